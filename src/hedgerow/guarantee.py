@@ -1,0 +1,421 @@
+"""What a release promises, as a value; and what several releases promise together.
+
+A :class:`Guarantee` says how much (epsilon, delta), of what, against whom and between which data
+sets. :func:`sequential`, :func:`parallel` and :func:`convert` compute with guarantees and either give
+a statement that is true or refuse. No sum is ever rounded downwards.
+
+Only the standard library is imported: a holder's device loads this module.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, asdict, dataclass, fields, replace
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any
+
+from hedgerow.errors import FormatError, HedgerowError
+
+__all__ = ["Guarantee", "convert", "parallel", "sequential"]
+
+VERSION = 1
+
+# From the strongest to the weakest, each with the neighbour relations that it can be stated under.
+_PROTECTS = {
+    "record": ("replace", "add/remove"),
+    "private features and label": ("replace",),
+    "label": ("label",),
+}
+_TRUST = ("local", "central")
+_ASSIGNMENTS = ("independent", "public", "content")
+_ABSENT = ("silent", "default")
+
+_UNIT = {
+    "record": "each record is protected",
+    "private features and label": "the private features and the label of each record are protected",
+    "label": "each label (not the features) is protected",
+}
+_AGAINST = {
+    "local": "from everyone, the curator included",
+    "central": "from everyone but the curator, who holds the data",
+}
+_CHANGE = {
+    ("record", "replace"): "replacing any one record by any other",
+    ("record", "add/remove"): "adding or removing any one record",
+    (
+        "private features and label",
+        "replace",
+    ): "changing the private features and the label of any one record",
+    ("label", "label"): "changing the label of any one record",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """A differential privacy guarantee: P[M(D) in S] <= e^epsilon P[M(D') in S] + delta.
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 0. Zero means that nothing is released; infinity that nothing is protected.
+    delta : float
+        In [0, 1).
+    protects : {"record", "private features and label", "label"}
+        The part of a person's record that may differ between the neighbours D and D'.
+    trust : {"local", "central"}
+        "local": the promise holds against the curator too. "central": the curator sees the data.
+    neighbours : {"replace", "add/remove", "label"}
+        How D and D' differ, by one record. "label" goes with ``protects="label"``, and
+        "add/remove" with ``protects="record"``.
+    simulation : bool
+        True if the noise came from a seeded generator: whoever knows the seed can take it away.
+    notes : tuple of str
+        Conditions of the promise, and remarks on how it came about.
+
+    Examples
+    --------
+    >>> print(Guarantee(1, protects="record", trust="local", neighbours="replace"))
+    Local privacy with epsilon = 1 and delta = 0: each record is protected from everyone, the curator
+    included, in that replacing any one record by any other makes no outcome more than 2.72 times as
+    likely.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    _: KW_ONLY
+    # No defaults: a claim that was forgotten must not become a strong one.
+    protects: str
+    trust: str
+    neighbours: str
+    simulation: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _number("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", _number("delta", self.delta))
+        if self.delta >= 1:
+            raise HedgerowError(f"delta must be at least 0 and below 1. Got {self.delta!r} instead.")
+        _member("protects", self.protects, tuple(_PROTECTS))
+        _member("trust", self.trust, _TRUST)
+        _member(f"neighbours (with protects={self.protects!r})", self.neighbours, _PROTECTS[self.protects])
+        if not isinstance(self.simulation, bool):
+            raise HedgerowError(f"simulation must be True or False. Got {self.simulation!r} instead.")
+        if not isinstance(self.notes, tuple | list) or not all(isinstance(note, str) for note in self.notes):
+            raise HedgerowError(f"notes must be a tuple of strings. Got {self.notes!r} instead.")
+        object.__setattr__(self, "notes", tuple(self.notes))
+
+    def __str__(self) -> str:
+        """Say the guarantee in one plain sentence."""
+        claim = _sentence(self)
+        if self.simulation:
+            claim = (
+                "Simulation only: the noise came from a seeded generator, so nothing is protected in real "
+                f"use; with secure randomness this would be: {claim[0].lower()}{claim[1:]}"
+            )
+        return "; ".join([claim, *self.notes]) + "."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold, with a version; infinity becomes the text "inf"."""
+        data = asdict(self) | {"version": VERSION, "notes": list(self.notes)}
+        return data | {"epsilon": "inf"} if math.isinf(self.epsilon) else data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Guarantee:
+        """Undo :meth:`to_dict`; anything missing, unknown or of another version is a FormatError."""
+        if not isinstance(data, Mapping):
+            raise FormatError(f"A guarantee must be a JSON object. Got {data!r} instead.")
+        if type(data.get("version")) is not int or data["version"] != VERSION:
+            raise FormatError(
+                f"A guarantee of version {VERSION} is expected. Got version {data.get('version')!r}: "
+                "read it with the release of hedgerow that wrote it."
+            )
+        names = {field.name for field in fields(cls)}
+        if set(data) != names | {"version"}:
+            wrong = sorted(map(str, set(data) ^ (names | {"version"})))
+            raise FormatError(f"A guarantee has these fields unknown or missing: {wrong}. Use to_dict().")
+        values = {name: data[name] for name in names}
+        if values["epsilon"] == "inf":
+            values["epsilon"] = math.inf
+        try:
+            return cls(**values)
+        except HedgerowError as error:
+            raise FormatError(f"A guarantee that was read is not valid: {error}") from error
+
+    def to_json(self) -> str:
+        """Return canonical JSON: equal guarantees give equal text."""
+        return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Guarantee:
+        """Undo :meth:`to_json`.
+
+        Examples
+        --------
+        >>> claim = Guarantee(0.5, protects="record", trust="central", neighbours="add/remove")
+        >>> Guarantee.from_json(claim.to_json()) == claim
+        True
+        """
+        try:
+            data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise FormatError(f"A guarantee must be JSON text: {error}") from error
+        return cls.from_dict(data)
+
+
+def sequential(*guarantees: Guarantee) -> Guarantee:
+    """Compose releases about the same people: epsilons add, deltas add.
+
+    All parts must protect the same thing under the same neighbours (:func:`convert` them first).
+    Trust may differ: a local release also holds against outsiders, so the sum is true as a central
+    statement, the weaker one; it is not true as a local one, for a curator sees the data.
+
+    Examples
+    --------
+    >>> half = Guarantee(0.5, protects="record", trust="local", neighbours="replace")
+    >>> sequential(half, half).epsilon
+    1.0
+    """
+    _same_unit("sequential", guarantees)
+    if len(guarantees) == 1:
+        return guarantees[0]
+    terms = " + ".join(_text(part.epsilon) for part in guarantees) if len(guarantees) <= 6 else ""
+    note = f"the sum of {len(guarantees)} releases about the same people"
+    if terms:
+        note += f" (epsilon = {terms})"
+    if guarantees[0].protects == "private features and label":
+        note += ", for the features that are private in every one of them"
+    return _joint(
+        guarantees,
+        _add(part.epsilon for part in guarantees),
+        _add(part.delta for part in guarantees),
+        note,
+    )
+
+
+def parallel(*guarantees: Guarantee, assignment: str | None = None, absent: str = "silent") -> Guarantee:
+    """Compose releases about disjoint groups of people, one guarantee a group.
+
+    Proof. (1) If a record's group depends on no other record, fix all the others' groups: a neighbour
+    changes the one group j that the record is in, costing (epsilon_j, delta_j), at most the maximum.
+    (2) If under "replace" its content picks the group, it leaves group i and enters j: both change,
+    costing the sum of the two if the parts' guarantees cover absence, and without a bound if not.
+
+    Parameters
+    ----------
+    *guarantees : Guarantee
+        One for each group, all with the same ``protects`` and ``neighbours``.
+    assignment : {"independent", "public", "content"}
+        How a record came to its group. "independent": by a coin of its own, or a hash of an identifier
+        that is not protected. "public": by public facts, fixed in advance. "content": by the protected
+        values themselves, such as a hash of the whole record; nothing about the other records.
+    absent : {"silent", "default"}
+        "default": in each group, everybody who is not in it is represented by a default record, so
+        that coming and going are replacements. Matters for "content" under "replace" or "label" only.
+
+    Notes
+    -----
+    Under "replace" the group sizes are fixed and may even be published; that is why a guarantee under
+    "replace" alone says nothing about a record that changes group. State the parts under "add/remove"
+    (the maximum, whatever the content) and :func:`convert` the result: twice the maximum.
+
+    Examples
+    --------
+    >>> one = Guarantee(1, protects="record", trust="central", neighbours="add/remove")
+    >>> two = Guarantee(2, protects="record", trust="central", neighbours="add/remove")
+    >>> parallel(one, two, assignment="independent").epsilon
+    2.0
+    """
+    _same_unit("parallel", guarantees)
+    _check_assignment(assignment)
+    _member("absent", absent, _ABSENT)
+    moves = assignment == "content" and guarantees[0].neighbours != "add/remove"
+    if moves and absent != "default":
+        raise HedgerowError(
+            "assignment='content' has no finite cost under neighbours="
+            f"{guarantees[0].neighbours!r}: a changed record can move to another group, and these "
+            "guarantees do not cover a change of group sizes. Assign by a coin or a public identifier, "
+            "or compose guarantees under 'add/remove' and convert() the result."
+        )
+    touched = 2 if moves else 1
+    return _joint(
+        guarantees,
+        _add(sorted((part.epsilon for part in guarantees), reverse=True)[:touched]),
+        _add(sorted((part.delta for part in guarantees), reverse=True)[:touched]),
+        f"{len(guarantees)} disjoint groups, provided that no record's group depends on other records "
+        f"(assignment: {assignment})",
+    )
+
+
+def convert(
+    guarantee: Guarantee, neighbours: str, *, protects: str | None = None, absent: str = "silent"
+) -> Guarantee:
+    """Restate a guarantee under another neighbour relation, at its true cost, or refuse.
+
+    - "add/remove" to "replace": a replacement is a removal and an addition, so
+      (epsilon, delta) becomes (2 epsilon, (1 + e^epsilon) delta).
+    - "replace" to "label", or to a weaker ``protects``: fewer neighbours, the same cost.
+    - "replace" to "add/remove": refused. The number of people, and in the local model each person's
+      absence, is in plain sight. ``absent="default"`` states that it is not: a public number of places,
+      those of absent people filled with a default record; absence is then a replacement.
+    - "label" to anything else: refused, the features have no protection.
+
+    Examples
+    --------
+    >>> one = Guarantee(1, protects="record", trust="central", neighbours="add/remove")
+    >>> convert(one, "replace").epsilon
+    2.0
+    """
+    _member("neighbours", neighbours, ("replace", "add/remove", "label"))
+    _member("absent", absent, _ABSENT)
+    wanted = protects or ("label" if neighbours == "label" else guarantee.protects)
+    order = list(_PROTECTS)
+    _member("protects", wanted, order[order.index(guarantee.protects) :])
+    if guarantee.neighbours == neighbours:
+        return replace(guarantee, protects=wanted)
+    if guarantee.neighbours == "label":
+        raise HedgerowError(
+            f"A guarantee for labels cannot be stated under neighbours={neighbours!r}: the features are "
+            "not protected. Use a mechanism that protects the record."
+        )
+    if guarantee.neighbours == "add/remove":
+        return replace(_pair(guarantee), protects=wanted, neighbours=neighbours)
+    if neighbours == "add/remove":
+        return _with_absence(guarantee, wanted, absent)
+    return replace(guarantee, protects=wanted, neighbours=neighbours)
+
+
+def _pair(one: Guarantee) -> Guarantee:
+    """Group privacy for two steps: P <= e^eps (e^eps P'' + delta) + delta."""
+    epsilon, delta = _add([one.epsilon, one.epsilon]), one.delta
+    if delta and not math.isinf(epsilon):
+        try:  # math.exp errs by less than two units in the last place
+            growth = math.nextafter(math.nextafter(math.exp(one.epsilon), math.inf), math.inf)
+            delta = _round_up((1 + Fraction(growth)) * Fraction(delta))
+        except OverflowError:
+            delta = 1.0
+    return _joint([one], epsilon, delta, "converted from add/remove by group privacy for pairs")
+
+
+def _with_absence(guarantee: Guarantee, protects: str, absent: str) -> Guarantee:
+    if guarantee.protects != "record" or protects != "record" or absent != "default":
+        raise HedgerowError(
+            "neighbours='replace' does not imply 'add/remove': who is absent, or how many are present, may "
+            "be in plain sight. Keep 'replace', or, only if the places of absent people are filled with a "
+            "default record and protects='record', pass absent='default'."
+        )
+    note = "the number of places is public, and absent people are represented by a default record"
+    return replace(guarantee, neighbours="add/remove", notes=(*guarantee.notes, note))
+
+
+def _joint(parts: Iterable[Guarantee], epsilon: float, delta: float, note: str) -> Guarantee:
+    """State (epsilon, delta) for all parts together; the weakest trust holds, and any seed is a seed."""
+    parts = list(parts)
+    notes = [text for part in parts for text in part.notes]
+    trusts = {part.trust for part in parts}
+    if len(trusts) > 1:
+        notes.append("local and central releases together, so the curator of the central ones is trusted")
+    notes.append(note)
+    if delta >= 1:  # such a promise is empty, and is said to be
+        epsilon, delta = math.inf, 0.0
+        notes.append("delta has reached 1")
+    return replace(
+        parts[0],
+        epsilon=epsilon,
+        delta=delta,
+        trust="central" if "central" in trusts else "local",
+        simulation=any(part.simulation for part in parts),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _same_unit(function: str, guarantees: tuple[Guarantee, ...]) -> None:
+    if not guarantees:
+        raise HedgerowError(f"{function}() needs at least one guarantee. Got none.")
+    units = {(part.protects, part.neighbours) for part in guarantees}
+    if len(units) > 1:
+        raise HedgerowError(
+            f"{function}() needs guarantees with the same protects and neighbours. Got {sorted(units)}: "
+            "convert() them to one of these first (the weaker; 'add/remove' goes to 'replace')."
+        )
+
+
+def _check_assignment(assignment: str | None) -> None:
+    if assignment not in _ASSIGNMENTS:
+        raise HedgerowError(
+            f"assignment must be one of {_ASSIGNMENTS}. Got {assignment!r} instead. Groups cost the maximum "
+            "only if each record's group depends on no other record. Shuffling the table and cutting it "
+            "fails under 'add/remove': one record more shifts others across the cuts (at epsilon = 1 the "
+            "loss reaches 1.94). Draw a coin for each record instead."
+        )
+
+
+def _sentence(claim: Guarantee) -> str:
+    if math.isinf(claim.epsilon):
+        return "No protection: epsilon is infinite, so the outcome may reveal everything about anyone"
+    unit, against = _UNIT[claim.protects], _AGAINST[claim.trust]
+    change = _CHANGE[claim.protects, claim.neighbours]
+    if claim.epsilon == 0 and claim.delta == 0:
+        effect = "changes nothing about the outcome"
+    else:
+        effect = f"makes no outcome more than {_factor(claim.epsilon)} times as likely"
+    slack = f", give or take a probability of {_text(claim.delta)}" if claim.delta else ""
+    return (
+        f"{claim.trust.capitalize()} privacy with epsilon = {_text(claim.epsilon)} and delta = "
+        f"{_text(claim.delta)}: {unit} {against}, in that {change} {effect}{slack}"
+    )
+
+
+def _factor(epsilon: float) -> str:
+    """Write e^epsilon, rounded up to three digits."""
+    if epsilon == 0 or epsilon > 20:
+        return f"e^{_text(epsilon)}" if epsilon else "1"
+    precise = Context(prec=30)
+    above = precise.next_plus(precise.exp(Decimal(epsilon)))  # exp rounds to the nearest
+    return f"{Context(prec=3, rounding=ROUND_CEILING).plus(above):,f}"
+
+
+def _text(value: float) -> str:
+    return repr(value).removesuffix(".0")
+
+
+def _number(name: str, value: object) -> float:
+    """Check a non-negative real number and make it a float that is not smaller."""
+    if isinstance(value, bool) or not isinstance(value, Real) or value < 0 or value != value:
+        raise HedgerowError(f"{name} must be a number, at least 0. Got {value!r} instead.")
+    if value == math.inf:
+        return math.inf
+    return _round_up(Fraction(value) if isinstance(value, Rational) else Fraction(float(value)))
+
+
+def _member(name: str, value: object, allowed: Iterable[str]) -> None:
+    if value not in (allowed := tuple(allowed)):
+        raise HedgerowError(f"{name} must be one of {allowed}. Got {value!r} instead.")
+
+
+def _add(values: Iterable[float]) -> float:
+    """Sum floats exactly, then round up."""
+    values = list(values)
+    return math.inf if math.inf in values else _round_up(sum(map(Fraction, values), Fraction(0)))
+
+
+def _round_up(value: Fraction) -> float:
+    """Return the smallest float that is not below ``value``."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a field occurs twice")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
