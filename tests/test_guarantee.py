@@ -11,12 +11,13 @@ from decimal import Context, Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee, convert, parallel, sequential
 
+seeded = settings(derandomize=True, deadline=None)
 epsilons = st.floats(0, 50, allow_subnormal=True)
 small_deltas = st.floats(0, 1e-3)
 
@@ -136,6 +137,7 @@ def test_the_sentence_says_what_matters():
         assert "\n" not in str(claim) and str(claim).endswith(".") and ". " not in str(claim)
 
 
+@seeded
 @given(st.floats(0, 20))
 def test_the_factor_in_the_sentence_is_not_too_small(epsilon):
     text = str(local(epsilon, 1e-9)).split("more than ")[1].split(" times")[0]
@@ -214,6 +216,7 @@ def test_halves_add_up_exactly():
     assert sequential(local(1)) == local(1)
 
 
+@seeded
 @given(st.lists(st.tuples(epsilons, small_deltas), min_size=1, max_size=9))
 def test_sums_are_never_below_the_truth_and_never_more_than_one_float_above(pairs):
     total = sequential(*(local(*pair) for pair in pairs))
@@ -347,6 +350,7 @@ def test_add_remove_to_replace_doubles():
     assert convert(central(1), "replace", protects="private features and label").epsilon == 2
 
 
+@seeded
 @given(st.floats(0, 30), st.floats(1e-300, 1e-14))
 def test_delta_of_a_pair_is_not_too_small(epsilon, delta):
     pair = convert(central(epsilon, delta), "replace")
