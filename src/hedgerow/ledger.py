@@ -196,7 +196,7 @@ class Ledger:
         head = f"<Ledger {self._name}: limit {_describe(self.limit)}; left {_amount(*left)}>"
         rows = [("no.", "epsilon", "delta", "key", "purpose")]
         rows += [
-            (str(e.number), f"{e.charged.epsilon:g}", f"{e.charged.delta:g}", e.key or "", e.purpose)
+            (str(e.number), f"{e.charged.epsilon:.15g}", f"{e.charged.delta:.15g}", e.key or "", e.purpose)
             for e in entries[-20:]
         ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
