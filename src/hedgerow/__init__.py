@@ -1,0 +1,58 @@
+"""Hedgerow: regression and classification trees learnt under differential privacy.
+
+Names are loaded when they are first used, so that ``import hedgerow`` costs little and a holder's device never
+loads what only a curator needs.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "hedgerow.bounds": ("CategoricalFeature", "FeatureSpace", "LabelGrid", "NumericFeature"),
+    "hedgerow.errors": ("BoundsError", "BudgetError", "FormatError", "HedgerowError"),
+    "hedgerow.guarantee": ("Guarantee",),
+    "hedgerow.ledger": ("Ledger",),
+    "hedgerow.local": ("LPDTRegressor",),
+    "hedgerow.partition": ("Partition",),
+    "hedgerow.protocol": (
+        "Aggregate",
+        "LocalTask",
+        "Model",
+        "Report",
+        "Reports",
+        "privatize",
+        "privatize_many",
+    ),
+    "hedgerow.randomness": ("Randomness", "SecureRandomness", "SeededRandomness"),
+    "hedgerow.simulate": ("simulate_aggregate",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [*sorted(_HOME_OF), "__version__"]
+
+if TYPE_CHECKING:
+    from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
+    from hedgerow.errors import BoundsError, BudgetError, FormatError, HedgerowError
+    from hedgerow.guarantee import Guarantee
+    from hedgerow.ledger import Ledger
+    from hedgerow.local import LPDTRegressor
+    from hedgerow.partition import Partition
+    from hedgerow.protocol import Aggregate, LocalTask, Model, Report, Reports, privatize, privatize_many
+    from hedgerow.randomness import Randomness, SecureRandomness, SeededRandomness
+    from hedgerow.simulate import simulate_aggregate
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(_HOME_OF[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'hedgerow' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,182 @@
+"""LPDT: a regression tree from records that nobody but their holders ever sees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from hedgerow.bounds import check_label_bounds, check_labels
+from hedgerow.errors import HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms.base import check_epsilon
+from hedgerow.protocol.model import Model
+from hedgerow.protocol.task import LocalTask
+from hedgerow.randomness import as_randomness
+from hedgerow.simulate import simulate_aggregate
+
+__all__ = ["LPDTRegressor"]
+
+
+class LPDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Locally private decision tree regression with public data.
+
+    A tree is grown on public records and published; each holder sends one randomised report about its leaf
+    and label; the curator adds the reports up. ``fit`` runs that protocol on arrays: it designs a
+    :class:`~hedgerow.LocalTask` from the public records, draws the aggregate of all holders' reports (exactly
+    in law, see :func:`~hedgerow.simulate_aggregate`) and turns it into a :class:`~hedgerow.Model`.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Budget of one holder's report about the whole record; ``inf`` means no noise.
+    label_bounds : (low, high)
+        Public range of the label, required: labels outside are clipped, and it is never read from ``y``.
+    rule : {"max_edge", "cart", "random", "random_max_edge"}, default="max_edge"
+        How the tree is grown from public records (LPDT-M, LPDT-V, and two that use no labels).
+    max_depth : int, default=4
+        Depth of the tree.
+    min_samples_leaf : int, default=20
+        Fewest public records on either side of a split.
+    cell_share : float, default=0.5
+        For ``response="bits"``: the share rho of epsilon that protects the leaf.
+    response : {"bits", "unary", "k_ary", "subset"}, default="bits"
+        The report: the paper's flipped bits and noisy label, or one categorical report of (leaf, label end)
+        with the whole epsilon, which is usually far more accurate.
+    feature_bounds : pair or array of shape (2, d), optional
+        Public feature ranges; required without public data, else taken from it.
+    categorical_features : list of int or str, optional
+        Categorical columns of an array (text and category columns of data frames are found by themselves).
+    categories : dict, optional
+        Public category lists by column name, where the public records may lack some.
+    fallback : {"public", "none"}, default="public"
+        What a leaf predicts whose reports cannot be told from noise: its public mean, or the noise.
+    random_state : None, int or Randomness, default=None
+        None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+
+    Attributes
+    ----------
+    task_ : LocalTask
+        What the curator published.
+    model_ : Model
+        The private tree.
+    guarantee_ : Guarantee
+        What is protected, from whom, under which condition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hedgerow import LPDTRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((20_000, 3)); y = np.where(X[:, 0] < 0.5, 1.0, 3.0) + rng.normal(0, 0.1, 20_000)
+    >>> tree = LPDTRegressor(epsilon=2.0, label_bounds=(0, 4), max_depth=2, response="unary", random_state=0)
+    >>> tree = tree.fit(X[1000:], y[1000:], X_public=X[:1000], y_public=y[:1000])
+    >>> tree.predict([[0.2, 0.5, 0.5], [0.8, 0.5, 0.5]]).round().tolist()
+    [1.0, 3.0]
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        label_bounds: Any = None,
+        rule: str = "max_edge",
+        max_depth: int = 4,
+        min_samples_leaf: int = 20,
+        cell_share: float = 0.5,
+        response: str = "bits",
+        feature_bounds: Any = None,
+        categorical_features: Any = None,
+        categories: Any = None,
+        fallback: str = "public",
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.label_bounds = label_bounds
+        self.rule = rule
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.cell_share = cell_share
+        self.response = response
+        self.feature_bounds = feature_bounds
+        self.categorical_features = categorical_features
+        self.categories = categories
+        self.fallback = fallback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> LPDTRegressor:
+        """Fit on private records, with a partition from public ones.
+
+        Parameters
+        ----------
+        X, y : private records and labels
+            Only used through the mechanism.
+        X_public, y_public : public records and labels, optional
+            Without them the partition is fixed in advance over ``feature_bounds``.
+        """
+        check_epsilon(self.epsilon)
+        check_label_bounds(self.label_bounds)
+        if y is None:
+            raise HedgerowError("LPDTRegressor requires y to be passed, but the target y is None.")
+        X = self._records(X, reset=True)
+        y = column_or_1d(y, warn=True)
+        source = as_randomness(self.random_state)
+        self.task_ = self._design(X, X_public, y_public, source.child("partition"))
+        labels = check_labels(y, n=len(X))
+        self.aggregate_ = simulate_aggregate(self.task_, X, labels, source.child("holders"))
+        self.model_: Model = self.aggregate_.model(fallback=self.fallback)
+        self.guarantee_: Guarantee = self.model_.guarantee
+        return self
+
+    def _design(self, X: Any, X_public: Any, y_public: Any, source: Any) -> LocalTask:
+        if X_public is not None and y_public is None:
+            raise HedgerowError("'y_public' is required with 'X_public': the labels of the public records.")
+        names = [str(c) for c in X.columns] if hasattr(X, "columns") else X.shape[1]
+        return LocalTask.design(
+            X_public,
+            y_public,
+            epsilon=self.epsilon,
+            label_bounds=self.label_bounds,
+            rule=self.rule,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            cell_share=self.cell_share,
+            response=self.response,
+            feature_bounds=self.feature_bounds,
+            categorical_features=self.categorical_features,
+            categories=self.categories,
+            features=names,
+            random_state=source,
+        )
+
+    def _records(self, X: Any, *, reset: bool) -> Any:
+        """Check records the scikit-learn way; data frames keep their columns, arrays become floats."""
+        if hasattr(X, "columns") or self.categorical_features is not None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X if hasattr(X, "columns") else np.asarray(X)
+        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predict labels."""
+        check_is_fitted(self)
+        return self.model_.predict(self._records(X, reset=False))
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
+        """Return ``(low, high)`` for the mean label of each record's leaf; see :meth:`Model.predict_interval`."""
+        check_is_fitted(self)
+        return self.model_.predict_interval(self._records(X, reset=False), level)
+
+    def apply(self, X: Any) -> npt.NDArray[np.int32]:
+        """Return the leaf of each record."""
+        check_is_fitted(self)
+        leaf: npt.NDArray[np.int32] = self.model_.apply(self._records(X, reset=False))
+        return leaf
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        tags.non_deterministic = True
+        return tags

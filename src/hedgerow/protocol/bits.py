@@ -1,0 +1,167 @@
+"""The paper's message: a flipped bit for every leaf, equation (3), and one noisy label, equation (4)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.mechanisms.base import Law
+from hedgerow.mechanisms.bits import BitVectorResponse
+from hedgerow.mechanisms.laplace import DiscreteLaplace
+from hedgerow.protocol.encoding import ByteRows, Encoding, IntArray, Moments, check_padding, pack, unpack
+from hedgerow.randomness import Randomness
+from hedgerow.samplers import binomial
+
+__all__ = ["BitsEncoding", "split_epsilon"]
+
+
+def split_epsilon(epsilon: float, share: float) -> tuple[float, float]:
+    """Return ``(share * epsilon, the rest)`` as floats whose exact sum is at most ``epsilon``.
+
+    >>> split_epsilon(1.0, 0.3)
+    (0.3, 0.7)
+    """
+    if not 0 < share < 1:
+        raise HedgerowError(f"The 'cell_share' parameter must be strictly between 0 and 1. Got {share!r} instead.")
+    if math.isinf(epsilon):
+        return math.inf, math.inf
+    first = epsilon * share
+    rest = epsilon - first
+    while Fraction(first) + Fraction(rest) > Fraction(epsilon):
+        rest = math.nextafter(rest, 0.0)
+    return first, rest
+
+
+@dataclass(frozen=True)
+class BitsEncoding(Encoding):
+    r"""Bits with ``cell_share * epsilon``, a label with the rest; sequential composition gives epsilon.
+
+    The totals are ``T_k = sum v**k`` (k = 1, 2) and, for each leaf j, ``S_kj = sum v**k b_j`` (k = 0, 1, 2), with
+    v the noisy level and b the flipped bits. With ``u = (b - q)/(1 - 2q)``,
+
+    .. math:: D_j = \sum_i u_{ij}, \quad N_j = \sum_i v_i u_{ij}, \quad
+              \sum_i v_i^k u_{ij}^2 = \frac{(1-2q) S_{kj} + q^2 T_k}{(1-2q)^2}
+
+    are unbiased for the number of holders, the sum of their levels, and the second moments that intervals need.
+    """
+
+    epsilon: float
+    n_leaves: int
+    n_steps: int
+    cell_share: float = 0.5
+    cell: BitVectorResponse = field(init=False, repr=False)
+    label: DiscreteLaplace = field(init=False, repr=False)
+    response = "bits"
+    code = 1
+
+    def __post_init__(self) -> None:
+        cell, label = split_epsilon(self.epsilon, self.cell_share)
+        object.__setattr__(self, "cell", BitVectorResponse(cell, self.n_leaves))
+        object.__setattr__(self, "label", DiscreteLaplace(label, self.n_steps))
+
+    @property
+    def _label_bytes(self) -> int:
+        return 2 if self.n_steps + 2 * self.label.reach < 1 << 16 else 4
+
+    @property
+    def width(self) -> int:
+        """Label, then packed bits."""
+        return self._label_bytes + (self.n_leaves + 7) // 8
+
+    @property
+    def n_sums(self) -> int:
+        """T1, T2 and S0, S1, S2 of each leaf."""
+        return 2 + 3 * self.n_leaves
+
+    @property
+    def largest(self) -> int:
+        """Return the square of the largest noisy level."""
+        return (self.n_steps + self.label.reach) ** 2
+
+    def randomize(self, leaf: IntArray, level: IntArray, randomness: Randomness) -> ByteRows:
+        """Return the noisy label (shifted to be non-negative) and the bits, as bytes."""
+        head = (
+            self.column(level, randomness)
+            .astype(f"<u{self._label_bytes}")
+            .view(np.uint8)
+            .reshape(-1, self._label_bytes)
+        )
+        return np.hstack([head, pack(self.cell.randomize(leaf, randomness))])
+
+    def _labels(self, rows: ByteRows) -> IntArray:
+        head = np.ascontiguousarray(rows[:, : self._label_bytes])
+        return head.view(f"<u{self._label_bytes}")[:, 0].astype(np.int64) - self.label.reach
+
+    def validate(self, rows: ByteRows) -> None:
+        """Refuse labels out of reach and bits beyond the last leaf."""
+        if rows.size and (self._labels(rows) > self.n_steps + self.label.reach).any():
+            raise FormatError("a report has a label out of reach; it was not made for this task.")
+        check_padding(rows, self.n_leaves)
+
+    def sums(self, rows: ByteRows) -> IntArray:
+        """Return exact integer totals (bits times powers of the label)."""
+        v = self._labels(rows)
+        # float64 products of integers below 2**53 are exact; blocks keep every partial sum below that.
+        block = max(1, min(4096, (1 << 52) // max(1, self.largest)))
+        total = np.zeros((3, self.n_leaves), dtype=np.int64)
+        for start in range(0, len(rows), block):
+            part = slice(start, start + block)
+            bits = unpack(rows[part, self._label_bytes :], self.n_leaves).astype(np.float64)
+            powers = np.stack([np.ones(len(bits)), v[part], v[part].astype(np.float64) ** 2])
+            total += (powers @ bits).astype(np.int64)
+        return np.concatenate([[v.sum(), (v * v).sum()], total.ravel()]).astype(np.int64)
+
+    @property
+    def n_columns(self) -> int:
+        """Return the number of possible noisy labels."""
+        return self.n_steps + 1 + 2 * self.label.reach
+
+    def column(self, level: IntArray, randomness: Randomness) -> IntArray:
+        """Return the noisy label, shifted to be non-negative."""
+        noisy = self.label.randomize(level, randomness)
+        noisy += self.label.reach
+        return noisy
+
+    def simulate(self, counts: IntArray, randomness: Randomness) -> IntArray:
+        """Return exact totals in law, from the table of holders by leaf and *noisy* label.
+
+        Given noisy labels, the number of set bits at leaf j among the ``n_g`` holders with noisy label g is
+        ``Bin(n_g - c_jg, q) + c_jg - Bin(c_jg, q)``, independent over (j, g): others flip on, own flip off.
+        """
+        occupied = np.flatnonzero(counts.any(axis=0))
+        total = np.zeros((3, self.n_leaves), dtype=np.int64)
+        block = max(1, (1 << 22) // self.n_leaves)
+        for start in range(0, len(occupied), block):
+            columns = occupied[start : start + block]
+            c, v = counts[:, columns], columns - self.label.reach
+            bits = c + binomial(c.sum(axis=0) - c, self.cell.flip, randomness)
+            bits -= binomial(c, self.cell.flip, randomness)
+            total += np.stack([bits.sum(axis=1), bits @ v, bits @ (v * v)])
+        n_g, v = counts.sum(axis=0), np.arange(counts.shape[1]) - self.label.reach
+        return np.concatenate([[n_g @ v, n_g @ (v * v)], total.ravel()]).astype(np.int64)
+
+    def moments(self, sums: IntArray, n: int) -> Moments:
+        """Return N, D and their covariance by the formula of the class."""
+        q = float(self.cell.q)
+        kappa, T = 1 - 2 * q, np.array([n, sums[0], sums[1]], dtype=np.float64)
+        S = sums[2:].reshape(3, -1).astype(np.float64)
+        D, N = (S[0] - q * T[0]) / kappa, (S[1] - q * T[1]) / kappa
+        second = (kappa * S + q * q * T[:, None]) / kappa**2
+        m = max(n, 1)
+        return Moments(N, D, second[2] - N * N / m, second[1] - N * D / m, second[0] - D * D / m)
+
+    def law(self, leaf: int, level: int) -> Law:
+        """Return the exact joint law of (noisy level, bits)."""
+        cell, label = self.cell.law(leaf), self.label.law(level)
+        outputs = tuple(itertools.product(label.outputs, cell.outputs))
+        return Law(outputs, tuple(a * b for a, b in itertools.product(label.weights, cell.weights)))
+
+    def most_influence(self, n: int) -> float:
+        """Return the change of D by one set bit: ``(1-q)/(1-2q)``."""
+        q = float(self.cell.q)
+        return (1 - q) / (1 - 2 * q)

@@ -1,0 +1,182 @@
+"""One categorical message of (leaf, level) with the whole epsilon: no budget is split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from hedgerow.errors import FormatError
+from hedgerow.mechanisms.base import CategoricalMechanism, Law
+from hedgerow.mechanisms.bits import UnaryEncoding
+from hedgerow.mechanisms.k_ary import KaryResponse
+from hedgerow.mechanisms.subset import SubsetSelection
+from hedgerow.protocol.encoding import ByteRows, Encoding, IntArray, Moments, check_padding, pack, unpack
+from hedgerow.randomness import Randomness
+from hedgerow.samplers import ONE, binomial
+
+__all__ = ["CellEncoding", "KaryEncoding", "SubsetEncoding", "UnaryCellEncoding"]
+
+
+@dataclass(frozen=True)
+class CellEncoding(Encoding):
+    r"""A categorical mechanism over the ``n_leaves * (n_steps + 1)`` pairs (leaf, level).
+
+    The label is rounded at random to a level (with ``n_steps = 1``: to an end of its bounds), which keeps its
+    mean. The totals are the supports of all pairs; with c_hat the unbiased counts of the mechanism,
+
+    .. math:: D_j = \sum_l \hat c_{jl}, \qquad N_j = \sum_l l\, \hat c_{jl}
+
+    and their covariance follows from ``Cov(s_a, s_b)/n = (pi_a + pi_b) J1 + (1 - pi_a - pi_b) J0 - m_a m_b`` where
+    J1, J0 are the mechanism's joint support probabilities and ``m = s/n``.
+    """
+
+    epsilon: float
+    n_leaves: int
+    n_steps: int = 1
+    mechanism: CategoricalMechanism = field(init=False, repr=False)
+    build: ClassVar[type[CategoricalMechanism]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mechanism", self.build(self.epsilon, self.n_cells))  # type: ignore[call-arg]
+
+    @property
+    def n_levels(self) -> int:
+        """Return the number of label levels."""
+        return self.n_steps + 1
+
+    @property
+    def n_cells(self) -> int:
+        """Return the number of (leaf, level) pairs."""
+        return self.n_leaves * self.n_levels
+
+    @property
+    def n_sums(self) -> int:
+        """Return one support for each pair."""
+        return self.n_cells
+
+    @property
+    def largest(self) -> int:
+        """A report supports a pair at most once."""
+        return 1
+
+    @property
+    def width(self) -> int:
+        """Return the length of packed bits, one for each pair."""
+        return (self.n_cells + 7) // 8
+
+    def randomize(self, leaf: IntArray, level: IntArray, randomness: Randomness) -> ByteRows:
+        """Return packed bits."""
+        return pack(self.mechanism.randomize(leaf * self.n_levels + level, randomness))
+
+    def validate(self, rows: ByteRows) -> None:
+        """Refuse bits beyond the last pair."""
+        check_padding(rows, self.n_cells)
+
+    def sums(self, rows: ByteRows) -> IntArray:
+        """Return the support of every pair."""
+        total = np.zeros(self.n_cells, dtype=np.int64)
+        for start in range(0, len(rows), 4096):
+            total += unpack(rows[start : start + 4096], self.n_cells).sum(axis=0, dtype=np.int64)
+        return total
+
+    def moments(self, sums: IntArray, n: int) -> Moments:
+        """Return N, D and their covariance by the formula of the class."""
+        m = self.mechanism
+        p, q = float(m.p), float(m.q)
+        own, other = (float(j) for j in m.joint)
+        share = (sums / max(n, 1)).reshape(self.n_leaves, self.n_levels)
+        pi = (share - q) / (p - q)
+        pair = pi[:, :, None] + pi[:, None, :]
+        cov = pair * own + (1 - pair) * other - share[:, :, None] * share[:, None, :]
+        level = np.arange(self.n_levels)
+        cov[:, level, level] = share * (1 - share)
+        cov *= n / (p - q) ** 2
+        return Moments(
+            n * pi @ level,
+            n * pi.sum(axis=1),
+            np.einsum("jab,a,b->j", cov, level, level),
+            np.einsum("jab,a->j", cov, level),
+            cov.sum(axis=(1, 2)),
+        )
+
+    def law(self, leaf: int, level: int) -> Law:
+        """Return the exact law of the mechanism at this pair."""
+        return self.mechanism.law(leaf * self.n_levels + level)
+
+    def most_influence(self, n: int) -> float:
+        """Return the change of a count by one support: ``(1-q)/(p-q)``."""
+        p, q = float(self.mechanism.p), float(self.mechanism.q)
+        return (1 - q) / (p - q)
+
+    def simulate(self, counts: IntArray, randomness: Randomness) -> IntArray:
+        """Return totals by drawing the messages themselves, in blocks (no shortcut is known)."""
+        cells = np.repeat(np.arange(self.n_cells), counts.ravel())
+        total = np.zeros(self.n_cells, dtype=np.int64)
+        block = max(1, (1 << 24) // self.n_cells)
+        for start in range(0, len(cells), block):
+            total += self.mechanism.support(self.mechanism.randomize(cells[start : start + block], randomness))
+        return total
+
+
+@dataclass(frozen=True)
+class UnaryCellEncoding(CellEncoding):
+    """Optimised unary encoding of (leaf, level)."""
+
+    response = "unary"
+    code = 2
+    build = UnaryEncoding
+
+    def simulate(self, counts: IntArray, randomness: Randomness) -> IntArray:
+        """Return ``Bin(c, p) + Bin(n - c, q)`` for each pair: bits are independent, so this is exact."""
+        c = counts.ravel()
+        p, q = int(self.mechanism.p * ONE), int(self.mechanism.q * ONE)
+        return binomial(c, p, randomness) + binomial(c.sum() - c, q, randomness)
+
+
+@dataclass(frozen=True)
+class SubsetEncoding(CellEncoding):
+    """Subset selection over (leaf, level)."""
+
+    response = "subset"
+    code = 4
+    build = SubsetSelection
+
+    def validate(self, rows: ByteRows) -> None:
+        """Refuse sets of another size, too."""
+        super().validate(rows)
+        size = self.mechanism.size  # type: ignore[attr-defined]
+        if rows.size and (unpack(rows, self.n_cells).sum(axis=1) != size).any():
+            raise FormatError(f"a report does not hold exactly {size} cells; it was not made for this task.")
+
+
+@dataclass(frozen=True)
+class KaryEncoding(CellEncoding):
+    """k-ary randomised response over (leaf, level); the message is the index of a pair."""
+
+    response = "k_ary"
+    code = 3
+    build = KaryResponse
+
+    @property
+    def width(self) -> int:
+        """Four bytes, little-endian."""
+        return 4
+
+    def randomize(self, leaf: IntArray, level: IntArray, randomness: Randomness) -> ByteRows:
+        """Return indices as bytes."""
+        cells = self.mechanism.randomize(leaf * self.n_levels + level, randomness)
+        return cells.astype("<u4").view(np.uint8).reshape(-1, 4)
+
+    def _cells(self, rows: ByteRows) -> IntArray:
+        return np.ascontiguousarray(rows).view("<u4")[:, 0].astype(np.int64)
+
+    def validate(self, rows: ByteRows) -> None:
+        """Refuse indices beyond the last pair."""
+        if rows.size and (self._cells(rows) >= self.n_cells).any():
+            raise FormatError("a report names a cell beyond the last; it was not made for this task.")
+
+    def sums(self, rows: ByteRows) -> IntArray:
+        """Return the number of reports of every pair."""
+        return self.mechanism.support(self._cells(rows))

@@ -1,0 +1,194 @@
+"""The model: a task and the totals of its reports. Everything it says is post-processing of those."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hedgerow.bounds import check_fields
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.protocol.encoding import FloatArray
+from hedgerow.protocol.estimates import LeafEstimates
+from hedgerow.protocol.task import LocalTask
+
+__all__ = ["FALLBACKS", "Model"]
+
+_FORMAT, _VERSION = "hedgerow/local-model", 1
+FALLBACKS = ("public", "none")
+_STARVED = 2.0
+
+
+@dataclass(frozen=True)
+class Model:
+    """A private regression tree.
+
+    Attributes
+    ----------
+    task : LocalTask
+        The published task: partition, grid, public summary.
+    n_reports : int
+        Number of reports (public: the curator counted them).
+    sums : tuple of int
+        The totals.
+    fallback : {"public", "none"}
+        What a *starved* leaf predicts, one whose estimated number of holders is less than two standard
+        deviations above zero: the public mean of the leaf where there is one, or its noisy estimate as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hedgerow.simulate import simulate_aggregate
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((20_000, 2)); y = (X[:, 0] > 0.5) * 1.0
+    >>> task = LocalTask.design(X[:500], y[:500], epsilon=4.0, label_bounds=(0, 1), max_depth=1)
+    >>> model = simulate_aggregate(task, X[500:], y[500:], randomness=1).model()
+    >>> model.predict([[0.1, 0.5], [0.9, 0.5]]).round(1).tolist()
+    [0.0, 1.0]
+    """
+
+    task: LocalTask
+    n_reports: int
+    sums: tuple[int, ...]
+    simulation: bool = False
+    fallback: str = "public"
+
+    def __post_init__(self) -> None:
+        if self.fallback not in FALLBACKS:
+            raise HedgerowError(
+                f"The 'fallback' parameter must be one of {list(FALLBACKS)}. Got {self.fallback!r} instead."
+            )
+        if len(self.sums) != self.task.encoding.n_sums:
+            raise FormatError("the model's totals do not fit its task.")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the reports behind this model protect."""
+        return replace(self.task.guarantee, simulation=self.simulation)
+
+    @cached_property
+    def leaves(self) -> LeafEstimates:
+        """Estimates for every leaf."""
+        sums = np.array(self.sums, dtype=np.int64)
+        return LeafEstimates(self.task.grid, self.task.encoding.moments(sums, self.n_reports), self.n_reports)
+
+    @cached_property
+    def starved(self) -> Any:
+        """Which leaves have too few holders to be told from none."""
+        return self.leaves.count <= _STARVED * self.leaves.count_sd
+
+    @cached_property
+    def leaf_values(self) -> FloatArray:
+        """What each leaf predicts."""
+        mean = self.leaves.mean
+        if self.fallback == "public" and self.task.public is not None:
+            return np.where(self.starved, np.array(self.task.public.mean), mean)
+        return mean
+
+    def apply(self, X: object) -> Any:
+        """Return the leaf of each record."""
+        return self.task.partition.apply_raw(X)
+
+    def predict(self, X: object, *, outside: str = "clip") -> FloatArray:
+        """Predict labels.
+
+        ``outside="zero"`` is the paper's rule for records outside the public ranges; by default they clip.
+        """
+        if outside not in ("clip", "zero"):
+            raise HedgerowError(f"The 'outside' parameter must be 'clip' or 'zero'. Got {outside!r} instead.")
+        prediction: FloatArray = self.leaf_values[self.apply(X)]
+        if outside == "zero":
+            if self.task.space.is_categorical.any():
+                raise HedgerowError("outside='zero' is for numeric features only; use outside='clip'.")
+            columns = [X[c] for c in self.task.space.names] if hasattr(X, "columns") else None  # type: ignore[index]
+            raw = np.asarray(X) if columns is None else np.column_stack(columns)
+            prediction = np.where(self.task.space.outside(raw), 0.0, prediction)
+        return prediction
+
+    def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Return ``(low, high)`` for the mean label of each record's leaf.
+
+        The interval allows for the mechanism's noise and for sampling the holders; it covers the mean of the
+        leaf, not a single label, and it is cut to the label bounds.
+        """
+        low, high = self.leaves.interval(level)
+        leaf = self.apply(X)
+        return low[leaf], high[leaf]
+
+    def leaf_table(self, level: float = 0.9) -> list[dict[str, Any]]:
+        """Return one row a leaf: conditions, estimated share, mean, interval, public count and mean."""
+        low, high = self.leaves.interval(level)
+        rows = []
+        for leaf in self.task.partition.iter_leaves():
+            j = leaf.index
+            row = {
+                "leaf": j,
+                "cell": " and ".join(leaf.conditions) or "everything",
+                "share": float(self.leaves.mass[j]),
+                "share_sd": float(self.leaves.count_sd[j] / max(self.n_reports, 1)),
+                "mean": float(self.leaf_values[j]),
+                "low": float(low[j]),
+                "high": float(high[j]),
+                "starved": bool(self.starved[j]),
+            }
+            if self.task.public is not None:
+                row["public_count"] = self.task.public.count[j]
+                row["public_mean"] = self.task.public.mean[j]
+            rows.append(row)
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "task": self.task.to_dict(),
+            "n_reports": self.n_reports,
+            "sums": list(self.sums),
+            "simulation": self.simulation,
+            "fallback": self.fallback,
+        }
+
+    def to_json(self) -> str:
+        """Return the model as versioned JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Model:
+        """Rebuild from :meth:`to_dict`; refuse other versions and unknown fields."""
+        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
+            raise FormatError(f"this is not a model: expected a JSON object with format {_FORMAT!r}.")
+        if data.get("version") != _VERSION:
+            raise FormatError(f"model version {data.get('version')!r} is not supported (this is version {_VERSION}).")
+        fields = {"format", "version", "task", "n_reports", "sums", "simulation", "fallback"}
+        check_fields(data, fields, "model")
+        try:
+            sums = tuple(int(s) for s in data["sums"])
+            return cls(
+                LocalTask.from_dict(data["task"]),
+                int(data["n_reports"]),
+                sums,
+                bool(data["simulation"]),
+                str(data["fallback"]),
+            )
+        except FormatError:
+            raise
+        except (TypeError, ValueError) as error:
+            raise FormatError(f"this model is malformed: {error}") from error
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Model:
+        """Read a model from JSON."""
+        try:
+            data = json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise FormatError(f"this model is not valid JSON: {error}") from error
+        return cls.from_dict(data)
+
+    def __repr__(self) -> str:
+        return f"Model({self.task.n_leaves} leaves from {self.n_reports} reports; {self.guarantee})"

@@ -1,0 +1,302 @@
+"""The task a curator publishes: everything a holder needs, and nothing that is private."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hedgerow.bounds import FeatureSpace, LabelGrid, check_fields, check_label_bounds, check_labels
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms.base import check_epsilon
+from hedgerow.partition import grow
+from hedgerow.partition.tree import Partition
+from hedgerow.protocol.bits import BitsEncoding, split_epsilon
+from hedgerow.protocol.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
+from hedgerow.protocol.encoding import Encoding
+from hedgerow.randomness import as_randomness
+
+__all__ = ["RESPONSES", "LocalTask", "PublicLeaves"]
+
+_FORMAT, _VERSION = "hedgerow/local-task", 1
+_FIELDS = {"title", "target", "epsilon", "response", "cell_share", "grid", "partition", "public"}
+_CELLS = {c.response: c for c in (UnaryCellEncoding, KaryEncoding, SubsetEncoding)}
+RESPONSES = ("bits", *_CELLS)
+"""Names of the messages a holder can be asked for."""
+
+
+@dataclass(frozen=True)
+class PublicLeaves:
+    """What the public records say about each leaf: count, mean label and standard deviation."""
+
+    count: tuple[int, ...]
+    mean: tuple[float, ...]
+    sd: tuple[float, ...]
+
+    @classmethod
+    def summarise(cls, leaf: Any, y: Any, n_leaves: int) -> PublicLeaves:
+        """Summarise public labels by leaf (an empty leaf gets the overall mean)."""
+        count = np.bincount(leaf, minlength=n_leaves)
+        safe = np.maximum(count, 1)
+        mean = np.bincount(leaf, weights=y, minlength=n_leaves) / safe
+        spread = np.bincount(leaf, weights=(y - mean[leaf]) ** 2, minlength=n_leaves) / np.maximum(count - 1, 1)
+        overall, overall_sd = float(np.mean(y)), float(np.std(y))
+        mean = np.where(count > 0, mean, overall)
+        sd = np.where(count > 1, np.sqrt(spread), overall_sd)
+        return cls(tuple(count.tolist()), tuple(mean.tolist()), tuple(sd.tolist()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form."""
+        return {"count": list(self.count), "mean": list(self.mean), "sd": list(self.sd)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PublicLeaves:
+        """Rebuild from :meth:`to_dict`."""
+        check_fields(data, {"count", "mean", "sd"}, "public leaves")
+        return cls(
+            tuple(int(c) for c in data["count"]),
+            tuple(float(m) for m in data["mean"]),
+            tuple(float(s) for s in data["sd"]),
+        )
+
+
+@dataclass(frozen=True)
+class LocalTask:
+    """A question to data holders: which leaf are you in, and what is your label, under local privacy.
+
+    Frozen; equal content means equal :attr:`id`. Use :meth:`design` to make one from public data.
+
+    Attributes
+    ----------
+    epsilon : float
+        Budget of one report about the whole record (features and label together).
+    response : {"bits", "unary", "k_ary", "subset"}
+        The message: the paper's flipped bits and noisy label, or one categorical report of (leaf, level).
+    cell_share : float
+        For ``"bits"``: the share rho of epsilon that protects the leaf; the label gets the rest.
+    grid : LabelGrid
+        Public label bounds and grid.
+    partition : Partition
+        The published tree, with the public feature ranges and categories.
+    public : PublicLeaves or None
+        Public counts and means by leaf, where there was public data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((200, 2)); y = X[:, 0]
+    >>> task = LocalTask.design(X, y, epsilon=2.0, label_bounds=(0, 1), max_depth=2)
+    >>> task.n_leaves, task.response
+    (4, 'bits')
+    >>> LocalTask.from_json(task.to_json()) == task
+    True
+    """
+
+    epsilon: float
+    grid: LabelGrid
+    partition: Partition
+    response: str = "bits"
+    cell_share: float = 0.5
+    public: PublicLeaves | None = None
+    target: str = "y"
+    title: str = field(default="")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        if self.response not in RESPONSES:
+            raise HedgerowError(
+                f"The 'response' parameter must be one of {list(RESPONSES)}. Got {self.response!r} instead."
+            )
+        split_epsilon(self.epsilon, self.cell_share)
+        if self.public is not None and len(self.public.count) != self.partition.n_leaves:
+            raise FormatError("the public summary does not have one entry for each leaf of the partition.")
+
+    @classmethod
+    def design(
+        cls,
+        X_public: object = None,
+        y_public: object = None,
+        *,
+        epsilon: float,
+        label_bounds: object,
+        rule: str = "max_edge",
+        max_depth: int = 4,
+        min_samples_leaf: int = 20,
+        cell_share: float = 0.5,
+        response: str = "bits",
+        label_steps: int | None = None,
+        feature_bounds: object = None,
+        categorical_features: Sequence[int | str] | None = None,
+        categories: Mapping[str, Sequence[object]] | None = None,
+        features: Sequence[str] | int | None = None,
+        target: str = "y",
+        title: str = "",
+        random_state: object = None,
+    ) -> LocalTask:
+        """Grow a partition on public records and make a task of it.
+
+        Without public records pass ``features`` (names or their number) and ``feature_bounds``: the partition
+        is then fixed in advance. Nothing here may be private.
+        """
+        epsilon = check_epsilon(epsilon)
+        bounds = check_label_bounds(label_bounds)
+        if response not in RESPONSES:
+            raise HedgerowError(f"The 'response' parameter must be one of {list(RESPONSES)}. Got {response!r} instead.")
+        Z, y = None, None
+        if X_public is None:
+            space = FeatureSpace.from_bounds(feature_bounds, 1 if features is None else features)
+        else:
+            space = FeatureSpace.from_public(
+                X_public,
+                feature_bounds=feature_bounds,
+                categorical_features=categorical_features,
+                categories=categories,
+            )
+            Z = space.encode(X_public)
+            if y_public is None:
+                raise HedgerowError("'y_public' is required with 'X_public': the labels of the public records.")
+            y = np.clip(check_labels(y_public, name="y_public", n=len(Z)), *bounds)
+        partition = grow(
+            rule,
+            space,
+            Z,
+            y,
+            max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf,
+            randomness=as_randomness(random_state),
+        )
+        public = None
+        if Z is not None:
+            public = PublicLeaves.summarise(partition.apply(Z), y, partition.n_leaves)
+        grid = _grid(bounds, epsilon, response, cell_share, label_steps)
+        return cls(epsilon, grid, partition, response, float(cell_share), public, target, title)
+
+    @cached_property
+    def encoding(self) -> Encoding:
+        """The message, with its mechanisms."""
+        if self.response == "bits":
+            return BitsEncoding(self.epsilon, self.n_leaves, self.grid.n_steps, self.cell_share)
+        return _CELLS[self.response](self.epsilon, self.n_leaves, self.grid.n_steps)
+
+    @property
+    def space(self) -> FeatureSpace:
+        """The public schema of the features."""
+        return self.partition.space
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return self.partition.n_leaves
+
+    @property
+    def label_bounds(self) -> tuple[float, float]:
+        """Public label bounds."""
+        return self.grid.low, self.grid.high
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one report protects, and from whom."""
+        return Guarantee(
+            epsilon=self.epsilon,
+            protects="record",
+            trust="local",
+            neighbours="replace",
+            notes=("one report a person; every further report spends epsilon again",),
+        )
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the content, 32 bytes."""
+        return hashlib.sha256(_canonical(self._content()).encode()).digest()
+
+    @property
+    def id(self) -> str:
+        """The digest in hexadecimal: a task that differs in anything has another id."""
+        return self.digest.hex()
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "title": self.title,
+            "target": self.target,
+            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
+            "response": self.response,
+            "cell_share": self.cell_share,
+            "grid": self.grid.to_dict(),
+            "partition": self.partition.to_dict(),
+            "public": None if self.public is None else self.public.to_dict(),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form, with the id."""
+        return {**self._content(), "id": self.id}
+
+    def to_json(self) -> str:
+        """Return the task as versioned JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LocalTask:
+        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
+        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
+            raise FormatError(f"this is not a local task: expected a JSON object with format {_FORMAT!r}.")
+        if data.get("version") != _VERSION:
+            raise FormatError(
+                f"task version {data.get('version')!r} is not supported (this is version {_VERSION}); "
+                "upgrade hedgerow or ask the curator for another task."
+            )
+        check_fields(data, _FIELDS | {"format", "version", "id"}, "local task")
+        try:
+            epsilon = math.inf if data["epsilon"] == "inf" else float(data["epsilon"])
+            public = None if data["public"] is None else PublicLeaves.from_dict(data["public"])
+            grid, partition = LabelGrid.from_dict(data["grid"]), Partition.from_dict(data["partition"])
+            response, share = str(data["response"]), float(data["cell_share"])
+            task = cls(epsilon, grid, partition, response, share, public, str(data["target"]), str(data["title"]))
+        except FormatError:
+            raise
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise FormatError(f"this task is malformed: {error}") from error
+        if task.id != data["id"]:
+            raise FormatError(
+                "the task's content does not match its id: it was changed after it was published. "
+                "Do not answer it; fetch it again from the curator."
+            )
+        return task
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> LocalTask:
+        """Read a task from JSON."""
+        try:
+            data = json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise FormatError(f"this task is not valid JSON: {error}") from error
+        return cls.from_dict(data)
+
+    def __repr__(self) -> str:
+        low, high = self.label_bounds
+        return (
+            f"LocalTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, response={self.response!r}, "
+            f"leaves={self.n_leaves}, label={self.target!r} in [{low:g}, {high:g}])"
+        )
+
+
+def _grid(bounds: tuple[float, float], epsilon: float, response: str, share: float, steps: int | None) -> LabelGrid:
+    if steps is not None:
+        return LabelGrid(*bounds, steps)
+    if response == "bits":
+        return LabelGrid.for_epsilon(bounds, split_epsilon(epsilon, share)[1])
+    # A label rounded at random to an end of its bounds: the fewest cells, hence the least noise.
+    return LabelGrid(*bounds, 1)
+
+
+def _canonical(content: dict[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)

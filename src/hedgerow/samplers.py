@@ -1,0 +1,383 @@
+"""Integer-only samplers with exact laws.
+
+No probability is ever a float. A sampler compares random bits with thresholds that are known to any
+precision: 16 bits decide almost always, a further 48 where the first 16 are not enough, and 64 more at a time
+in the vanishing rest. The result has *exactly* the stated law, which audits can enumerate.
+
+The parameters of mechanisms are *dyadic*: integers over ``2**64``, rounded towards more noise, so that the
+claim ``ratio <= e**epsilon`` can be verified in exact arithmetic (:func:`exp_at_least`).
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from bisect import bisect_right
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.errors import HedgerowError
+from hedgerow.randomness import Randomness
+
+__all__ = [
+    "ONE",
+    "LazyCdf",
+    "bernoulli",
+    "bernoulli_exp",
+    "bernoulli_rational",
+    "binomial",
+    "dyadic_exp",
+    "exp_at_least",
+    "exp_bounds",
+    "geometric",
+    "discrete_laplace",
+]
+
+ONE = 1 << 64
+"""The common denominator of dyadic probabilities: ``p = numerator / ONE``."""
+
+IntArray = npt.NDArray[np.int64]
+BoundsOf = Callable[[int], "tuple[int, list[int], list[int]]"]
+
+
+def _context(bits: int, guard: int = 50) -> decimal.Context:
+    return decimal.Context(prec=math.ceil(bits * 0.30103) + guard, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+
+
+def exp_bounds(x: Fraction, bits: int = 192) -> tuple[Fraction, Fraction]:
+    """Return rationals ``low <= e**x <= high`` that agree to about ``bits`` bits.
+
+    ``Decimal.exp`` is correctly rounded; the bound allows a thousand units in its last place.
+
+    >>> low, high = exp_bounds(Fraction(1))
+    >>> float(low), float(high), low < high
+    (2.718281828459045, 2.718281828459045, True)
+    """
+    with decimal.localcontext(_context(bits)) as context:
+        quotient = Decimal(x.numerator) / Decimal(x.denominator)
+        value = Fraction(quotient.exp())
+        slack = Fraction(1000 * (1 + abs(math.ceil(x)))) / 10**context.prec
+    return value * (1 - slack), value * (1 + slack)
+
+
+def exp_at_least(ratio: Fraction, x: Fraction) -> bool:
+    """Decide ``ratio <= e**x`` exactly (precision is doubled until the bounds are on one side)."""
+    if ratio == 1 or x == 0:  # the only rational points on the curve
+        return ratio <= 1 if x == 0 else x >= 0
+    # A huge x needs no e**x (of as many digits): ratio < 2**size <= 2**x < e**x.
+    if x > 0 and ratio.numerator.bit_length() - ratio.denominator.bit_length() + 1 <= x:
+        return True
+    bits = 192
+    while True:
+        low, high = exp_bounds(x, bits)
+        if ratio <= low:
+            return True
+        if ratio >= high:
+            return False
+        bits *= 2
+
+
+def dyadic_exp(x: Fraction) -> int:
+    """Return ``ceil(2**64 e**-x)`` for ``x >= 0``: the dyadic number just above ``e**-x``."""
+    if x < 0:
+        raise HedgerowError(f"'x' must not be negative. Got {x} instead.")
+    if x > 64:  # 0 < e**-x < 2**-64, and a huge x would cost as many digits
+        return 1
+    _, high = exp_bounds(-x)
+    return min(math.ceil(high * ONE), ONE)
+
+
+class LazyCdf:
+    """Inverse transform with lazily drawn bits: exact for thresholds known to any precision.
+
+    For thresholds ``c_1 <= c_2 <= ...`` in [0, 1] and ``U`` uniform, ``sample`` returns
+    ``offset + #{i : c_i <= U}``. With a 64-bit prefix ``u`` of U, ``c <= U`` is certain once
+    ``u >= ceil(2^64 c)`` and impossible while ``u < floor(2^64 c)``; between the two, more bits are drawn.
+
+    Parameters
+    ----------
+    bounds : callable
+        ``bounds(bits)`` returns ``(offset, lows, highs)`` with ``low <= 2**bits * c <= high`` (integers) for
+        consecutive thresholds; thresholds left out are nearer to 0 or 1 than ``2**-bits``.
+
+    Examples
+    --------
+    >>> from hedgerow.randomness import SeededRandomness
+    >>> half = LazyCdf(lambda bits: (0, [1 << bits - 1], [1 << bits - 1]))
+    >>> int(half.sample(1000, SeededRandomness(0)).sum())
+    498
+    """
+
+    def __init__(self, bounds: BoundsOf) -> None:
+        self._bounds = bounds
+        self._offset, lows, highs = bounds(64)
+        self._low = np.array([v for v in lows if v < ONE], dtype=np.uint64)
+        # high - 1, compared with "<": so that high = 2**64 fits (then no 64 bits are ever enough).
+        self._below_high = np.array([min(max(v, 1), ONE) - 1 for v in highs[: len(self._low)]], dtype=np.uint64)
+        self._drawn = 0
+        self._table: npt.NDArray[np.int32] | None = None
+
+    def sample(self, n: int, randomness: Randomness) -> npt.NDArray[np.int32]:
+        """Draw ``n`` values."""
+        first = randomness.uint16(n)
+        out = self._lookup(first)
+        unsure = np.flatnonzero(out < 0)
+        if unsure.size:
+            out[unsure] = self._second(first[unsure], randomness)
+        if self._offset:
+            out += np.int32(self._offset)
+        return out
+
+    def _lookup(self, first: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
+        self._drawn += first.size
+        if self._table is None and self._drawn > 1 << 14:
+            self._table = self._count(np.arange(1 << 16, dtype=np.uint16))
+        if self._table is not None:
+            return self._table.take(first)
+        return self._count(first)
+
+    def _count(self, first: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
+        """Return the count of thresholds at or below a 16-bit prefix, -1 where the prefix leaves it open."""
+        least = first.astype(np.uint64) << np.uint64(48)
+        most = least | np.uint64((1 << 48) - 1)
+        sure = np.searchsorted(self._below_high, least, side="left")
+        possible = np.searchsorted(self._low, most, side="right")
+        return np.where(sure == possible, sure, -1).astype(np.int32)
+
+    def _second(self, first: npt.NDArray[np.uint16], randomness: Randomness) -> IntArray:
+        u = (first.astype(np.uint64) << np.uint64(48)) | (randomness.uint64(first.size) >> np.uint64(16))
+        sure = np.searchsorted(self._below_high, u, side="left")
+        possible = np.searchsorted(self._low, u, side="right")
+        for i in np.flatnonzero(sure != possible):
+            sure[i] = self._resolve(int(u[i]), randomness)
+        return sure
+
+    def _resolve(self, u: int, randomness: Randomness) -> int:
+        bits = 64
+        while True:
+            bits += 64
+            u = (u << 64) | randomness.bits(64)
+            offset, lows, highs = self._bounds(bits)
+            sure, possible = bisect_right(highs, u), bisect_right(lows, u)
+            if sure == possible:
+                return offset + sure - self._offset
+
+
+def _scaled(values: list[Decimal], bits: int, error: Decimal) -> tuple[list[int], list[int]]:
+    """Return integer bounds of ``2**bits * value`` given an absolute error bound on every value."""
+    unit = Decimal(1 << bits)
+    lows = [max(0, math.floor((v - error) * unit)) for v in values]
+    highs = [max(0, math.ceil((v + error) * unit)) for v in values]
+    return lows, highs
+
+
+def bernoulli(numerator: int, n: int, randomness: Randomness) -> npt.NDArray[np.bool_]:
+    """``n`` independent bits, each 1 with probability exactly ``numerator / 2**64``."""
+    if not 0 <= numerator <= ONE:
+        raise HedgerowError(f"'numerator' must be in 0 .. 2**64. Got {numerator!r} instead.")
+    if numerator in (0, ONE):
+        return np.full(n, numerator == ONE)
+    head, tail = np.uint8(numerator >> 56), np.uint64(numerator & ((1 << 56) - 1))
+    first = randomness.uint8(n)
+    out = first < head
+    unsure = np.flatnonzero(first == head)
+    if unsure.size:
+        out[unsure] = (randomness.uint64(unsure.size) >> np.uint64(8)) < tail
+    return out
+
+
+def bernoulli_rational(p: Fraction, n: int, randomness: Randomness) -> npt.NDArray[np.bool_]:
+    """``n`` independent bits with ``P(1) = p``, a rational with denominator up to ``2**62``."""
+    if not 0 <= p <= 1:
+        raise HedgerowError(f"'p' must be in [0, 1]. Got {p!r} instead.")
+    return randomness.integers(p.denominator, n) < p.numerator
+
+
+def bernoulli_exp(x: Fraction, n: int, randomness: Randomness) -> npt.NDArray[np.bool_]:
+    """``n`` independent bits with ``P(1) = e**-x`` exactly, for a rational ``x >= 0``."""
+    if x < 0:
+        raise HedgerowError(f"'x' must not be negative. Got {x} instead.")
+    if x == 0:
+        return np.ones(n, dtype=bool)
+    ones: npt.NDArray[np.bool_] = _exp_cdf(Fraction(x)).sample(n, randomness) == 0
+    return ones
+
+
+@lru_cache(maxsize=256)
+def _exp_cdf(x: Fraction) -> LazyCdf:
+    def bounds(bits: int) -> tuple[int, list[int], list[int]]:
+        low, high = exp_bounds(-x, bits + 64)
+        return 0, [math.floor(low * (1 << bits))], [math.ceil(high * (1 << bits))]
+
+    return LazyCdf(bounds)
+
+
+_DIGIT = 256
+_WIDEST = ONE - (1 << 14)
+"""Largest ratio drawn from, ``1 - 2**-50``: beyond it a magnitude could leave 63 bits."""
+
+
+def _check_ratio(numerator: int) -> None:
+    if not 0 <= numerator <= _WIDEST:
+        raise HedgerowError(
+            f"'numerator' must be in 0 .. 2**64 - 2**14 (noise up to 2**50 wide). Got {numerator!r} instead."
+        )
+
+
+@lru_cache(maxsize=1024)
+def _geometric_cdf(numerator: int, exponent: int, truncated: bool) -> LazyCdf:
+    """Geometric law of ratio ``r = (numerator/2**64)**exponent``: thresholds ``P(G < k) = 1 - r**k``.
+
+    ``truncated`` conditions on ``G < 256``; otherwise the last cell is "256 or more".
+    """
+
+    def bounds(bits: int) -> tuple[int, list[int], list[int]]:
+        with decimal.localcontext(_context(bits, guard=90)) as context:
+            r = (Decimal(numerator) / Decimal(ONE)) ** exponent
+            power, values = Decimal(1), []
+            for _ in range(_DIGIT):
+                power *= r
+                values.append(1 - power)
+            if truncated:
+                whole = values.pop()
+                values = [v / whole for v in values]
+            return 0, *_scaled(values, bits, Decimal(10) ** (40 - context.prec))
+
+    return LazyCdf(bounds)
+
+
+def geometric(numerator: int, n: int, randomness: Randomness, *, exponent: int = 1) -> IntArray:
+    """``n`` draws of ``P(G = k) = (1 - r) r**k`` with ``r = (numerator / 2**64) ** exponent``.
+
+    The base-256 digits of a geometric are independent: the low one is geometric conditioned on ``< 256``,
+    the rest is geometric with ratio ``r**256``. When the high part is rarely needed (``r**256 < 2**-8``) one
+    table is used and whatever lands beyond it starts afresh from there (a geometric has no memory).
+    """
+    _check_ratio(numerator)
+    if numerator == 0:
+        return np.zeros(n, dtype=np.int64)
+    if exponent * _DIGIT * math.log2(numerator / ONE) < -8:
+        out = _geometric_cdf(numerator, exponent, False).sample(n, randomness).astype(np.int64)
+        beyond = np.flatnonzero(out == _DIGIT)
+        if beyond.size:
+            out[beyond] += geometric(numerator, beyond.size, randomness, exponent=exponent)
+        return out
+    low = _geometric_cdf(numerator, exponent, True).sample(n, randomness)
+    high = geometric(numerator, n, randomness, exponent=exponent * _DIGIT)
+    high *= _DIGIT
+    high += low
+    return high
+
+
+@lru_cache(maxsize=256)
+def _laplace_cdf(numerator: int) -> LazyCdf:
+    """Two-sided law on ``-255 .. 255``, the rest in end cells: ``P(X <= k)`` for ``k = -256 .. 255``."""
+
+    def bounds(bits: int) -> tuple[int, list[int], list[int]]:
+        with decimal.localcontext(_context(bits, guard=90)) as context:
+            r = Decimal(numerator) / Decimal(ONE)
+            tails, power = [], r / (1 + r)
+            for _ in range(_DIGIT):
+                tails.append(power)  # P(X >= k) = r**k / (1 + r) for k = 1 .. 256
+                power *= r
+            values = tails[::-1] + [1 - t for t in tails]
+            return 0, *_scaled(values, bits, Decimal(10) ** (40 - context.prec))
+
+    return LazyCdf(bounds)
+
+
+def discrete_laplace(numerator: int, n: int, randomness: Randomness) -> IntArray:
+    """``n`` draws of ``P(X = k) = (1 - r)/(1 + r) * r**|k|`` with ``r = numerator / 2**64``.
+
+    Narrow noise comes from one two-sided table, wide noise as a sign and a geometric magnitude ("minus zero"
+    is drawn again); both are exact.
+
+    >>> from hedgerow.randomness import SeededRandomness
+    >>> noise = discrete_laplace(dyadic_exp(Fraction(1, 10)), 10_000, SeededRandomness(1))
+    >>> bool(abs(noise.mean()) < 1) and bool(abs(noise.var() - 200) < 20)
+    True
+    """
+    _check_ratio(numerator)
+    if numerator == 0:
+        return np.zeros(n, dtype=np.int64)
+    if _DIGIT * math.log2(numerator / ONE) < -8:
+        return _narrow_laplace(numerator, n, randomness)
+    negative = np.unpackbits(randomness.uint8((n + 7) // 8), count=n).view(bool)
+    out = geometric(numerator, n, randomness)
+    again = np.flatnonzero(negative & (out == 0))
+    np.negative(out, out=out, where=negative)
+    if again.size:
+        out[again] = discrete_laplace(numerator, again.size, randomness)
+    return out
+
+
+def _narrow_laplace(numerator: int, n: int, randomness: Randomness) -> IntArray:
+    out = _laplace_cdf(numerator).sample(n, randomness).astype(np.int64)
+    out -= _DIGIT
+    beyond = np.flatnonzero((out == -_DIGIT) | (out == _DIGIT))
+    if beyond.size:
+        extra = geometric(numerator, beyond.size, randomness)
+        out[beyond] += np.where(out[beyond] > 0, extra, -extra)
+    return out
+
+
+@lru_cache(maxsize=512)
+def _binomial_cdf(n: int, numerator: int) -> LazyCdf:
+    """Binomial law of ``n`` trials, from the mode outwards until terms fall below the precision."""
+
+    def bounds(bits: int) -> tuple[int, list[int], list[int]]:
+        with decimal.localcontext(_context(bits)) as context:
+            odds = Decimal(numerator) / Decimal(ONE - numerator)
+            tiny = Decimal(10) ** (10 - context.prec)
+            mode = min(n, (n + 1) * numerator // ONE)
+            up, down = [Decimal(1)], []
+            k = mode
+            while k < n and up[-1] > tiny:
+                up.append(up[-1] * odds * (n - k) / (k + 1))
+                k += 1
+            k, term = mode, Decimal(1)
+            while k > 0 and term > tiny:
+                term = term * k / (odds * (n - k + 1))
+                down.append(term)
+                k -= 1
+            terms = down[::-1] + up
+            whole, total, values = sum(terms), Decimal(0), []
+            for t in terms:
+                total += t
+                values.append(total / whole)
+            if k + len(terms) - 1 == n:
+                values.pop()  # P(X <= n) is 1: not a threshold
+            error = tiny * (len(terms) + 10)
+            return k, *_scaled(values, bits, error)
+
+    return LazyCdf(bounds)
+
+
+def binomial(trials: npt.NDArray[np.integer], numerator: int, randomness: Randomness) -> IntArray:
+    """Binomial counts with ``p = numerator / 2**64``, one for each entry of ``trials``.
+
+    ``N = sum of 2**k`` over its set bits, and binomials add up: one exact table for each power of two serves
+    every ``N``, in ``O(log N)`` look-ups an entry.
+
+    >>> from hedgerow.randomness import SeededRandomness
+    >>> binomial(np.array([0, 5, 1000]), ONE // 2, SeededRandomness(0)).tolist()
+    [0, 2, 486]
+    """
+    counts = np.asarray(trials, dtype=np.int64)
+    if counts.size and counts.min() < 0:
+        raise HedgerowError("'trials' must not be negative.")
+    if not 0 <= numerator <= ONE:
+        raise HedgerowError(f"'numerator' must be in 0 .. 2**64. Got {numerator!r} instead.")
+    if numerator in (0, ONE):
+        return counts * (numerator == ONE)
+    flat, out = counts.ravel(), np.zeros(counts.size, dtype=np.int64)
+    for k in range(int(flat.max()).bit_length() if flat.size else 0):
+        chosen = np.flatnonzero(flat & (1 << k))
+        if chosen.size:
+            out[chosen] += _binomial_cdf(1 << k, numerator).sample(chosen.size, randomness)
+    return out.reshape(counts.shape)
