@@ -81,8 +81,7 @@ class LeafEstimates:
         variance = np.maximum(m.var_n - 2 * r * m.cov + r * r * m.var_d, 0.0)
         half = self.grid.n_steps / 2
         sd: FloatArray = np.divide(np.sqrt(variance), D, out=np.full(len(D), half), where=D > 0)
-        sd = np.minimum(sd, half) * self.grid.step
-        return sd
+        return np.minimum(sd, half) * np.float64(self.grid.step)
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return a confidence interval for each leaf mean, cut to the label bounds."""
