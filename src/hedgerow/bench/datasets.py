@@ -22,7 +22,7 @@ TARGETS = {
     "MUS": "latitude", "NYC": "arr_delay", "PAR": "total_UPDRS", "POR": "annual_return", "PYR": "y",
     "RED": "quality", "ROB": "move", "TAX": "fare", "TAX13": "fare", "WHI": "quality",
 }  # fmt: skip
-"""Target column of each data set, by code."""
+"""What is predicted in each data set, by code (files hold it as the column ``target``)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +60,11 @@ def load_dataset(code: str, data_home: str | os.PathLike[str] | None = None) -> 
     path = None if folder is None else folder / f"{code}.csv.gz"
     if path is None or not path.exists():
         raise HedgerowError(
-            f"data set {code} was not found: put {code}.csv.gz in a folder and set HEDGEROW_DATA to it."
+            f"data set {code} was not found: put {code}.csv.gz in a folder and point HEDGEROW_DATA to it."
         )
     import pandas as pd
 
     # "None" is a value of MET's holiday column, not a missing one.
     frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    y = frame.pop(TARGETS[code])
+    y = frame.pop("target")
     return Dataset(code, frame, np.asarray(y), TARGETS[code])
