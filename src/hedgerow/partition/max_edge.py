@@ -1,0 +1,179 @@
+"""The max-edge rule with variance reduction (section 2.3 of the LPDT paper)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import FeatureSpace, check_labels
+from hedgerow.errors import HedgerowError
+from hedgerow.partition.cells import Cells, Splits
+from hedgerow.partition.growing import TIE, check_limits, check_public, exact_labels, grow_levels
+from hedgerow.partition.sides import Sides
+from hedgerow.partition.structure import BoolArray, Float64Array, IndexArray
+from hedgerow.partition.tree import Partition
+
+__all__ = ["cut_in_half", "first_half", "grow_max_edge"]
+
+FloatArray = npt.NDArray[np.floating[Any]]
+
+
+def grow_max_edge(
+    space: FeatureSpace,
+    Z: FloatArray | None,
+    y: npt.ArrayLike | None,
+    *,
+    max_depth: int,
+    min_samples_leaf: int,
+) -> Partition:
+    """Halve the longest edge of each cell, among several the one that reduces the variance most.
+
+    With ``M`` the longest edges of a cell, in units of the public range, the edge split is
+
+        argmin over l in M of  SSE(left half along l) + SSE(right half along l)
+
+    (ties: the lowest column), at its midpoint. Only then are the records counted: if EITHER half holds
+    fewer than ``min_samples_leaf`` the cell stays whole, and no other edge is tried. A column whose range is
+    one point cannot be split. The length of a categorical edge is the share of its categories left in the
+    cell; its left half are those with the lowest mean label in the cell (the smaller half, if odd; ties by
+    code; categories without records count as average).
+
+    Parameters
+    ----------
+    space : FeatureSpace
+        Public ranges and categories.
+    Z : float array of shape (n, d), or None
+        Encoded public records. None: no public data; the first of the longest edges, nothing pruned.
+    y : array of n labels, or None
+        Public labels; None exactly if ``Z`` is.
+    max_depth : int
+        Levels of splits, 0 .. 20.
+    min_samples_leaf : int
+        Fewest public records on each side of a split.
+
+    Examples
+    --------
+    >>> space = FeatureSpace.from_bounds((0, 1), ["a", "b"])
+    >>> Z = np.array([[0.1, 0.1], [0.2, 0.9], [0.8, 0.2], [0.9, 0.8]])
+    >>> tree = grow_max_edge(space, Z, [0, 5, 0, 5], max_depth=1, min_samples_leaf=1)
+    >>> print(tree.export_text())
+    |--- b < 0.5
+    |   |--- leaf 0
+    |--- b >= 0.5
+    |   |--- leaf 1
+    >>> grow_max_edge(space, None, None, max_depth=3, min_samples_leaf=1).n_leaves
+    8
+    """
+    check_limits(max_depth, min_samples_leaf)
+    if (Z is None) != (y is None):
+        missing = "Z" if Z is None else "y"
+        raise HedgerowError(f"max_edge needs both public 'Z' and 'y', or neither. '{missing}' is None.")
+    rule: _FirstLongest | _LeastVariance = _FirstLongest()
+    if Z is not None:
+        Z = check_public(space, Z)
+        rule = _LeastVariance(space, Z, exact_labels(check_labels(y, n=len(Z))))
+    return grow_levels(space, rule, Z, max_depth=max_depth, min_samples_leaf=min_samples_leaf)
+
+
+def cut_in_half(cells: Cells, chosen: IndexArray, possible: BoolArray) -> Splits:
+    """Return the midpoint splits along the chosen columns where they are possible.
+
+    Categorical halves are in code order.
+    """
+    splits, rows = Splits.none(cells.space, len(cells)), np.arange(len(cells))
+    splits.feature = np.where(possible[rows, chosen], chosen, -1).astype(np.int32)
+    splits.threshold = cells.midpoints[rows, chosen]
+    for j, allowed in cells.allowed.items():
+        rows = np.flatnonzero(splits.feature == j)
+        splits.goes_left[rows, : allowed.shape[1]] = first_half(allowed[rows], np.zeros((len(rows), 1)))
+    return splits
+
+
+def first_half(allowed: BoolArray, key: Float64Array) -> BoolArray:
+    """Return the half of the allowed categories with the lowest keys, ties in code order."""
+    order = np.argsort(np.where(allowed, key, np.inf), axis=1, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.broadcast_to(np.arange(order.shape[1]), order.shape), axis=1)
+    return np.asarray(rank < allowed.sum(axis=1, keepdims=True) // 2)
+
+
+class _FirstLongest:
+    """Without public data: the first of the longest edges."""
+
+    def choose(self, cells: Cells, where: IndexArray | None) -> Splits:
+        longest = cells.longest()
+        return cut_in_half(cells, longest.argmax(axis=1), longest)
+
+    def follow(self, cells: Cells, where: IndexArray, splits: Splits, parent: IndexArray) -> None:
+        """Nothing to remember."""
+
+
+class _LeastVariance:
+    """With public data: among the longest edges the least sum of squared errors.
+
+    ``SSE = sum y^2 - (S_left^2 / n_left + S_right^2 / n_right)``, so the bracket, the score, is maximised.
+    """
+
+    def __init__(self, space: FeatureSpace, Z: FloatArray, labels: Float64Array) -> None:
+        self.space, self.Z, self.labels = space, Z, labels
+        self.sides = Sides(Z, Cells.root(space).midpoints[0])
+
+    def choose(self, cells: Cells, where: IndexArray | None) -> Splits:
+        assert where is not None
+        n = len(cells)
+        count, total = sums(where, self.labels, n)
+        right_count, right_total = self.sides.right_sums(where, self.labels, n)
+        halves = {}
+        for j, allowed in cells.allowed.items():
+            halves[j], right_count[:, j], right_total[:, j] = self._categories(j, allowed, where, count, total)
+        score = between(right_count, right_total)
+        score += between(count[:, None] - right_count, total[:, None] - right_total)
+        longest = cells.longest()
+        score[~longest] = -np.inf
+        chosen = (score >= score.max(axis=1, keepdims=True) * (1 - TIE)).argmax(axis=1)
+        splits = cut_in_half(cells, chosen, longest)
+        for j, half in halves.items():
+            rows = np.flatnonzero(splits.feature == j)
+            splits.goes_left[rows, : half.shape[1]] = half[rows]
+        return splits
+
+    def _categories(
+        self, j: int, allowed: BoolArray, where: IndexArray, count: Float64Array, total: Float64Array
+    ) -> tuple[BoolArray, Float64Array, Float64Array]:
+        """Return the categories of column ``j`` that go left in each cell, and the sums of the others."""
+        counts, totals = category_sums(self.Z[:, j], where, self.labels, allowed.shape)
+        average = (total / np.maximum(count, 1))[:, None]
+        left = first_half(allowed, np.where(counts > 0, totals / np.maximum(counts, 1), average))
+        return left, np.where(left, 0, counts).sum(axis=1), np.where(left, 0, totals).sum(axis=1)
+
+    def follow(self, cells: Cells, where: IndexArray, splits: Splits, parent: IndexArray) -> None:
+        """Compare the records of a cell cut along a numeric edge with the midpoint of their new half."""
+        column = np.append(splits.feature, -1).take(parent)
+        column[where == len(cells)] = -1
+        rows = np.flatnonzero((column >= 0) & ~self.space.is_categorical[column])
+        columns = column[rows]
+        self.sides.update(rows, columns, self.Z[rows, columns] >= cells.midpoints[where[rows], columns])
+
+
+def sums(key: IndexArray, labels: Float64Array, size: int) -> tuple[Float64Array, Float64Array]:
+    """Return number and label sum of the records with each key below ``size``."""
+    counts: Float64Array = np.bincount(key, minlength=size)[:size].astype(np.float64)
+    totals: npt.NDArray[Any] = np.bincount(key, labels, minlength=size)[:size]
+    return counts, totals
+
+
+def between(count: Float64Array, total: Float64Array) -> Float64Array:
+    """Return ``S^2 / n``, 0 for an empty side (whose sum is 0)."""
+    return total * total / np.maximum(count, 1)
+
+
+def category_sums(
+    codes: FloatArray, where: IndexArray, labels: Float64Array, shape: tuple[int, ...]
+) -> tuple[Float64Array, Float64Array]:
+    """Return number and label sum of the records of each cell and category."""
+    n_cells, width = shape
+    key, size = where * width + codes.astype(np.intp), n_cells * width
+    counts, totals = sums(key, labels, size)
+    return counts.reshape(n_cells, width), totals.reshape(n_cells, width)
