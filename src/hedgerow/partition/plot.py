@@ -28,7 +28,7 @@ def plot_partition(
     *,
     cmap: str = "YlGnBu",
     fontsize: float = 9.0,
-    value_format: str = "{:.3g}",
+    value_format: str = "{:.4g}",
     max_label: int = 28,
 ) -> Axes:
     """Draw a tree: conditions at inner nodes (true goes left), values at leaves.
