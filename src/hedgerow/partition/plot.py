@@ -106,7 +106,7 @@ def _draw_edges(ax: Axes, place: Float64Array, node: int, left: int) -> None:
         if node == 0:
             ax.annotate(
                 word,
-                ((x + a) / 2, y),
+                (a, y),
                 xytext=(0, 3),
                 textcoords="offset points",
                 ha="center",

@@ -1,0 +1,1 @@
+"""The parts of the demonstration: people, study, device, figures, page."""

@@ -1,0 +1,99 @@
+"""The pictures of the page, as SVG."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+
+mpl.use("svg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.text import Text
+
+from walkthrough.study import FAIR, OPEN, OURS, PAPER_M, PAPER_V, PUBLIC, leaf_means
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from hedgerow import Model
+
+INK, MUTED, LINE = "#1f2933", "#6b7785", "#d5dbe1"
+GREEN, ORANGE, PURPLE = "#2f7d4f", "#c8641b", "#7a5ea8"
+STYLE = {
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": LINE,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "hedgerow",
+}
+
+
+def _svg(figure: Figure) -> str:
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None}, bbox_inches="tight", pad_inches=0.05)
+    plt.close(figure)
+    return buffer.getvalue()
+
+
+def tree_svg(model: Model, level: float = 0.9) -> str:
+    """Draw the tree; each leaf with its mean, its interval and its share of the homes."""
+    partition = model.task.partition
+    with plt.rc_context(STYLE):
+        figure, ax = plt.subplots(figsize=(1.3 * partition.n_leaves, 1.2 * (partition.depth + 1)))
+        partition.plot(model.leaf_values, ax, fontsize=10.5, max_label=40)
+        boxes = [t for t in ax.texts if type(t) is Text]  # one a node, in node order; the rest are annotations
+        for row, leaf in zip(model.leaf_table(level), partition.iter_leaves(), strict=True):
+            interval = f"{row['low']:.1f} – {row['high']:.1f}"
+            boxes[leaf.node].set_text(f"leaf {row['leaf']}\n{row['mean']:.1f}\n{interval}\n{row['share']:.0%}")
+        return _svg(figure)
+
+
+def curve_svg(table: pd.DataFrame, fixed: dict[str, float]) -> str:
+    """Draw test error against epsilon."""
+    with plt.rc_context(STYLE):
+        figure, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
+        for name, colour, marker in ((PAPER_M, PURPLE, "^"), (PAPER_V, ORANGE, "s"), (OURS, GREEN, "o")):
+            rows = table[table["method"] == name]
+            below = np.minimum(rows["sd"], 0.9 * rows["mse"])
+            look = {"color": colour, "marker": marker, "lw": 2, "capsize": 3, "elinewidth": 1}
+            ax.errorbar(rows["epsilon"], rows["mse"], [below, rows["sd"]], label=name, **look)
+        for name, style in ((PUBLIC, "--"), (FAIR, ":"), (OPEN, "-")):
+            ax.axhline(fixed[name], color=MUTED, lw=1.2, ls=style, label=name, zorder=1)
+        epsilons = sorted(table["epsilon"].unique())
+        ax.set(xscale="log", yscale="log", xlabel="epsilon (smaller protects more)", ylabel="test MSE (log scale)")
+        ax.set_xticks(epsilons, [f"{e:g}" for e in epsilons])
+        ax.minorticks_off()
+        top = table["mse"].max()
+        ticks = [t for t in (30, 50, 100, 200, 400, 800, 1600) if t < 1.6 * top]
+        ax.set_yticks(ticks, [str(t) for t in ticks])
+        ax.grid(axis="y", color=LINE, lw=0.6)
+        ax.legend(frameon=False, fontsize=9)
+        return _svg(figure)
+
+
+def leaves_svg(model: Model, truth: np.ndarray, level: float = 0.9) -> str:
+    """Draw each leaf's private mean and interval beside the pilot's mean and the truth."""
+    rows = model.leaf_table(level)
+    at = np.arange(len(rows))
+    mean, low, high = (np.array([r[k] for r in rows]) for k in ("mean", "low", "high"))
+    with plt.rc_context(STYLE):
+        figure, ax = plt.subplots(figsize=(5.6, 1.2 + 0.36 * len(rows)), layout="constrained")
+        ax.hlines(at, low, high, color=GREEN, lw=6, alpha=0.3, label=f"{level:.0%} interval")
+        ax.plot(mean, at, "o", color=GREEN, label="the model")
+        ax.plot(truth, at, "|", color=INK, ms=16, mew=2, label="truth")
+        ax.plot(leaf_means(model.task), at, "o", mfc="white", mec=ORANGE, label="pilot")
+        ax.set_yticks(at, [f"leaf {r['leaf']}" for r in rows])
+        ax.invert_yaxis()
+        ax.set_xlabel(model.task.target)
+        ax.grid(axis="x", color=LINE, lw=0.6)
+        ax.legend(frameon=False, fontsize=9.5, ncols=2, loc="lower center", bbox_to_anchor=(0.45, 1.0))
+        return _svg(figure)
