@@ -10,12 +10,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import HedgerowError
-from hedgerow.partition.cart import grow_cart
-from hedgerow.partition.max_edge import grow_max_edge
-from hedgerow.partition.random import grow_random, grow_random_max_edge
 from hedgerow.partition.tree import CellBounds, Leaf, Partition
 from hedgerow.randomness import Randomness, as_randomness
 
@@ -23,6 +21,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from hedgerow.bounds import FeatureSpace
+    from hedgerow.partition.cart import grow_cart
+    from hedgerow.partition.max_edge import grow_max_edge
+    from hedgerow.partition.random import grow_random, grow_random_max_edge
 
 __all__ = [
     "RULES",
@@ -37,6 +38,20 @@ __all__ = [
 ]
 
 RULES = ("max_edge", "cart", "random", "random_max_edge")
+
+_GROWERS = {
+    "grow_cart": "cart",
+    "grow_max_edge": "max_edge",
+    "grow_random": "random",
+    "grow_random_max_edge": "random",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a rule when it is first asked for: a holder's device only ever walks trees."""
+    if name in _GROWERS:
+        return getattr(import_module(f"{__name__}.{_GROWERS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def grow(
@@ -74,16 +89,21 @@ def grow(
     """
     limits = {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
     if rule == "max_edge":
+        from hedgerow.partition.max_edge import grow_max_edge
+
         return grow_max_edge(space, Z, y, **limits)
     if rule == "cart":
+        from hedgerow.partition.cart import grow_cart
+
         if Z is None or y is None:
             raise HedgerowError(
                 "The 'cart' rule needs public records 'Z' and labels 'y'. "
                 "Without public data use rule='max_edge', 'random' or 'random_max_edge'."
             )
         return grow_cart(space, Z, y, **limits)
-    if rule == "random":
-        return grow_random(space, Z, as_randomness(randomness), **limits)
-    if rule == "random_max_edge":
-        return grow_random_max_edge(space, Z, as_randomness(randomness), **limits)
+    if rule in ("random", "random_max_edge"):
+        from hedgerow.partition.random import grow_random, grow_random_max_edge
+
+        grow_blindly = grow_random if rule == "random" else grow_random_max_edge
+        return grow_blindly(space, Z, as_randomness(randomness), **limits)
     raise HedgerowError(f"The 'rule' parameter must be one of {', '.join(RULES)}. Got {rule!r} instead.")
