@@ -16,7 +16,13 @@ _HOMES = {
     "hedgerow.errors": ("BoundsError", "BudgetError", "FormatError", "HedgerowError"),
     "hedgerow.guarantee": ("Guarantee",),
     "hedgerow.ledger": ("Ledger",),
-    "hedgerow.local": ("LPDTRegressor",),
+    "hedgerow.local": (
+        "DeconvolutionRegressor",
+        "LPDTRegressor",
+        "PrivateHistogramRegressor",
+        "ValidationReport",
+        "validate_privately",
+    ),
     "hedgerow.partition": ("Partition",),
     "hedgerow.protocol": (
         "Aggregate",
@@ -39,7 +45,13 @@ if TYPE_CHECKING:
     from hedgerow.errors import BoundsError, BudgetError, FormatError, HedgerowError
     from hedgerow.guarantee import Guarantee
     from hedgerow.ledger import Ledger
-    from hedgerow.local import LPDTRegressor
+    from hedgerow.local import (
+        DeconvolutionRegressor,
+        LPDTRegressor,
+        PrivateHistogramRegressor,
+        ValidationReport,
+        validate_privately,
+    )
     from hedgerow.partition import Partition
     from hedgerow.protocol import Aggregate, LocalTask, Model, Report, Reports, privatize, privatize_many
     from hedgerow.randomness import Randomness, SecureRandomness, SeededRandomness

@@ -1,5 +1,14 @@
 """Local privacy: nobody is trusted with a record but its holder."""
 
+from hedgerow.local.deconvolution import DeconvolutionRegressor
+from hedgerow.local.histogram import PrivateHistogramRegressor
 from hedgerow.local.lpdt import LPDTRegressor
+from hedgerow.local.validation import ValidationReport, validate_privately
 
-__all__ = ["LPDTRegressor"]
+__all__ = [
+    "DeconvolutionRegressor",
+    "LPDTRegressor",
+    "PrivateHistogramRegressor",
+    "ValidationReport",
+    "validate_privately",
+]

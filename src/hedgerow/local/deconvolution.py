@@ -1,0 +1,173 @@
+"""DECONV: kernel regression on records that were noised whole, the noise taken out by a deconvolution kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from hedgerow.bounds import LabelGrid, check_label_bounds
+from hedgerow.guarantee import Guarantee
+from hedgerow.local.records import check_number, encode, open_records
+from hedgerow.mechanisms.base import check_epsilon
+from hedgerow.mechanisms.record_laplace import RecordLaplace, equal_share
+from hedgerow.randomness import as_randomness
+from hedgerow.samplers import ONE
+
+__all__ = ["DeconvolutionRegressor", "deconvolution_kernel"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_BLOCK = 1 << 20
+
+
+def deconvolution_kernel(u: npt.ArrayLike, spread: float, step: float) -> FloatArray:
+    r"""Return the kernel whose average over discrete Laplace noise is the Gaussian kernel, exactly.
+
+    .. math:: \tilde K(u) = K(u) - c\,[K(u+\delta) - 2K(u) + K(u-\delta)],
+              \qquad K(u) = e^{-u^2/2}, \quad c = \frac{r}{(1-r)^2}
+
+    for noise of ratio r in steps of width :math:`\delta` (in bandwidths). Proof: the noise has generating function
+    :math:`(1-r)^2 / ((1-rz)(1-r/z))`, whose inverse is :math:`1 - c\,(z - 2 + 1/z)`: applied to K first and averaged
+    over the noise after, it gives K back. For a fine grid :math:`c\,\delta^2 \to b^2` with b the Laplace scale, and
+    this becomes the textbook :math:`K(u)\,(1 - b^2 (u^2 - 1))`.
+
+    >>> k = np.arange(-400, 401); r = 0.9
+    >>> noise = (1 - r) / (1 + r) * r ** abs(k)
+    >>> average = noise @ deconvolution_kernel(0.7 + 0.1 * k, r / (1 - r) ** 2, 0.1)
+    >>> bool(abs(average - np.exp(-0.7**2 / 2)) < 1e-12)
+    True
+    """
+    v = np.asarray(u, dtype=np.float64)
+    own, up, down = (np.exp(-0.5 * (v + shift) ** 2) for shift in (0.0, step, -step))
+    kernel: FloatArray = own - spread * (up - 2 * own + down)
+    return kernel
+
+
+class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Deconvolution kernel regression (DECONV) on locally private records.
+
+    Every feature, scaled to [0, 1] by its public bounds, and the label are put on a grid and sent with discrete
+    Laplace noise of ``epsilon / (d + 1)`` each (:class:`~hedgerow.mechanisms.record_laplace.RecordLaplace`). With
+    noisy records W, noisy labels V and the kernel of :func:`deconvolution_kernel`,
+
+    .. math:: \hat f(x) = \frac{\sum_i V_i\, w_i(x)}{\sum_i w_i(x)}, \qquad w_i(x) = \prod_j \tilde K((x_j - W_{ij})/h)
+
+    whose numerator and denominator are unbiased for those of kernel regression without noise. Their variance grows
+    like ``(1 + (b/h)**2) ** d``: this is a baseline, not a recommendation. Predictions are clipped to the label
+    bounds, and are their middle where the denominator is not positive.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Budget of one holder's report about the whole record; ``inf`` means no noise.
+    label_bounds : (low, high)
+        Public range of the label, required.
+    feature_bounds : pair or array of shape (2, d)
+        Public feature ranges, required; values outside are clipped.
+    bandwidth : float, default=0.2
+        h, in units of the public ranges.
+    random_state : None, int or Randomness, default=None
+        None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        What is protected, from whom, under which condition.
+    reports_ : int array of shape (n, d + 1)
+        The holders' noisy records, label last: all that is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hedgerow import DeconvolutionRegressor
+    >>> X = np.random.default_rng(0).random((20_000, 1)); y = np.where(X[:, 0] < 0.5, 1.0, 3.0)
+    >>> model = DeconvolutionRegressor(8.0, label_bounds=(0, 4), feature_bounds=(0, 1), random_state=0)
+    >>> model.fit(X, y).predict([[0.1], [0.9]]).round().tolist()
+    [1.0, 3.0]
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        label_bounds: Any = None,
+        feature_bounds: Any = None,
+        bandwidth: float = 0.2,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.label_bounds = label_bounds
+        self.feature_bounds = feature_bounds
+        self.bandwidth = bandwidth
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> DeconvolutionRegressor:
+        """Draw the holders' reports on private records ``X`` and labels ``y``."""
+        epsilon = check_epsilon(self.epsilon)
+        check_number(self.bandwidth, name="bandwidth")
+        low, high = check_label_bounds(self.label_bounds)
+        self.space_, Z, labels = open_records(self, X, y)
+        source, d = as_randomness(self.random_state), Z.shape[1]
+        self.grid_ = LabelGrid.for_epsilon((low, high), equal_share(epsilon, d + 1))
+        steps = self.grid_.n_steps
+        self.mechanism_ = RecordLaplace(epsilon, (steps,) * (d + 1))
+        unit, rounding = LabelGrid(0.0, 1.0, steps), source.child("levels")
+        columns = [unit.levels(Z[:, j], rounding) for j in range(d)]
+        levels = np.stack([*columns, self.grid_.levels(labels, rounding)], axis=1)
+        self.reports_ = self.mechanism_.randomize_rows(levels, source.child("noise")).astype(np.int32)
+        self.guarantee_ = Guarantee(
+            epsilon,
+            protects="record",
+            trust="local",
+            neighbours="replace",
+            simulation=source.simulation,
+            notes=("one report a person; every further report spends epsilon again",),
+        )
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict labels, a block of records at a time: memory does not grow with their number."""
+        check_is_fitted(self)
+        Z = np.asarray(encode(self, self.space_, X), dtype=np.float64)
+        tables = [_Column(self.reports_[:, j]) for j in range(Z.shape[1])]
+        widest = max(len(self.reports_), *(len(t.values) for t in tables))
+        rows = max(1, _BLOCK // widest)
+        parts = [self._block(Z[i : i + rows], tables) for i in range(0, len(Z), rows)]
+        half = self.grid_.n_steps / 2
+        return self.grid_.values(np.clip(np.concatenate(parts) + half, 0, self.grid_.n_steps))
+
+    def _block(self, Z: FloatArray, tables: list[_Column]) -> FloatArray:
+        """Return label levels, counted from the middle of the grid, for a block of scaled records."""
+        steps, h = self.grid_.n_steps, float(self.bandwidth)
+        r = self.mechanism_.parts[0].ratio / ONE
+        spread, centred = r / (1 - r) ** 2, self.reports_[:, -1] - steps / 2
+        weight = np.ones((len(Z), len(self.reports_)))
+        for j, table in enumerate(tables):
+            kernel = deconvolution_kernel((Z[:, j, None] - table.values / steps) / h, spread, 1 / (steps * h))
+            # A factor for each record to predict cancels in the ratio, and keeps 105 of them from overflowing.
+            kernel /= np.maximum(np.abs(kernel).max(axis=1, keepdims=True), 1e-300)
+            weight *= kernel.take(table.where, axis=1)
+        below, above = weight.sum(axis=1), weight @ centred
+        ratio: FloatArray = np.divide(
+            above, below, out=np.zeros(len(Z)), where=below > 1e-12 * math.sqrt(weight.shape[1])
+        )
+        return ratio
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        tags.non_deterministic = True
+        return tags
+
+
+class _Column:
+    """One column of noisy levels: its distinct values, and which of them each report has."""
+
+    def __init__(self, levels: npt.NDArray[np.integer]) -> None:
+        values, self.where = np.unique(levels, return_inverse=True)
+        self.values = values.astype(np.float64)

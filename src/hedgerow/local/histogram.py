@@ -1,0 +1,165 @@
+"""PHIST and APHIST: locally private histogram regression without public data, in any dimension."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from hedgerow.bounds import LabelGrid, check_label_bounds
+from hedgerow.errors import HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.local.cell_sums import CellSums, cell_keys
+from hedgerow.local.records import check_number, encode, open_records
+from hedgerow.mechanisms.base import check_epsilon, check_positive
+from hedgerow.mechanisms.cell_laplace import CellLaplace, split
+from hedgerow.randomness import as_randomness
+
+__all__ = ["PrivateHistogramRegressor"]
+
+_NOTES = ("one report a person; every further report spends epsilon again",)
+_LAZY = "cells are drawn when first asked for: release predictions or a frozen estimator, never this object itself"
+
+
+class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Private histogram regression (PHIST), and its adjusted form (APHIST).
+
+    The feature space is cut into ``n_bins ** d`` equal boxes. Each holder sends the one-hot vector of its cell and
+    the same vector times its label, both with Laplace noise (:class:`~hedgerow.mechanisms.cell_laplace.CellLaplace`).
+    With A and B the totals of a cell over n reports and labels counted from the middle of their bounds,
+
+    .. math:: \hat f = \text{middle} + \frac{B/n}{A/n} \ \text{ if } A/n \ge t, \qquad
+              \hat f_{adj} = \text{middle} + \frac{B/n}{w} \ \text{ if } w = \tfrac12 (A/n + \text{volume}) \ge t,
+
+    and the middle of the label bounds below the threshold. (The paper truncates to 0, which is the middle of its
+    label range [-M, M].) Predictions are clipped to the label bounds.
+
+    Cells are independent, so those that nobody asks about are never drawn: 105 features work in little memory.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Budget of one holder's report about the whole record; ``inf`` means no noise.
+    label_bounds : (low, high)
+        Public range of the label, required.
+    feature_bounds : pair or array of shape (2, d)
+        Public feature ranges, required; values outside are clipped.
+    n_bins : int, default=2
+        Bins for each feature, 1 .. 254.
+    threshold : float, default=0.01
+        Estimated probabilities below it count as empty.
+    adjusted : bool, default=False
+        APHIST: divide by the average of the estimated probability and the volume of the cell.
+    cell_share : float, default=0.5
+        Share of epsilon for the cell; the rest is for cell times label.
+    max_cells : int, default=4096
+        A histogram with at most this many cells is drawn in full by ``fit``, and the fitted estimator can be
+        released. A larger one is drawn lazily: see :meth:`freeze`.
+    random_state : None, int or Randomness, default=None
+        None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        What is protected, from whom, under which condition.
+    sums_ : CellSums
+        The noisy totals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hedgerow import PrivateHistogramRegressor
+    >>> X = np.random.default_rng(0).random((20_000, 2)); y = np.where(X[:, 0] < 0.5, 1.0, 3.0)
+    >>> model = PrivateHistogramRegressor(4.0, label_bounds=(0, 4), feature_bounds=(0, 1), random_state=0)
+    >>> model.fit(X, y).predict([[0.2, 0.5], [0.8, 0.5]]).round().tolist()
+    [1.0, 3.0]
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        label_bounds: Any = None,
+        feature_bounds: Any = None,
+        n_bins: int = 2,
+        threshold: float = 0.01,
+        adjusted: bool = False,
+        cell_share: float = 0.5,
+        max_cells: int = 4096,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.label_bounds = label_bounds
+        self.feature_bounds = feature_bounds
+        self.n_bins = n_bins
+        self.threshold = threshold
+        self.adjusted = adjusted
+        self.cell_share = cell_share
+        self.max_cells = max_cells
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> PrivateHistogramRegressor:
+        """Draw the totals of the holders' reports on private records ``X`` and labels ``y``."""
+        epsilon, bins = check_epsilon(self.epsilon), check_positive(self.n_bins, name="n_bins")
+        check_number(self.threshold, name="threshold", below=1.0)
+        if bins > 254:
+            raise HedgerowError(f"The 'n_bins' parameter must be at most 254. Got {self.n_bins!r} instead.")
+        self.space_, Z, labels = open_records(self, X, y)
+        n_cells, source = bins ** Z.shape[1], as_randomness(self.random_state)
+        # As fine as the noise asks for (see LabelGrid.for_epsilon), and even: the middle is on the grid.
+        steps = 4096 if math.isinf(epsilon) else min(4096, 2 * math.ceil(8 * split(epsilon, self.cell_share)[1]))
+        low, high = check_label_bounds(self.label_bounds)
+        self.grid_ = LabelGrid(low, high, steps)
+        mechanism = CellLaplace(epsilon, n_cells, steps, self.cell_share)
+        levels = self.grid_.levels(labels, source.child("levels"))
+        self.sums_ = CellSums(mechanism, cell_keys(Z, bins), levels, source.child("cells"))
+        lazy = n_cells > check_positive(self.max_cells, name="max_cells", least=0)
+        if not lazy:
+            self._freeze(np.array(list(itertools.product(range(bins), repeat=Z.shape[1]))) / bins)
+        notes = (*_NOTES, _LAZY) if lazy else _NOTES
+        self.guarantee_ = Guarantee(
+            epsilon, protects="record", trust="local", neighbours="replace", simulation=source.simulation, notes=notes
+        )
+        return self
+
+    def _freeze(self, corners: npt.NDArray[np.float64]) -> None:
+        # The middle of a bin is in it, whatever the rounding of its corner.
+        self.sums_.ask(cell_keys(corners + 0.5 / self.n_bins, self.n_bins))
+        self.sums_.freeze()
+
+    def freeze(self, X: Any) -> PrivateHistogramRegressor:
+        """Draw the cells of the records ``X``, then forget everything that is private.
+
+        Records in other cells get the middle of the label bounds from then on. ``X`` must be public: which cells
+        were drawn is plain to see.
+        """
+        check_is_fitted(self)
+        self.sums_.ask(cell_keys(encode(self, self.space_, X), self.n_bins))
+        self.sums_.freeze()
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predict labels; a cell has the same answer however often it is asked for."""
+        check_is_fitted(self)
+        keys = cell_keys(encode(self, self.space_, X), self.n_bins)
+        return self.estimate(self.sums_.ask(keys))
+
+    def estimate(self, totals: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return the labels that totals (two rows, A and B) stand for: pure post-processing."""
+        a, b = totals / max(self.sums_.n, 1)
+        weight = (a + float(self.n_bins) ** -len(self.space_)) / 2 if self.adjusted else a
+        full = weight >= self.threshold
+        ratio = np.divide(b, weight, out=np.zeros(len(b)), where=full)
+        half = self.grid_.n_steps / 2
+        return self.grid_.values(np.clip(ratio + half, 0, self.grid_.n_steps))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        tags.non_deterministic = True
+        return tags
