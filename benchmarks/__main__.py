@@ -1,0 +1,72 @@
+"""Run the benchmarks: ``python -m benchmarks [--quick] [--only NAME ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import sklearn
+
+from benchmarks import fit, leafwise, noise, startup
+from benchmarks.timing import Row
+from hedgerow import __version__
+
+FAMILIES: dict[str, Callable[[bool], list[Row]]] = {
+    "startup": startup.run,
+    "noise": noise.run,
+    "leafwise": leafwise.run,
+    "fit": fit.run,
+}
+RESULTS = Path(__file__).parent / "results" / "latest.json"
+
+
+def machine() -> dict[str, object]:
+    """Describe what the figures were measured on."""
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+        "hedgerow": __version__,
+    }
+
+
+def _cpu() -> str:
+    info = Path("/proc/cpuinfo")
+    names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def main() -> None:
+    """Run, print and save."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed of Hedgerow, as ratios.")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer rounds")
+    parser.add_argument("--only", nargs="+", choices=FAMILIES, default=list(FAMILIES), help="families to run")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS, help="where to write JSON")
+    options = parser.parse_args()
+    about, saved = machine(), []
+    print(f"{about['cpu']}, {about['cores']} cores; CPU time, medians of interleaved rounds\n")
+    for name in options.only:
+        for row in FAMILIES[name](options.quick):
+            print(row, flush=True)
+            saved.append(asdict(row) | {"met": row.met})
+        print()
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(json.dumps({"machine": about, "quick": options.quick, "rows": saved}, indent=1) + "\n")
+    missed = sum(row["met"] is False for row in saved)
+    print(f"{missed} of {sum(row['met'] is not None for row in saved)} promises missed; saved to {options.output}")
+
+
+if __name__ == "__main__":
+    main()
