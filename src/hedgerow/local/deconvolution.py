@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
 
     whose numerator and denominator are unbiased for those of kernel regression without noise. Their variance grows
     like ``(1 + (b/h)**2) ** d``: this is a baseline, not a recommendation. Predictions are clipped to the label
-    bounds, and are their middle where the denominator is not positive.
+    bounds, and are their middle where the denominator is not clearly positive.
 
     Parameters
     ----------
@@ -153,9 +152,9 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
             kernel /= np.maximum(np.abs(kernel).max(axis=1, keepdims=True), 1e-300)
             weight *= kernel.take(table.where, axis=1)
         below, above = weight.sum(axis=1), weight @ centred
-        ratio: FloatArray = np.divide(
-            above, below, out=np.zeros(len(Z)), where=below > 1e-12 * math.sqrt(weight.shape[1])
-        )
+        # A sum that is nothing but what cancellation left over says nothing.
+        sure = below > 1e-9 * np.abs(weight, out=weight).sum(axis=1)
+        ratio: FloatArray = np.divide(above, below, out=np.zeros(len(Z)), where=sure)
         return ratio
 
     def __sklearn_tags__(self) -> Any:

@@ -1,0 +1,124 @@
+"""Figures 1, 2(a-c), 3 and 5 of the LPDT paper, drawn from our own runs."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hedgerow.bench.lpdt_methods import Stream, Tabulated
+from hedgerow.bench.lpdt_studies import LABELS, STUDIES, Point, lpdt_model, make_split, synthetic
+from hedgerow.bounds import FeatureSpace
+from hedgerow.partition import grow
+
+__all__ = ["draw"]
+
+_AXES = {
+    "2a": ("depth s", "smallest leaf 20, share 0.5"),
+    "2b": ("smallest leaf $n_l$", "depth 8, share 0.5"),
+    "2c": ("epsilon", "best parameters, (0.1, 0.9) quantiles"),
+    "3": ("private records", "red wine, 100 public records, epsilon 6"),
+    "5": ("share of partition records from the other distribution", "LPDT-M"),
+}
+
+
+def draw(folder: Path, only: Sequence[str], *, repeats: int = 20) -> Iterator[Path]:
+    """Run the studies named in ``only`` and yield each file that was written: PNG, SVG and the numbers as CSV."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in only:
+        if name == "1":
+            yield from _save(_necessity(), folder / "lpdt_figure_1")
+            continue
+        points = list(STUDIES[name](repeats))
+        path = folder / f"lpdt_figure_{name}"
+        yield _write(points, path.with_suffix(".csv"))
+        yield from _save(_curves(name, points), path)
+
+
+def _write(points: Sequence[Point], path: Path) -> Path:
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(Point._fields)
+        rows.writerows([p.series, f"{p.x:g}", *(f"{v:.5g}" for v in p[2:])] for p in points)
+    return path
+
+
+def _pyplot() -> Any:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    # Fixed ids, so that a figure redrawn from the same numbers is the same file.
+    matplotlib.rcParams["svg.hashsalt"] = "hedgerow"
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def _save(figure: Any, path: Path) -> Iterator[Path]:
+    plt = _pyplot()
+    for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
+        figure.savefig(path.with_suffix(suffix), dpi=120, bbox_inches="tight", metadata=metadata)
+        yield path.with_suffix(suffix)
+    plt.close(figure)
+
+
+def _curves(name: str, points: Sequence[Point]) -> Any:
+    plt = _pyplot()
+    groups = sorted({p.series.split(",")[0] for p in points}) if name == "5" else [""]
+    figure, axes = plt.subplots(1, len(groups), figsize=(5 * len(groups), 3.6), squeeze=False)
+    label, title = _AXES[name]
+    for ax, group in zip(axes[0], groups, strict=True):
+        for series in dict.fromkeys(p.series for p in points if p.series.startswith(group)):
+            chosen = sorted((p for p in points if p.series == series), key=lambda p: p.x)
+            x, mean = [p.x for p in chosen], [p.mean for p in chosen]
+            (line,) = ax.plot(x, mean, marker="o", markersize=3, label=series.split(", ")[-1])
+            if name in ("2c", "3"):
+                ax.fill_between(
+                    x, [p.low for p in chosen], [p.high for p in chosen], color=line.get_color(), alpha=0.15
+                )
+        ax.set(xlabel=label, ylabel="test MSE", title=f"{group}: {title}" if group else title)
+        if name in ("2a", "2b", "2c"):
+            ax.set_yscale("log")
+        ax.legend(fontsize=8)
+    return figure
+
+
+def _necessity() -> Any:
+    """Figure 1: without public data (8,000 private) and with (500 public, 7,000 private), epsilon 8."""
+    plt = _pyplot()
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True)
+    rng = np.random.default_rng(1)
+    test = synthetic(20_000, rng)
+    at = np.linspace(0, 1, 1001)[:, None]
+    for ax, n_public, n_private, title in ((axes[0], 0, 8000, "without"), (axes[1], 500, 7000, "with")):
+        public, private = synthetic(n_public or 1, rng), synthetic(n_private, rng)
+        curve, error, depth = _best_curve(public if n_public else None, private, test, at)
+        ax.plot(*(v[:1000] for v in (private[0][:, 0], private[1])), ".", color="tab:green", markersize=2, alpha=0.5)
+        ax.plot(at[:, 0], np.sin(16 * at[:, 0]), "k--", linewidth=1, label="truth")
+        ax.plot(at[:, 0], curve, color="tab:red", label="LPDT")
+        ax.set(title=f"{title} public data: depth {depth}, MSE {error:.2f}", xlabel="x", ylabel="y", ylim=LABELS)
+        ax.legend(fontsize=8)
+    return figure
+
+
+def _best_curve(public: Any, private: Any, test: Any, at: Any) -> tuple[Any, float, int]:
+    """Return the curve of the best depth (and leaf size) in hindsight, its test error and the depth.
+
+    Without public data the cells are halves of halves, fixed in advance.
+    """
+    space = FeatureSpace.from_bounds((0, 1), ["x"])
+    found = []
+    for depth in range(1, 9):
+        for leaf in (5, 10, 20, 40) if public is not None else (1,):
+            Z, y = public if public is not None else (None, None)
+            tree = grow("max_edge", space, Z, y, max_depth=depth, min_samples_leaf=leaf)
+            any_public = public if public is not None else (np.array([[0.5]]), np.array([0.0]))
+            data = make_split(space, LABELS, any_public, private, test)
+            values = lpdt_model(Tabulated(tree, data), 8.0, 0.5, Stream(depth, ("1",))).leaf_values
+            error = float(np.mean((values[tree.apply(test[0])] - test[1]) ** 2))
+            found.append((error, depth, leaf, values[tree.apply(at)]))
+    error, depth, _, curve = min(found, key=lambda f: f[0])
+    return curve, error, depth
