@@ -27,6 +27,7 @@ BINS = (1, 2, 3, 4)
 THRESHOLDS = (0.01, 0.05)
 BANDWIDTHS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 FALLBACKS = ("none", "public", "blend")
+RESPONSES = ("unary", "k_ary", "subset")
 _RULES = {"LPDT-M": "max_edge", "LPDT-V": "cart"}
 
 Errors = dict[str, dict[str, list[float]]]
@@ -34,12 +35,13 @@ Errors = dict[str, dict[str, list[float]]]
 
 GRIDS: dict[str, list[Any]] = {
     "LPDT": list(itertools.product(LEAF_SIZES, DEPTHS, SHARES)),
+    "CELL": list(itertools.product(LEAF_SIZES, DEPTHS, RESPONSES)),
     "HIST": list(itertools.product(BINS, THRESHOLDS)),
     "DECONV": list(BANDWIDTHS),
     "DT": list(DEPTHS),
     "ours": ["auto"],
 }
-"""Parameter grids: (leaf size, depth, share), (bins, threshold), bandwidth, depth."""
+"""Parameter grids: (leaf size, depth, share or response), (bins, threshold), bandwidth, depth."""
 
 
 class Stream(SeededRandomness):
@@ -71,9 +73,9 @@ class Tabulated:
         sums = task.encoding.simulate(counts.reshape(task.n_leaves, width).astype(np.int64), source)
         return Model(task, len(column), tuple(sums.tolist()), True, "none")
 
-    def errors(self, model: Model) -> list[float]:
-        """Return the test errors of a model under each of :data:`FALLBACKS`."""
-        values = (Model(model.task, model.n_reports, model.sums, True, f).leaf_values for f in FALLBACKS)
+    def errors(self, model: Model, fallbacks: tuple[str, ...] = FALLBACKS) -> list[float]:
+        """Return the test errors of a model under each of the fall-backs."""
+        values = (Model(model.task, model.n_reports, model.sums, True, f).leaf_values for f in fallbacks)
         return [mse(self.data.test.y, v[self.test]) for v in values]
 
 
@@ -109,6 +111,22 @@ def lpdt(data: Split, source: Randomness) -> Errors:
                     table[method][places, k] = error
         for method, errors in table.items():
             out[method][f"{epsilon:g}"] = errors.ravel().tolist()
+    return out
+
+
+def one_report(data: Split, source: Randomness) -> Errors:
+    """Return errors of the same trees with one categorical report of (leaf, end of the label bounds), and blend."""
+    out: Errors = {"CELL-M": {}, "CELL-V": {}}
+    grid = LabelGrid(*data.label_bounds, 1)
+    for name, rule in (("CELL-M", "max_edge"), ("CELL-V", "cart")):
+        grown = trees(data, rule)
+        for epsilon in EPSILONS:
+            table = np.empty((len(LEAF_SIZES) * len(DEPTHS), len(RESPONSES)))
+            level = grid.levels(data.private.y, source)
+            for (tree, places), (k, response) in itertools.product(grown, enumerate(RESPONSES)):
+                task = LocalTask(epsilon, grid, tree.partition, response, 0.5, tree.public)
+                table[places, k] = tree.errors(tree.fit(task, level, source), ("blend",))
+            out[name][f"{epsilon:g}"] = table.ravel().tolist()
     return out
 
 
@@ -182,6 +200,7 @@ GROUPS: dict[str, Callable[[Split, Randomness], Errors]] = {
     "lpdt": lpdt,
     "dt": trees_without_privacy,
     "ours": ours,
+    "cell": one_report,
     "hist": histogram,
     "deconv": deconvolution,
 }
