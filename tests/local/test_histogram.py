@@ -106,6 +106,18 @@ def test_asking_twice_gives_the_same_answer(steps, random_state):
     assert (model.sums_.ask(cell_keys(X[:9], 2)) == model.sums_.ask(cell_keys(X[:9][::-1], 2))[:, ::-1]).all()
 
 
+def test_a_copy_gives_the_same_answer_and_no_second_one(steps):
+    """A fork copies memory: fresh noise in the copy would be a second look at the same cell."""
+    X, y = steps
+    model = histogram(0.5, random_state=None, max_cells=0, n_bins=8).fit(X, y)
+    twin = CellSums.__new__(CellSums)
+    twin.__dict__.update(model.sums_.__dict__ | {"_drawn": {}})
+    assert (twin.ask(cell_keys(X[:50], 8)) == model.sums_.ask(cell_keys(X[:50], 8))).all()
+    again = histogram(0.5, random_state=None, max_cells=0, n_bins=8).fit(X, y)
+    assert (again.sums_.ask(cell_keys(X[:50], 8)) != model.sums_.ask(cell_keys(X[:50], 8))).any()
+    assert not model.guarantee_.simulation and not model.sums_.simulation
+
+
 def test_seeded_answers_do_not_depend_on_the_order_of_questions(steps):
     X, y = steps
     one, two = (histogram(0.5, n_bins=8, max_cells=0).fit(X, y) for _ in range(2))

@@ -7,7 +7,6 @@ question would let whoever asks often enough average the noise away.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.cell_laplace import CellLaplace
 from hedgerow.noise_sums import laplace_sum
-from hedgerow.randomness import Randomness
+from hedgerow.randomness import Randomness, SeededRandomness
 
 __all__ = ["CellSums", "cell_keys"]
 
@@ -40,10 +39,12 @@ class CellSums:
     """The curator's totals of n reports: ``sum of A_j`` and ``sum of B_j`` for the cells that were asked for.
 
     ``n`` reports of :class:`CellLaplace` leave in cell j the true totals of its holders and the sum of n noises, and
-    :func:`laplace_sum` draws the latter exactly in law. A seeded source draws each cell from a stream of its own, so
-    that answers do not depend on the order of questions.
+    :func:`laplace_sum` draws the latter exactly in law. Each cell has a stream of its own, keyed by a secret of 256
+    bits from ``source`` (or by its seed, in a simulation): answers do not depend on the order of questions, and a
+    forked or concurrent copy gives the same answer, not a second one that could be averaged with the first.
 
-    Until :meth:`freeze` this object holds true totals: it plays the holders' part too, and must not be released.
+    Until :meth:`freeze` this object holds true totals and the secret: it plays the holders' part too, and must not be
+    released.
 
     Examples
     --------
@@ -57,8 +58,7 @@ class CellSums:
     def __init__(self, mechanism: CellLaplace, cells: Keys, levels: IntArray, source: Randomness) -> None:
         self.mechanism, self.n = mechanism, len(cells)
         self.simulation = source.simulation
-        self._source: Randomness | None = source
-        self._lock = threading.Lock()
+        self._source: Randomness | None = source if source.simulation else SeededRandomness(source.bits(256))
         self._keys, where = np.unique(cells, return_inverse=True)
         size = len(self._keys)
         total = np.zeros(size, dtype=np.int64)
@@ -74,29 +74,28 @@ class CellSums:
     def ask(self, keys: Keys) -> IntArray:
         """Return noisy totals, two rows: of A and of B; cells never drawn before a freeze give zeros."""
         distinct, where = np.unique(keys, return_inverse=True)
-        with self._lock:
-            if self._true is not None:
-                self._draw([k for k in distinct.tolist() if k not in self._drawn])
-            answers = [self._drawn.get(k, (0, 0)) for k in distinct.tolist()]
+        if self._true is not None:
+            self._draw([k for k in distinct.tolist() if k not in self._drawn])
+        answers = [self._drawn.get(k, (0, 0)) for k in distinct.tolist()]
         table: IntArray = np.array(answers, dtype=np.int64).reshape(-1, 2)
         return table[where].T
 
     def _draw(self, keys: Iterable[bytes]) -> None:
-        assert self._true is not None and self._source is not None
+        known, true, source = self._keys, self._true, self._source
+        assert true is not None and source is not None
         for key in keys:
-            source = self._source.child("cell", key.hex())
-            a = int(laplace_sum(self.n, self.mechanism.cell_ratio, 1, source)[0])
-            b = int(laplace_sum(self.n, self.mechanism.label_ratio, 1, source)[0])
-            at = int(np.searchsorted(self._keys, np.bytes_(key)))
-            if at < len(self._keys) and self._keys[at] == key:
-                a, b = a + int(self._true[0, at]), b + int(self._true[1, at])
+            stream = source.child("cell", key.hex())
+            a = int(laplace_sum(self.n, self.mechanism.cell_ratio, 1, stream)[0])
+            b = int(laplace_sum(self.n, self.mechanism.label_ratio, 1, stream)[0])
+            at = int(np.searchsorted(known, np.bytes_(key)))
+            if at < len(known) and known[at] == key:
+                a, b = a + int(true[0, at]), b + int(true[1, at])
             self._drawn[key] = (a, b)
 
     def freeze(self) -> None:
-        """Forget the true totals and the source of noise; what was drawn stays."""
-        with self._lock:
-            self._true = self._source = None
-            self._keys = self._keys[:0]
+        """Forget the true totals and the secret; what was drawn stays."""
+        self._true = self._source = None
+        self._keys = self._keys[:0]
 
     def __getstate__(self) -> dict[str, Any]:
         if not self.frozen:
@@ -104,11 +103,7 @@ class CellSums:
                 "this histogram is drawn lazily and still holds private totals, so it cannot be pickled or copied. "
                 "Call freeze(X) with the (public) records that will be predicted: only their noisy cells are kept."
             )
-        return {k: v for k, v in self.__dict__.items() if k != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
+        return dict(self.__dict__)
 
     def __repr__(self) -> str:
         kind = "frozen" if self.frozen else "lazy, holds private totals"
