@@ -34,6 +34,12 @@ _HOMES = {
         "privatize_many",
     ),
     "hedgerow.randomness": ("Randomness", "SecureRandomness", "SeededRandomness"),
+    "hedgerow.semi": (
+        "HistOfTreeRegressor",
+        "KRRRegressor",
+        "LabelTreeRegressor",
+        "PartialTreeRegressor",
+    ),
     "hedgerow.simulate": ("simulate_aggregate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -55,6 +61,7 @@ if TYPE_CHECKING:
     from hedgerow.partition import Partition
     from hedgerow.protocol import Aggregate, LocalTask, Model, Report, Reports, privatize, privatize_many
     from hedgerow.randomness import Randomness, SecureRandomness, SeededRandomness
+    from hedgerow.semi import HistOfTreeRegressor, KRRRegressor, LabelTreeRegressor, PartialTreeRegressor
     from hedgerow.simulate import simulate_aggregate
 
 

@@ -1,0 +1,58 @@
+"""Which cells a holder can be in, as far as its public features tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.partition.structure import node_levels
+from hedgerow.partition.tree import Partition
+
+__all__ = ["blocks", "candidates"]
+
+BoolArray = npt.NDArray[np.bool_]
+_SCRATCH = 1 << 23
+
+
+def candidates(partition: Partition, Z: npt.NDArray[Any], private: BoolArray) -> BoolArray:
+    """Return ``V_i``, the cells of each holder that agree with its public features, as a boolean matrix.
+
+    A record goes down the tree; at a split on one of its private features it goes both ways. Cells of a tree are
+    never empty, so exactly the cells are reached that some record with these public features is in. Private
+    entries of ``Z`` are not read.
+
+    Examples
+    --------
+    >>> from hedgerow.bounds import FeatureSpace
+    >>> from hedgerow.partition import grow
+    >>> tree = grow("max_edge", FeatureSpace.from_bounds((0, 1), 2), None, None, max_depth=2)
+    >>> candidates(tree, np.array([[0.2, np.nan]]), np.array([[False, True]])).astype(int).tolist()
+    [[1, 1, 0, 0]]
+    """
+    known, hidden = np.where(private, partition.space.low, Z).T, np.ascontiguousarray(private.T)
+    reach = np.zeros((partition.n_nodes, len(Z)), dtype=bool)  # one row a node
+    reach[0] = True
+    for level in node_levels(partition.feature, partition.left):
+        inner = level[partition.feature[level] >= 0]
+        column = partition.feature[inner]
+        right = known[column] >= partition.threshold[inner, None]
+        for row in np.flatnonzero(partition.subset_offset[inner] >= 0):
+            subset = partition.subset(int(inner[row]))
+            right[row] = ~subset[np.clip(known[column[row]], 0, len(subset) - 1).astype(np.intp)]
+        either, here, child = hidden[column], reach[inner], partition.left[inner]
+        reach[child + 1] = here & (either | right)
+        reach[child] = here & (either | ~right)
+    leaf = partition.leaf_of_node
+    nodes = np.empty(partition.n_leaves, dtype=np.intp)
+    nodes[leaf[leaf >= 0]] = np.flatnonzero(leaf >= 0)
+    return np.ascontiguousarray(reach[nodes].T)
+
+
+def blocks(n: int, n_cells: int) -> Iterator[slice]:
+    """Yield slices of rows such that rows x cells stays within a few megabytes."""
+    size = max(1, _SCRATCH // max(1, 2 * n_cells))
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))

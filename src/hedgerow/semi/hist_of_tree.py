@@ -1,0 +1,198 @@
+"""HistOfTree: a histogram over private features times a tree over public ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from hedgerow.guarantee import Guarantee
+from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiModel, SemiTask, answer_blocks, begin
+from hedgerow.protocol.semi.choose import Choice, choose
+from hedgerow.randomness import as_randomness
+from hedgerow.semi.base import SemiRegressor
+from hedgerow.semi.masks import is_aligned, mask_of
+
+__all__ = ["HistOfTreeRegressor"]
+
+
+class HistOfTreeRegressor(SemiRegressor):
+    """Regression where each holder keeps the label and some features private, and shows the others.
+
+    Two rounds. First, holders send a noisy label and their public features; the curator grows a tree from them and
+    crosses it with a histogram over the most protected features. Second, each holder says in which cell it is, among
+    the cells that its public features leave open, through randomised response. ``fit`` runs that protocol
+    (:mod:`hedgerow.protocol.semi`) on arrays; both rounds together cost epsilon.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Budget of one holder for both rounds; ``inf`` means no noise.
+    label_bounds : (low, high)
+        Public range of the label, required; never read from ``y``.
+    feature_bounds : pair or array of shape (2, d)
+        Public feature ranges, required; never read from ``X``.
+    rule : {"max_edge", "cart", "random_max_edge"}, default="max_edge"
+        How the tree is grown from noisy labels and public features.
+    max_depth : int or "auto", default=4
+        Depth p of the tree.
+    n_bins : int or "auto", default=2
+        Bins t of the histogram along each of its features.
+    n_private : int or "auto", default="auto"
+        Number s of features in the histogram: the most protected ones. "auto" is AdHistOfTree: whatever is "auto"
+        is chosen by criterion (15) from the masks alone.
+    label_share : float, default=0.5
+        Share rho of epsilon for the label. Holders whose cell is certain give the label all of epsilon.
+    response : {"k_ary", "bits"}, default="k_ary"
+        The cell report: (17) or (8).
+    min_samples_leaf : int, default=1
+        Fewest holders with a public value on either side of a split.
+    constant : float, default=0.1
+        The constant of appendix C.1, for "auto".
+    shrink : bool, default=True
+        Draw noisy cells towards the overall mean; False is the paper's estimator (9).
+    mask_private : bool, default=False
+        Hide the mask too: random splits, and everybody answers over all cells.
+    categories : dict, optional
+        Public category lists by column, for categorical columns.
+    random_state : None, int or Randomness, default=None
+        None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+
+    Attributes
+    ----------
+    task_, cell_task_ : SemiTask, CellTask
+        What the curator published for each round.
+    choice_ : Choice
+        The n_private, max_depth and n_bins in use.
+    model_ : SemiModel
+        The private tree.
+    guarantee_ : Guarantee
+        What is protected, from whom, under which condition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hedgerow.semi import HistOfTreeRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((20_000, 3)); y = X[:, 0] + 2 * (X[:, 1] > 0.5)
+    >>> tree = HistOfTreeRegressor(epsilon=4.0, label_bounds=(0, 3), feature_bounds=(0, 1), max_depth=2, random_state=0)
+    >>> tree = tree.fit(X, y, private=[True, False, False])
+    >>> tree.predict([[0.2, 0.1, 0.5], [0.8, 0.9, 0.5]]).round().tolist()
+    [0.0, 3.0]
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        label_bounds: Any = None,
+        feature_bounds: Any = None,
+        rule: str = "max_edge",
+        max_depth: int | str = 4,
+        n_bins: int | str = 2,
+        n_private: int | str = "auto",
+        label_share: float = 0.5,
+        response: str = "k_ary",
+        min_samples_leaf: int = 1,
+        constant: float = 0.1,
+        shrink: bool = True,
+        mask_private: bool = False,
+        categories: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.label_bounds = label_bounds
+        self.feature_bounds = feature_bounds
+        self.rule = rule
+        self.max_depth = max_depth
+        self.n_bins = n_bins
+        self.n_private = n_private
+        self.label_share = label_share
+        self.response = response
+        self.min_samples_leaf = min_samples_leaf
+        self.constant = constant
+        self.shrink = shrink
+        self.mask_private = mask_private
+        self.categories = categories
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, private: Any = None) -> HistOfTreeRegressor:
+        """Fit on records of which some features are private.
+
+        Parameters
+        ----------
+        X, y : records and labels
+            Private features and labels are only used through the mechanism.
+        private : bool array of shape (d,) or (n, d), optional
+            True where a feature is protected: for everybody, or holder by holder. None: everything is private.
+        """
+        X, labels, space = self._start(X, y)
+        mask = mask_of(private, len(X), len(space))
+        source = as_randomness(self.random_state)
+        self.choice_ = self._choose(mask)
+        self.task_ = self._task(space, private, mask)
+        sent = None if self.task_.masks == "policy" else mask
+        reports, secrets = begin(self.task_, X, labels, sent, source.child("first"))
+        self.cell_task_ = CellTask.design(
+            reports,
+            n_private=self.choice_.n_private,
+            n_bins=self.choice_.n_bins,
+            max_depth=self.choice_.max_depth,
+            rule=self.rule,
+            min_samples_leaf=self.min_samples_leaf,
+            response=self.response,
+            randomness=source.child("partition"),
+        )
+        blocks = answer_blocks(self.cell_task_, X, secrets, source.child("second"))
+        self.aggregate_ = SemiAggregate(self.cell_task_).add(blocks)
+        self.model_: SemiModel = self.aggregate_.model(shrink=self.shrink)
+        self.guarantee_: Guarantee = self.model_.guarantee
+        return self
+
+    def _choose(self, mask: npt.NDArray[np.bool_]) -> Choice:
+        given = (self.n_private, self.max_depth, self.n_bins)
+        if not any(isinstance(v, str) for v in given):
+            return Choice(int(self.n_private), int(self.max_depth), int(self.n_bins), float("nan"))
+        if self.mask_private:  # the masks may not be looked at: as if nobody had marked anything, no histogram
+            depth = 4 if isinstance(self.max_depth, str) else int(self.max_depth)
+            s = 0 if isinstance(self.n_private, str) else int(self.n_private)
+            return Choice(s, depth, 2 if isinstance(self.n_bins, str) else int(self.n_bins), float("nan"))
+        return choose(
+            mask,
+            self.epsilon,
+            n_private=self.n_private,
+            max_depth=self.max_depth,
+            n_bins=self.n_bins,
+            constant=self.constant,
+        )
+
+    def _task(self, space: Any, private: Any, mask: npt.NDArray[np.bool_]) -> SemiTask:
+        aligned = is_aligned(private)
+        # Under a policy no tree cuts a private feature; with one bin the histogram does not either.
+        certain = aligned and not self.mask_private and (self.choice_.n_bins == 1 or self.choice_.n_private == 0)
+        return SemiTask.design(
+            space,
+            epsilon=self.epsilon,
+            label_bounds=self.label_bounds,
+            label_share=1.0 if certain and self.rule != "random_max_edge" else self.label_share,
+            private_columns=np.flatnonzero(mask[0]).tolist() if aligned else None,
+            hide_mask=self.mask_private,
+        )
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predict labels."""
+        check_is_fitted(self)
+        return self.model_.predict(self._records(X, reset=False))
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
+        """Return ``(low, high)`` for the mean label of each record's cell."""
+        check_is_fitted(self)
+        return self.model_.predict_interval(self._records(X, reset=False), level)
+
+    def apply(self, X: Any) -> npt.NDArray[np.int32]:
+        """Return the cell of each record."""
+        check_is_fitted(self)
+        cell: npt.NDArray[np.int32] = self.model_.apply(self._records(X, reset=False))
+        return cell

@@ -1,0 +1,50 @@
+"""Masks: which features of which holder are private."""
+
+from __future__ import annotations
+
+import csv
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.errors import BoundsError
+from hedgerow.protocol.semi.task import check_mask
+
+__all__ = ["is_aligned", "mask_of", "read_mask"]
+
+_TRUE, _FALSE = {"1", "true", "yes", "private"}, {"0", "false", "no", "public"}
+
+
+def mask_of(private: Any, n: int, d: int) -> npt.NDArray[np.bool_]:
+    """Return a mask of shape ``(n, d)``; ``None`` means that every feature of everybody is private."""
+    return check_mask(np.ones(d, dtype=bool) if private is None else private, n, d)
+
+
+def is_aligned(private: Any) -> bool:
+    """Return whether the mask is a policy: one row for everybody (or ``None``, all private)."""
+    return private is None or np.ndim(private) == 1
+
+
+def read_mask(path: str | PathLike[str], names: tuple[str, ...], n: int) -> npt.NDArray[np.bool_]:
+    """Read a mask file: a CSV with the feature names as header and one row a holder, 1 where private.
+
+    ``true``/``false``, ``yes``/``no`` and ``private``/``public`` do as well. Columns that are left out are public.
+    """
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    header = [c.strip() for c in rows[0]] if rows else []
+    unknown = sorted(set(header) - set(names))
+    if not header or unknown:
+        raise BoundsError(f"{path}: the header must name features; unknown: {unknown}, known: {list(names)}.")
+    if len(rows) - 1 != n:
+        raise BoundsError(f"{path}: a mask needs one row a record: {n}. Got {len(rows) - 1} instead.")
+    mask = np.zeros((n, len(names)), dtype=bool)
+    for i, row in enumerate(rows[1:]):
+        for name, text in zip(header, row, strict=True):
+            word = text.strip().lower()
+            if word not in _TRUE | _FALSE:
+                raise BoundsError(f"{path}, row {i + 1}, column {name!r}: expected 0 or 1. Got {text!r} instead.")
+            mask[i, names.index(name)] = word in _TRUE
+    return mask

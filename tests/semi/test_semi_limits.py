@@ -1,0 +1,149 @@
+"""The limits of HistOfTree: the local histogram, a tree on noisy labels, LPDT; and large tasks in little memory."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from hedgerow.bounds import FeatureSpace
+from hedgerow.partition import grow
+from hedgerow.protocol.bits import BitsEncoding
+from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiTask, answer, begin
+from hedgerow.protocol.semi.first import FirstReports
+from hedgerow.protocol.semi.growing import grow_masked
+from hedgerow.protocol.semi.histogram import histogram_below
+from hedgerow.semi import HistOfTreeRegressor
+
+RNG = np.random.default_rng(0)
+X = RNG.random((600, 3))
+Y = X[:, 0] + (X[:, 2] > 0.5)
+BOUNDS = {"label_bounds": (0.0, 2.0), "feature_bounds": (0.0, 1.0)}
+
+
+def test_all_private_is_the_local_histogram():
+    """The same law of one report, exactly, and the same estimates from the same sums."""
+    tree = HistOfTreeRegressor(2.0, **BOUNDS, n_private=3, n_bins=2, response="bits", random_state=1)
+    tree.fit(X, Y, private=[True, True, True])
+    cells, steps = tree.cell_task_, tree.task_.grid.n_steps
+    assert cells.n_cells == 8
+    space = FeatureSpace.from_bounds((0, 1), 3)
+    assert cells.partition == histogram_below(grow("max_edge", space, None, None, max_depth=0), [0, 1, 2], 2)
+    local = BitsEncoding(2.0, 8, steps, 0.5)
+    ours = cells.cell.law(3, np.ones(8, dtype=bool))
+    assert ours.weights == local.cell.law(3).weights
+    coarse = tree.task_.label.coarse
+    assert coarse == local.label
+    reports = answer_of(tree)
+    bits = np.unpackbits(reports.answer.astype(np.uint8), axis=1, count=8, bitorder="little").astype(np.int64)
+    v = reports.levels
+    sums = np.concatenate([[v.sum(), (v * v).sum()], bits.sum(axis=0), v @ bits, (v * v) @ bits])
+    theirs, moments = local.moments(sums, len(v)), SemiAggregate(cells).add(reports).moments()
+    for name in ("numerator", "denominator", "var_n", "cov", "var_d"):
+        assert getattr(moments, name) == pytest.approx(getattr(theirs, name), rel=1e-9)
+
+
+def answer_of(tree, private=(True, True, True)):
+    _, secrets = begin(tree.task_, X, Y, None, 7)
+    return answer(tree.cell_task_, X, secrets, 8)
+
+
+@pytest.mark.parametrize("rule", ["max_edge", "cart"])
+def test_none_private_is_a_tree_on_noisy_labels(rule):
+    tree = HistOfTreeRegressor(1.0, **BOUNDS, rule=rule, max_depth=3, shrink=False, random_state=1)
+    tree.fit(X, Y, private=[False, False, False])
+    assert tree.task_.epsilons == (1.0, 0.0)
+    leaf = tree.apply(X)
+    first, _ = begin(tree.task_, X, Y, None, _source(tree))
+    noisy = tree.task_.grid.values(first.levels)
+    for cell in np.unique(leaf):
+        mean = noisy[leaf == cell].mean()
+        assert tree.model_.leaf_values[cell] == pytest.approx(np.clip(mean, 0, 2))
+
+
+def _source(tree):
+    from hedgerow.randomness import as_randomness
+
+    return as_randomness(tree.random_state).child("first")
+
+
+def test_personal_masks_that_are_empty_give_the_label_everything_too():
+    tree = HistOfTreeRegressor(1.0, **BOUNDS, n_private=0, max_depth=2, random_state=1)
+    tree.fit(X, Y, private=np.zeros((600, 3), dtype=bool))
+    first, secrets = begin(tree.task_, X, Y, np.zeros((600, 3), dtype=bool), 3)
+    assert (first.levels == secrets.fine).all()
+    assert set(tree.aggregate_.classes) == {1}
+
+
+@pytest.mark.parametrize("rule", ["max_edge", "cart"])
+def test_public_data_like_masks_are_lpdt(rule):
+    """All or nothing is private: the tree is that of LPDT on the public records, and the rest hide among all leaves."""
+    W = np.repeat(np.arange(600)[:, None] >= 200, 3, axis=1)
+    tree = HistOfTreeRegressor(np.inf, **BOUNDS, rule=rule, n_private=0, max_depth=3, response="bits", random_state=1)
+    tree.fit(X, Y, private=W)
+    space = FeatureSpace.from_bounds((0, 1), 3)
+    levels = begin(tree.task_, X[:200], Y[:200], W[:200], 1)[0].levels  # no noise: rounding only
+    public = grow(rule, space, X[:200], np.rint(Y[:200] / 2 * 4096), max_depth=3, min_samples_leaf=1)
+    ours = grow_masked(
+        space, X[:200], np.rint(Y[:200] / 2 * 4096).astype(np.int64), W[:200], [0, 1, 2], rule=rule, max_depth=3
+    )
+    assert ours == public
+    assert len(levels) == 200
+    sizes = np.unique(answer(tree.cell_task_, X, begin(tree.task_, X, Y, W, 2)[1], 3).sizes()).tolist()
+    assert sizes == [1, tree.cell_task_.n_cells]
+    private_law = tree.cell_task_.first.label.coarse.epsilon
+    assert private_law == np.inf
+
+
+def test_no_noise_recovers_the_cell_means():
+    W = RNG.random((600, 3)) < 0.5
+    tree = HistOfTreeRegressor(np.inf, **BOUNDS, n_private=1, max_depth=2, shrink=False).fit(X, Y, private=W)
+    leaf = tree.apply(X)
+    for cell in np.unique(leaf):
+        assert tree.model_.leaf_values[cell] == pytest.approx(Y[leaf == cell].mean(), abs=1e-3)
+
+
+def test_masked_growth_looks_at_public_values_only():
+    """Whatever stands in private places, NaN included, the tree is the same."""
+    space, levels = FeatureSpace.from_bounds((0, 1), 3), np.rint(8 * Y).astype(np.int64)
+    W = RNG.random((600, 3)) < 0.4
+    for rule in ("max_edge", "cart"):
+        trees = {
+            grow_masked(space, np.where(W, fill, X), levels, W, [0, 1, 2], rule=rule, max_depth=4)
+            for fill in (np.nan, 0.0, 1.0)
+        }
+        assert len(trees) == 1
+
+
+def test_memory_of_a_large_task():
+    """1e5 holders x 4,096 cells within 1 GB, in a process of its own (a few percent of them are run here)."""
+    code = """
+import resource, sys
+import numpy as np
+from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiTask, answer_blocks, begin
+n, d = int(sys.argv[1]), 8
+rng = np.random.default_rng(0)
+X = rng.random((n, d)); W = rng.random((n, d)) < np.array([.9, .8, .7, .3, .2, .1, .1, .1])
+task = SemiTask.design(d, epsilon=2.0, label_bounds=(0, 2), feature_bounds=(0, 1))
+first, secrets = begin(task, X, X[:, 0] + X[:, 5], W, 1)
+cells = CellTask.design(first, n_private=3, n_bins=2, max_depth=9)
+few = slice(0, 4000)
+assert cells.n_cells == 4096
+total = SemiAggregate(cells)
+for i, block in enumerate(answer_blocks(cells, X, secrets, 2)):
+    total.add(block)
+    if i == 5:
+        break
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+"""
+    done = subprocess.run([sys.executable, "-c", code, "100000"], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 0.5
+
+
+def test_reports_of_no_holders():
+    task = SemiTask.design(2, epsilon=1.0, **BOUNDS)
+    first, secrets = begin(task, np.empty((0, 2)), [], np.empty((0, 2), dtype=bool), 1)
+    assert len(FirstReports.from_bytes(task, first.to_bytes())) == 0
+    cells = CellTask.design(first, n_private=1, n_bins=2, max_depth=1)
+    empty = SemiAggregate(cells).add(answer(cells, np.empty((0, 2)), secrets, 2)).model()
+    assert empty.predict([[0.5, 0.5]]).tolist() == [1.0]
