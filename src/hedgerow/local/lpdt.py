@@ -35,25 +35,27 @@ class LPDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Budget of one holder's report about the whole record; ``inf`` means no noise.
     label_bounds : (low, high)
         Public range of the label, required: labels outside are clipped, and it is never read from ``y``.
-    rule : {"max_edge", "cart", "random", "random_max_edge"}, default="max_edge"
+    rule : {"auto", "max_edge", "cart", "random", "random_max_edge"}, default="auto"
         How the tree is grown from public records (LPDT-M, LPDT-V, and two that use no labels).
-    max_depth : int, default=4
+    max_depth : int or "auto", default="auto"
         Depth of the tree.
-    min_samples_leaf : int, default=20
+    min_samples_leaf : int or "auto", default="auto"
         Fewest public records on either side of a split.
-    cell_share : float, default=0.5
+    cell_share : float or "auto", default="auto"
         For ``response="bits"``: the share rho of epsilon that protects the leaf.
-    response : {"bits", "unary", "k_ary", "subset"}, default="bits"
-        The report: the paper's flipped bits and noisy label, or one categorical report of (leaf, label end)
-        with the whole epsilon, which is usually far more accurate.
+    response : {"auto", "bits", "unary", "k_ary", "subset"}, default="auto"
+        The report: the paper's flipped bits and noisy label, or one categorical report of (leaf, label level)
+        with the whole epsilon, which is usually far more accurate. Whatever is ``"auto"`` is chosen by predicted
+        error from the public records, the number of holders and the known noise; no private value is read.
     feature_bounds : pair or array of shape (2, d), optional
         Public feature ranges; required without public data, else taken from it.
     categorical_features : list of int or str, optional
         Categorical columns of an array (text and category columns of data frames are found by themselves).
     categories : dict, optional
         Public category lists by column name, where the public records may lack some.
-    fallback : {"public", "none"}, default="public"
-        What a leaf predicts whose reports cannot be told from noise: its public mean, or the noise.
+    fallback : {"blend", "public", "none"}, default="blend"
+        What public labels add: weighed against the reports by precision in every leaf, used only in leaves whose
+        reports cannot be told from noise, or nothing (the paper's estimator).
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
 
@@ -83,15 +85,15 @@ class LPDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         epsilon: float = 1.0,
         *,
         label_bounds: Any = None,
-        rule: str = "max_edge",
-        max_depth: int = 4,
-        min_samples_leaf: int = 20,
-        cell_share: float = 0.5,
-        response: str = "bits",
+        rule: str = "auto",
+        max_depth: int | str = "auto",
+        min_samples_leaf: int | str = "auto",
+        cell_share: float | str = "auto",
+        response: str = "auto",
         feature_bounds: Any = None,
         categorical_features: Any = None,
         categories: Any = None,
-        fallback: str = "public",
+        fallback: str = "blend",
         random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon
@@ -145,6 +147,7 @@ class LPDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             min_samples_leaf=self.min_samples_leaf,
             cell_share=self.cell_share,
             response=self.response,
+            n_holders=max(1, X.shape[0]),
             feature_bounds=self.feature_bounds,
             categorical_features=self.categorical_features,
             categories=self.categories,

@@ -101,10 +101,13 @@ class Aggregate:
             raise FormatError(f"an aggregate of this task has {expected} bytes. Got {len(data)} instead.")
         result = cls(task)
         sums = np.frombuffer(data, dtype="<i8", offset=_HEADER.size).astype(np.int64)
+        most = n * task.encoding.largest
+        if most >= 1 << 62 or any(abs(s) > most for s in sums.tolist()):
+            raise FormatError(f"these totals cannot come from {n} reports to this task.")
         result._include(n, sums, bool(simulation))
         return result
 
-    def model(self, *, fallback: str = "public") -> Model:
+    def model(self, *, fallback: str = "blend") -> Model:
         """Return the model that these totals make."""
         from hedgerow.protocol.model import Model
 

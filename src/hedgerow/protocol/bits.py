@@ -6,14 +6,16 @@ import itertools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.bits import BitVectorResponse
 from hedgerow.mechanisms.laplace import DiscreteLaplace
-from hedgerow.protocol.encoding import ByteRows, Encoding, IntArray, Moments, check_padding, pack, unpack
+from hedgerow.protocol.encoding import ByteRows, Encoding, FloatArray, IntArray, Moments, check_padding, pack, unpack
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import binomial
 
@@ -106,13 +108,15 @@ class BitsEncoding(Encoding):
     def sums(self, rows: ByteRows) -> IntArray:
         """Return exact integer totals (bits times powers of the label)."""
         v = self._labels(rows)
-        # float64 products of integers below 2**53 are exact; blocks keep every partial sum below that.
-        block = max(1, min(4096, (1 << 52) // max(1, self.largest)))
+        # float64 products of integers below 2**53 are exact and fast; blocks keep every partial sum below that.
+        # A grid so fine that squares alone pass it takes slower integers.
+        exact = np.float64 if self.largest < 1 << 52 else np.int64
+        block = max(1, min(4096, (1 << 52) // max(1, self.largest))) if exact is np.float64 else 4096
         total = np.zeros((3, self.n_leaves), dtype=np.int64)
         for start in range(0, len(rows), block):
             part = slice(start, start + block)
-            bits = unpack(rows[part, self._label_bytes :], self.n_leaves).astype(np.float64)
-            powers = np.stack([np.ones(len(bits)), v[part], v[part].astype(np.float64) ** 2])
+            bits = unpack(rows[part, self._label_bytes :], self.n_leaves).astype(exact)
+            powers = np.stack([np.ones_like(v[part]), v[part], v[part] ** 2]).astype(exact)
             total += (powers @ bits).astype(np.int64)
         return np.concatenate([[v.sum(), (v * v).sum()], total.ravel()]).astype(np.int64)
 
@@ -133,19 +137,21 @@ class BitsEncoding(Encoding):
         Given noisy labels, the number of set bits at leaf j among the ``n_g`` holders with noisy label g is
         ``Bin(n_g - c_jg, q) + c_jg - Bin(c_jg, q)``, independent over (j, g): others flip on, own flip off.
         """
-        occupied = np.flatnonzero(counts.any(axis=0))
+        by_label = counts.T
+        n_g, v = by_label.sum(axis=1), np.arange(self.n_columns) - self.label.reach
+        occupied = np.flatnonzero(n_g)
         total = np.zeros((3, self.n_leaves), dtype=np.int64)
-        block = max(1, (1 << 22) // self.n_leaves)
+        block = max(1, (1 << 18) // self.n_leaves)
         for start in range(0, len(occupied), block):
-            columns = occupied[start : start + block]
-            c, v = counts[:, columns], columns - self.label.reach
-            bits = c + binomial(c.sum(axis=0) - c, self.cell.flip, randomness)
-            bits -= binomial(c, self.cell.flip, randomness)
-            total += np.stack([bits.sum(axis=1), bits @ v, bits @ (v * v)])
-        n_g, v = counts.sum(axis=0), np.arange(counts.shape[1]) - self.label.reach
+            labels = occupied[start : start + block]
+            own = by_label[labels]
+            bits = binomial(n_g[labels, None] - own, self.cell.flip, randomness)
+            bits += own
+            bits -= binomial(own, self.cell.flip, randomness)
+            total += np.stack([v[labels] ** 0, v[labels], v[labels] ** 2]) @ bits
         return np.concatenate([[n_g @ v, n_g @ (v * v)], total.ravel()]).astype(np.int64)
 
-    def moments(self, sums: IntArray, n: int) -> Moments:
+    def moments(self, sums: npt.NDArray[Any], n: int) -> Moments:
         """Return N, D and their covariance by the formula of the class."""
         q = float(self.cell.q)
         kappa, T = 1 - 2 * q, np.array([n, sums[0], sums[1]], dtype=np.float64)
@@ -154,6 +160,16 @@ class BitsEncoding(Encoding):
         second = (kappa * S + q * q * T[:, None]) / kappa**2
         m = max(n, 1)
         return Moments(N, D, second[2] - N * N / m, second[1] - N * D / m, second[0] - D * D / m)
+
+    def expected_sums(self, shares: FloatArray, n: int) -> FloatArray:
+        """Return ``E S_kj = n [(1-2q) E(v^k; j) + q E v^k]`` and ``E T_k = n E v^k``."""
+        q, level = float(self.cell.q), np.arange(self.n_steps + 1)
+        v1, mass = shares @ level, shares.sum(axis=1)
+        v2 = shares @ (level * level) + mass * self.label.variance
+        by_leaf = np.stack([mass, v1, v2])
+        total = by_leaf.sum(axis=1)
+        S = (1 - 2 * q) * by_leaf + q * total[:, None]
+        return n * np.concatenate([total[1:], S.ravel()])
 
     def law(self, leaf: int, level: int) -> Law:
         """Return the exact joint law of (noisy level, bits)."""

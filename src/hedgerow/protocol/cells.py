@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from hedgerow.errors import FormatError
+from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.mechanisms.base import CategoricalMechanism, Law
 from hedgerow.mechanisms.bits import UnaryEncoding
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.mechanisms.subset import SubsetSelection
-from hedgerow.protocol.encoding import ByteRows, Encoding, IntArray, Moments, check_padding, pack, unpack
+from hedgerow.protocol.encoding import ByteRows, Encoding, FloatArray, IntArray, Moments, check_padding, pack, unpack
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, binomial
 
@@ -39,6 +40,8 @@ class CellEncoding(Encoding):
     build: ClassVar[type[CategoricalMechanism]]
 
     def __post_init__(self) -> None:
+        if self.n_cells > 1 << 31:
+            raise HedgerowError(f"{self.n_leaves} leaves with {self.n_levels} label levels are too many cells.")
         object.__setattr__(self, "mechanism", self.build(self.epsilon, self.n_cells))  # type: ignore[call-arg]
 
     @property
@@ -81,7 +84,7 @@ class CellEncoding(Encoding):
             total += unpack(rows[start : start + 4096], self.n_cells).sum(axis=0, dtype=np.int64)
         return total
 
-    def moments(self, sums: IntArray, n: int) -> Moments:
+    def moments(self, sums: npt.NDArray[Any], n: int) -> Moments:
         """Return N, D and their covariance by the formula of the class."""
         m = self.mechanism
         p, q = float(m.p), float(m.q)
@@ -100,6 +103,11 @@ class CellEncoding(Encoding):
             np.einsum("jab,a->j", cov, level),
             cov.sum(axis=(1, 2)),
         )
+
+    def expected_sums(self, shares: FloatArray, n: int) -> FloatArray:
+        """Return ``n [q + (p - q) share]`` for each pair."""
+        p, q = float(self.mechanism.p), float(self.mechanism.q)
+        return n * (q + (p - q) * shares.ravel())
 
     def law(self, leaf: int, level: int) -> Law:
         """Return the exact law of the mechanism at this pair."""

@@ -94,8 +94,12 @@ class Encoding:
         """Return totals with the law of ``sums(randomize(...))``, from the table ``counts[leaf, column]``."""
         raise NotImplementedError
 
-    def moments(self, sums: IntArray, n: int) -> Moments:
+    def moments(self, sums: npt.NDArray[Any], n: int) -> Moments:
         """Return N, D and their covariance for each leaf."""
+        raise NotImplementedError
+
+    def expected_sums(self, shares: FloatArray, n: int) -> FloatArray:
+        """Return the mean of the totals of ``n`` holders spread over (leaf, level) as ``shares``."""
         raise NotImplementedError
 
     def law(self, leaf: int, level: int) -> Law:

@@ -17,7 +17,7 @@ from hedgerow.protocol.report import Report, Reports
 from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness, as_randomness
 
-__all__ = ["privatize", "privatize_many"]
+__all__ = ["privatize", "privatize_encoded", "privatize_many"]
 
 _BLOCK = 1 << 22
 
@@ -55,16 +55,17 @@ def privatize(
         label = record[task.target]
     z = task.space.encode_record(record)
     y = check_labels([label], name="label")
-    return _reports(task, z[None, :], y, as_randomness(randomness))[0]
+    return privatize_encoded(task, z[None, :], y, as_randomness(randomness))[0]
 
 
 def privatize_many(task: LocalTask, X: object, y: object, randomness: Randomness | int | None = None) -> Reports:
     """Randomise many records, each as :func:`privatize` would (for simulation and for trusted gateways)."""
     Z = task.space.encode(X)
-    return _reports(task, Z, check_labels(y, n=len(Z)), as_randomness(randomness))
+    return privatize_encoded(task, Z, check_labels(y, n=len(Z)), as_randomness(randomness))
 
 
-def _reports(task: LocalTask, Z: Any, y: Any, source: Randomness) -> Reports:
+def privatize_encoded(task: LocalTask, Z: Any, y: Any, source: Randomness) -> Reports:
+    """Randomise checked records: ``Z`` encoded by the task's feature space, ``y`` finite."""
     encoding, parts = task.encoding, []
     # Bits are drawn one byte each before they are packed: blocks bound the memory.
     block = max(1, _BLOCK // (8 * encoding.width))

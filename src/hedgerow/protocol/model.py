@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import check_fields
+from hedgerow.bounds import check_fields, read_list, read_text, read_whole
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.protocol.encoding import FloatArray
-from hedgerow.protocol.estimates import LeafEstimates
+from hedgerow.protocol.estimates import LeafEstimates, blend
 from hedgerow.protocol.task import LocalTask
 
 __all__ = ["FALLBACKS", "Model"]
 
 _FORMAT, _VERSION = "hedgerow/local-model", 1
-FALLBACKS = ("public", "none")
+FALLBACKS = ("blend", "public", "none")
 _STARVED = 2.0
 
 
@@ -36,9 +36,10 @@ class Model:
         Number of reports (public: the curator counted them).
     sums : tuple of int
         The totals.
-    fallback : {"public", "none"}
-        What a *starved* leaf predicts, one whose estimated number of holders is less than two standard
-        deviations above zero: the public mean of the leaf where there is one, or its noisy estimate as it is.
+    fallback : {"blend", "public", "none"}
+        What public records add to a leaf's prediction. ``"blend"`` weighs them against the reports by precision,
+        less where private means stray from public ones; ``"public"`` uses the public mean only in *starved* leaves
+        (estimated number of holders below two standard deviations); ``"none"`` is the paper's (5), reports alone.
 
     Examples
     --------
@@ -56,15 +57,16 @@ class Model:
     n_reports: int
     sums: tuple[int, ...]
     simulation: bool = False
-    fallback: str = "public"
+    fallback: str = "blend"
 
     def __post_init__(self) -> None:
         if self.fallback not in FALLBACKS:
             raise HedgerowError(
                 f"The 'fallback' parameter must be one of {list(FALLBACKS)}. Got {self.fallback!r} instead."
             )
-        if len(self.sums) != self.task.encoding.n_sums:
-            raise FormatError("the model's totals do not fit its task.")
+        most = self.n_reports * self.task.encoding.largest
+        if len(self.sums) != self.task.encoding.n_sums or any(abs(s) > most for s in self.sums):
+            raise FormatError(f"the model's totals do not fit its task and {self.n_reports} reports.")
 
     @property
     def guarantee(self) -> Guarantee:
@@ -85,10 +87,15 @@ class Model:
     @cached_property
     def leaf_values(self) -> FloatArray:
         """What each leaf predicts."""
-        mean = self.leaves.mean
-        if self.fallback == "public" and self.task.public is not None:
-            return np.where(self.starved, np.array(self.task.public.mean), mean)
-        return mean
+        public = self.task.public
+        if self.fallback == "none" or public is None:
+            return self.leaves.mean
+        if self.fallback == "public":
+            return np.where(self.starved, np.array(public.mean), self.leaves.mean)
+        grid = self.task.grid
+        prior = (np.array(public.mean) - grid.low) / grid.step
+        prior_var = public.mean_variance / grid.step**2
+        return grid.values(blend(self.leaves.moments, prior, prior_var, grid.n_steps))
 
     def apply(self, X: object) -> Any:
         """Return the leaf of each record."""
@@ -163,19 +170,16 @@ class Model:
         """Rebuild from :meth:`to_dict`; refuse other versions and unknown fields."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
             raise FormatError(f"this is not a model: expected a JSON object with format {_FORMAT!r}.")
-        if data.get("version") != _VERSION:
+        if type(data.get("version")) is not int or data["version"] != _VERSION:
             raise FormatError(f"model version {data.get('version')!r} is not supported (this is version {_VERSION}).")
         fields = {"format", "version", "task", "n_reports", "sums", "simulation", "fallback"}
         check_fields(data, fields, "model")
         try:
-            sums = tuple(int(s) for s in data["sums"])
-            return cls(
-                LocalTask.from_dict(data["task"]),
-                int(data["n_reports"]),
-                sums,
-                bool(data["simulation"]),
-                str(data["fallback"]),
-            )
+            n, sums = read_whole(data, "n_reports", "model"), read_list(data, "sums", "model")
+            if n < 0 or not all(type(s) is int for s in sums) or type(data["simulation"]) is not bool:
+                raise FormatError("this model is malformed: counts must be integers and 'simulation' true or false.")
+            task = LocalTask.from_dict(data["task"])
+            return cls(task, n, tuple(sums), data["simulation"], read_text(data, "fallback", "model"))
         except FormatError:
             raise
         except (TypeError, ValueError) as error:
@@ -186,7 +190,7 @@ class Model:
         """Read a model from JSON."""
         try:
             data = json.loads(text)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise FormatError(f"this model is not valid JSON: {error}") from error
         return cls.from_dict(data)
 

@@ -121,6 +121,8 @@ class Reports:
     def collect(cls, task: LocalTask, reports: list[Report]) -> Reports:
         """Make a batch of single reports."""
         for report in reports:
+            if not isinstance(report, Report):
+                raise HedgerowError(f"'reports' must be Report objects. Got {type(report).__name__} instead.")
             if report.task.digest != task.digest:
                 raise FormatError("a report in the list was made for another task.")
         width = task.encoding.width
@@ -180,16 +182,19 @@ class Reports:
         pa, pq = _arrow()
         try:
             table = pq.read_table(path)
-        except pa.ArrowInvalid as error:
+        except FileNotFoundError:
+            raise
+        except (pa.ArrowException, OSError) as error:
             raise FormatError(f"{path} is not a Parquet file of reports: {error}") from error
-        meta = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
-        kind, _, version = meta.get("hedgerow", "").partition("/")
-        if kind != "reports" or version != str(VERSION):
+        meta = table.schema.metadata or {}
+        simulation = {b"0": False, b"1": True}.get(meta.get(b"simulation", b""))
+        if meta.get(b"hedgerow") != f"reports/{VERSION}".encode() or simulation is None:
             raise FormatError(f"{path} is not a file of reports of version {VERSION}.")
-        _check_head(task, int(version), task.encoding.code, bytes.fromhex(meta.get("task", "")))
+        if meta.get(b"task") != task.id.encode():
+            raise FormatError(f"the reports in {path} were made for another task; send them to its curator.")
         widths = {"token": _RANDOM, "payload": task.encoding.width}
         rows = {name: _rows(table, name, width, path) for name, width in widths.items()}
-        return cls.checked(task, rows["token"], rows["payload"], meta.get("simulation") == "1")
+        return cls.checked(task, rows["token"], rows["payload"], simulation)
 
     def __repr__(self) -> str:
         note = ", simulation" if self.simulation else ""
@@ -211,7 +216,8 @@ def _binary(pa: Any, rows: npt.NDArray[np.uint8], width: int) -> Any:
 
 
 def _rows(table: Any, name: str, width: int, path: object) -> npt.NDArray[np.uint8]:
-    if name not in table.column_names or getattr(table.schema.field(name).type, "byte_width", None) != width:
+    kind = str(table.schema.field(name).type) if table.column_names.count(name) == 1 else ""
+    if kind != f"fixed_size_binary[{width}]":
         raise FormatError(f"{path} lacks a column {name!r} of {width} bytes; it was made for another task.")
     column = table.column(name).combine_chunks()
     parts = column.chunks if hasattr(column, "chunks") else [column]

@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace, LabelGrid, check_fields, check_label_bounds, check_labels
+from hedgerow.bounds import (
+    FeatureSpace,
+    LabelGrid,
+    check_fields,
+    check_label_bounds,
+    check_labels,
+    read_list,
+    read_number,
+    read_text,
+)
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import check_epsilon
@@ -21,6 +30,7 @@ from hedgerow.partition.tree import Partition
 from hedgerow.protocol.bits import BitsEncoding, split_epsilon
 from hedgerow.protocol.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
 from hedgerow.protocol.encoding import Encoding
+from hedgerow.protocol.tuning import RESPONSES, resolve
 from hedgerow.randomness import as_randomness
 
 __all__ = ["RESPONSES", "LocalTask", "PublicLeaves"]
@@ -28,8 +38,6 @@ __all__ = ["RESPONSES", "LocalTask", "PublicLeaves"]
 _FORMAT, _VERSION = "hedgerow/local-task", 1
 _FIELDS = {"title", "target", "epsilon", "response", "cell_share", "grid", "partition", "public"}
 _CELLS = {c.response: c for c in (UnaryCellEncoding, KaryEncoding, SubsetEncoding)}
-RESPONSES = ("bits", *_CELLS)
-"""Names of the messages a holder can be asked for."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,12 @@ class PublicLeaves:
     count: tuple[int, ...]
     mean: tuple[float, ...]
     sd: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        # Plain numbers without -0.0: equal summaries have equal JSON, hence equal digests.
+        object.__setattr__(self, "count", tuple(int(c) for c in self.count))
+        for name in ("mean", "sd"):
+            object.__setattr__(self, name, tuple(float(v) + 0.0 for v in getattr(self, name)))
 
     @classmethod
     def summarise(cls, leaf: Any, y: Any, n_leaves: int) -> PublicLeaves:
@@ -52,6 +66,14 @@ class PublicLeaves:
         sd = np.where(count > 1, np.sqrt(spread), overall_sd)
         return cls(tuple(count.tolist()), tuple(mean.tolist()), tuple(sd.tolist()))
 
+    @property
+    def mean_variance(self) -> Any:
+        """Variance of each public mean; spreads are shrunk towards the pooled one by two records' weight."""
+        count, sd = np.array(self.count, dtype=float), np.array(self.sd)
+        freedom = np.maximum(count - 1, 0.0)
+        pooled = float((freedom * sd**2).sum() / max(freedom.sum(), 1.0))
+        return (freedom * sd**2 + 2 * pooled) / (freedom + 2) / np.maximum(count, 0.5)
+
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
         return {"count": list(self.count), "mean": list(self.mean), "sd": list(self.sd)}
@@ -60,11 +82,12 @@ class PublicLeaves:
     def from_dict(cls, data: Mapping[str, Any]) -> PublicLeaves:
         """Rebuild from :meth:`to_dict`."""
         check_fields(data, {"count", "mean", "sd"}, "public leaves")
-        return cls(
-            tuple(int(c) for c in data["count"]),
-            tuple(float(m) for m in data["mean"]),
-            tuple(float(s) for s in data["sd"]),
-        )
+        count, mean, sd = (read_list(data, name, "public leaves") for name in ("count", "mean", "sd"))
+        if not all(type(c) is int and c >= 0 for c in count):
+            raise FormatError("public leaves: 'count' must be a list of integers of at least 0.")
+        if not all(type(v) in (int, float) and math.isfinite(v) for v in (*mean, *sd)):
+            raise FormatError("public leaves: 'mean' and 'sd' must be lists of finite numbers.")
+        return cls(tuple(count), tuple(map(float, mean)), tuple(map(float, sd)))
 
 
 @dataclass(frozen=True)
@@ -115,9 +138,13 @@ class LocalTask:
             raise HedgerowError(
                 f"The 'response' parameter must be one of {list(RESPONSES)}. Got {self.response!r} instead."
             )
+        object.__setattr__(self, "cell_share", float(self.cell_share))
         split_epsilon(self.epsilon, self.cell_share)
-        if self.public is not None and len(self.public.count) != self.partition.n_leaves:
-            raise FormatError("the public summary does not have one entry for each leaf of the partition.")
+        if self.public is not None:
+            lengths = {len(self.public.count), len(self.public.mean), len(self.public.sd)}
+            if lengths != {self.partition.n_leaves}:
+                raise FormatError("the public summary does not have one entry for each leaf of the partition.")
+        _ = self.encoding  # refuses an epsilon too small for the message now rather than on the devices
 
     @classmethod
     def design(
@@ -128,11 +155,12 @@ class LocalTask:
         epsilon: float,
         label_bounds: object,
         rule: str = "max_edge",
-        max_depth: int = 4,
-        min_samples_leaf: int = 20,
-        cell_share: float = 0.5,
+        max_depth: int | str = 4,
+        min_samples_leaf: int | str = 20,
+        cell_share: float | str = 0.5,
         response: str = "bits",
         label_steps: int | None = None,
+        n_holders: int | None = None,
         feature_bounds: object = None,
         categorical_features: Sequence[int | str] | None = None,
         categories: Mapping[str, Sequence[object]] | None = None,
@@ -143,16 +171,18 @@ class LocalTask:
     ) -> LocalTask:
         """Grow a partition on public records and make a task of it.
 
-        Without public records pass ``features`` (names or their number) and ``feature_bounds``: the partition
-        is then fixed in advance. Nothing here may be private.
+        ``rule``, ``max_depth``, ``min_samples_leaf``, ``cell_share`` and ``response`` may be ``"auto"``: chosen by
+        predicted error from the public records and the noise that ``n_holders`` holders (by default ten for each
+        public record) would leave, see :mod:`hedgerow.protocol.tuning`. Without public records pass ``features``
+        (names or their number) and ``feature_bounds``: the partition is then fixed in advance. Nothing here may be
+        private.
         """
         epsilon = check_epsilon(epsilon)
         bounds = check_label_bounds(label_bounds)
-        if response not in RESPONSES:
-            raise HedgerowError(f"The 'response' parameter must be one of {list(RESPONSES)}. Got {response!r} instead.")
-        Z, y = None, None
         if X_public is None:
-            space = FeatureSpace.from_bounds(feature_bounds, 1 if features is None else features)
+            space, Z, y = _without_public(feature_bounds, features, categorical_features, categories), None, None
+            if y_public is not None:
+                raise HedgerowError("'X_public' is required with 'y_public': the records of the public labels.")
         else:
             space = FeatureSpace.from_public(
                 X_public,
@@ -160,24 +190,30 @@ class LocalTask:
                 categorical_features=categorical_features,
                 categories=categories,
             )
-            Z = space.encode(X_public)
             if y_public is None:
                 raise HedgerowError("'y_public' is required with 'X_public': the labels of the public records.")
+            Z = space.encode(X_public)
+            if not len(Z):
+                raise HedgerowError("Found 0 sample(s) in 'X_public' while a minimum of 1 is required.")
             y = np.clip(check_labels(y_public, name="y_public", n=len(Z)), *bounds)
+        plan = resolve(
+            space, Z, y, epsilon=epsilon, bounds=bounds, n_holders=n_holders, rule=rule, max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf, cell_share=cell_share, response=response, label_steps=label_steps,
+        )  # fmt: skip
         partition = grow(
-            rule,
+            plan.rule,
             space,
             Z,
             y,
-            max_depth=max_depth,
-            min_samples_leaf=min_samples_leaf,
+            max_depth=plan.max_depth,
+            min_samples_leaf=plan.min_samples_leaf,
             randomness=as_randomness(random_state),
         )
         public = None
         if Z is not None:
             public = PublicLeaves.summarise(partition.apply(Z), y, partition.n_leaves)
-        grid = _grid(bounds, epsilon, response, cell_share, label_steps)
-        return cls(epsilon, grid, partition, response, float(cell_share), public, target, title)
+        grid = LabelGrid(*bounds, plan.message.label_steps)
+        return cls(epsilon, grid, partition, plan.message.response, plan.message.cell_share, public, target, title)
 
     @cached_property
     def encoding(self) -> Encoding:
@@ -249,18 +285,19 @@ class LocalTask:
         """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
             raise FormatError(f"this is not a local task: expected a JSON object with format {_FORMAT!r}.")
-        if data.get("version") != _VERSION:
+        if type(data.get("version")) is not int or data["version"] != _VERSION:
             raise FormatError(
                 f"task version {data.get('version')!r} is not supported (this is version {_VERSION}); "
                 "upgrade hedgerow or ask the curator for another task."
             )
         check_fields(data, _FIELDS | {"format", "version", "id"}, "local task")
         try:
-            epsilon = math.inf if data["epsilon"] == "inf" else float(data["epsilon"])
+            epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", "local task")
             public = None if data["public"] is None else PublicLeaves.from_dict(data["public"])
             grid, partition = LabelGrid.from_dict(data["grid"]), Partition.from_dict(data["partition"])
-            response, share = str(data["response"]), float(data["cell_share"])
-            task = cls(epsilon, grid, partition, response, share, public, str(data["target"]), str(data["title"]))
+            share = read_number(data, "cell_share", "local task")
+            response, target, title = (read_text(data, name, "local task") for name in ("response", "target", "title"))
+            task = cls(epsilon, grid, partition, response, share, public, target, title)
         except FormatError:
             raise
         except (TypeError, ValueError, KeyError, OverflowError) as error:
@@ -277,7 +314,7 @@ class LocalTask:
         """Read a task from JSON."""
         try:
             data = json.loads(text)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise FormatError(f"this task is not valid JSON: {error}") from error
         return cls.from_dict(data)
 
@@ -289,13 +326,22 @@ class LocalTask:
         )
 
 
-def _grid(bounds: tuple[float, float], epsilon: float, response: str, share: float, steps: int | None) -> LabelGrid:
-    if steps is not None:
-        return LabelGrid(*bounds, steps)
-    if response == "bits":
-        return LabelGrid.for_epsilon(bounds, split_epsilon(epsilon, share)[1])
-    # A label rounded at random to an end of its bounds: the fewest cells, hence the least noise.
-    return LabelGrid(*bounds, 1)
+def _without_public(
+    feature_bounds: object,
+    features: Sequence[str] | int | None,
+    categorical_features: Sequence[int | str] | None,
+    categories: Mapping[str, Sequence[object]] | None,
+) -> FeatureSpace:
+    """Return the schema when there is no public data: ranges and category lists must be given."""
+    space = FeatureSpace.from_bounds(feature_bounds, 1 if features is None else features, categories=categories)
+    chosen = {space.names[c] if isinstance(c, int | np.integer) else str(c) for c in categorical_features or ()}
+    listed = {name for name, is_list in zip(space.names, space.is_categorical, strict=True) if is_list}
+    if chosen - listed:
+        raise HedgerowError(
+            f"'categories' is required without public data for the columns {sorted(chosen - listed)}: pass "
+            "categories={column: [names]}. They are never read from private records."
+        )
+    return space
 
 
 def _canonical(content: dict[str, Any]) -> str:
