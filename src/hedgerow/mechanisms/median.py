@@ -1,0 +1,171 @@
+"""A private median of a numeric column: the exponential mechanism on a fine public grid, in about one sort.
+
+Only the ranks near the middle are weighted. All others share an envelope, and what is drawn from the envelope
+is accepted or drawn again, which keeps the law exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.mechanisms.base import IntArray, Law, check_epsilon, check_positive
+from hedgerow.mechanisms.selection import dyadic_ratio
+from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.samplers import LazyCdf, geometric
+
+__all__ = ["PrivateMedian"]
+
+_MOST_RANKS = 1 << 14
+
+
+@dataclass(frozen=True)
+class PrivateMedian:
+    r"""Choose a cut ``c`` in ``1 .. n_cells - 1``; records in cells below ``c`` go left.
+
+    .. math:: P(c) \propto r^{\max(n_L(c),\; n_R(c))}, \qquad r \ge e^{-\varepsilon}
+
+    Proof that it is epsilon-DP under add/remove: a record adds 0 or 1 to the larger side, whatever the cut. The
+    cost is thus monotone with sensitivity 1, and the exponential mechanism needs no factor 2
+    (:class:`~hedgerow.mechanisms.selection.ExponentialSelection`). The cut points are public.
+
+    Sampling. ``r**s = sum over J >= s of (1-r) r**J``. So draw J with weight ``r**J W_J``, where ``W_J`` counts
+    the cuts whose larger side exceeds half by at most J, then one of these cuts uniformly: they are neighbours.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Budget of one median.
+    n_cells : int
+        Cells of the public grid over ``[low, high]``.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(50, 10, 10_000)
+    >>> 45 < PrivateMedian(1.0).threshold(x, 0.0, 1000.0, as_randomness(0)) < 55
+    True
+    """
+
+    epsilon: float | Fraction
+    n_cells: int = 1 << 32
+    ratio: int = field(init=False, repr=False)
+    name = "private median"
+
+    def __post_init__(self) -> None:
+        check_epsilon(self.epsilon)
+        check_positive(self.n_cells, name="n_cells", least=2)
+        object.__setattr__(self, "ratio", dyadic_ratio(self.epsilon, 1))
+
+    def threshold(self, x: npt.NDArray[Any], low: float, high: float, randomness: Randomness | None = None) -> float:
+        """Return a cut of ``[low, high]`` near the median; values outside count as the ends."""
+        ordered = np.sort(x)
+        scale = self.n_cells / (high - low)
+
+        def cell(rank: IntArray) -> IntArray:
+            place = np.floor((ordered[rank].astype(np.float64) - low) * scale)
+            return np.clip(place, 0, self.n_cells - 1).astype(np.int64)
+
+        cut = _Ranks(len(ordered), self.n_cells, cell).draw(self, as_randomness(randomness))
+        share = cut / self.n_cells
+        return low * (1 - share) + high * share
+
+    def choose(self, cells: npt.ArrayLike, randomness: Randomness | None = None) -> int:
+        """Return a cut for records given as cells ``0 .. n_cells - 1``."""
+        ordered = np.sort(np.asarray(cells, dtype=np.int64))
+        return _Ranks(len(ordered), self.n_cells, lambda k: ordered[k]).draw(self, as_randomness(randomness))
+
+    def law(self, cells: Sequence[int]) -> Law:
+        """Return the exact law of the cut (small grids only)."""
+        cuts = range(1, self.n_cells)
+        costs = []
+        for cut in cuts:
+            left = sum(1 for c in cells if c < cut)
+            costs.append(max(left, len(cells) - left))
+        least, most = min(costs), max(costs)
+        return Law(tuple(cuts), tuple(self.ratio ** (c - least) << 64 * (most - c) for c in costs))
+
+
+class _Ranks:
+    """The ordered cells of ``n`` records, read only where needed."""
+
+    def __init__(self, n: int, n_cells: int, cell: Any) -> None:
+        self.n, self.n_cells, self.cell = n, n_cells, cell
+        self.half = n - n // 2
+        self.last = n // 2  # from this J on every cut is allowed
+
+    def cuts(self, excess: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the first allowed cut and how many there are, where the larger side exceeds half by <= J."""
+        if self.n == 0:
+            return np.ones_like(excess), np.full_like(excess, self.n_cells - 1)
+        most = np.minimum(self.half + excess, self.n)  # most records allowed on a side
+        least = self.n - most
+        low = np.where(least > 0, self.cell(np.maximum(least - 1, 0)) + 1, 1)
+        high = np.where(most < self.n, self.cell(np.minimum(most, self.n - 1)), self.n_cells - 1)
+        return low, np.maximum(high - low + 1, 0)
+
+    def first(self) -> int:
+        """Return the least J that allows a cut (W grows with J: bisection)."""
+        low, high = 0, self.last
+        while low < high:
+            middle = (low + high) // 2
+            if self.cuts(np.array([middle]))[1][0] > 0:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def draw(self, median: PrivateMedian, randomness: Randomness) -> int:
+        start = self.first()
+        if median.ratio == 0:
+            return self._uniform(start, randomness)
+        width = min(math.ceil((math.log(self.n_cells) + 12) / float(median.epsilon)), _MOST_RANKS)
+        end = min(start + width, self.last)
+        _, counts = self.cuts(np.arange(start, end))
+        # The envelope of all J >= end; at the last J it is the truth.
+        law = _component_cdf(median.ratio, counts.tolist(), self.n_cells - 1)
+        while True:
+            j = start + int(law.sample(1, randomness)[0])
+            if j < end:
+                return self._uniform(j, randomness)
+            if end < self.last:
+                j = min(end + int(geometric(median.ratio, 1, randomness)[0]), self.last)
+                allowed = int(self.cuts(np.array([j]))[1][0])
+                if int(randomness.integers(self.n_cells - 1, 1)[0]) >= allowed:
+                    continue
+            return self._uniform(j, randomness)
+
+    def _uniform(self, excess: int, randomness: Randomness) -> int:
+        low, count = self.cuts(np.array([excess]))
+        return int(low[0]) + int(randomness.integers(int(count[0]), 1)[0])
+
+
+def _component_cdf(ratio: int, counts: list[int], envelope: int) -> LazyCdf:
+    """Return the law of ``k``: weight ``(1-r) r**k W_k`` for ``k < len(counts)``, ``r**len(counts) M`` for the rest.
+
+    Powers are fixed-point integers, rounded down in one list and up in the other, so that the thresholds are
+    known between two integers at any precision.
+    """
+
+    def bounds(bits: int) -> tuple[int, list[int], list[int]]:
+        precision = bits + 192
+        sums: list[list[int]] = []
+        for up in (0, 1):
+            power, total, cumulative = 1 << precision, 0, []
+            for count in counts:
+                total += power * count * ((1 << 64) - ratio)
+                cumulative.append(total)
+                power = -(-power * ratio >> 64) if up else power * ratio >> 64
+            cumulative.append(total + (power * envelope << 64))
+            sums.append(cumulative)
+        low, high = sums
+        lows = [(c << bits) // high[-1] for c in low[:-1]]
+        highs = [min(-(-(c << bits) // low[-1]), 1 << bits) for c in high[:-1]]
+        return 0, lows, highs
+
+    return LazyCdf(bounds)
