@@ -82,7 +82,7 @@ class CellLaplace(Mechanism):
     >>> from hedgerow.randomness import SeededRandomness
     >>> mechanism = CellLaplace(4.0, n_cells=3, n_steps=2)
     >>> mechanism.randomize(np.array([1 * 3 + 2]), SeededRandomness(0)).tolist()  # cell 1, the label's upper end
-    [[[-1, 1, -2], [0, 1, 0]]]
+    [[-1, 1, -2, 0, 1, 0]]
     """
 
     epsilon: float
@@ -119,7 +119,7 @@ class CellLaplace(Mechanism):
         return first, second
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> IntArray:
-        """Return reports of shape ``(n, 2, n_cells)``: A and B of every cell."""
+        """Return one report a row: A of every cell, then B of every cell."""
         inputs, source = self._check(values), as_randomness(randomness)
         n, k = inputs.size, self.n_cells
         out = np.empty((n, 2, k), dtype=np.int64)
@@ -128,7 +128,7 @@ class CellLaplace(Mechanism):
         cell, level = np.divmod(inputs, self.n_steps + 1)
         out[np.arange(n), 0, cell] += 1
         out[np.arange(n), 1, cell] += level - self.n_steps // 2
-        return out
+        return out.reshape(n, 2 * k)
 
     def law(self, value: int, *, reach: int = 2) -> Law:
         """Return the exact law with every number clamped ``reach`` beyond what it can be without noise.
