@@ -127,11 +127,13 @@ def test_a_missing_data_set_is_one_clear_line(data, tmp_path, capsys):
 def test_figures_are_drawn(tmp_path, capsys):
     assert lpdt.main(["figures", "--only", "1", "2a", "--repeats", "2", "--out", str(tmp_path)]) == 0
     files = capsys.readouterr().out.split()
-    assert len(files) == 5 and all((tmp_path / f.split("/")[-1]).stat().st_size > 500 for f in files)
+    assert len(files) == 6 and all((tmp_path / f.split("/")[-1]).stat().st_size > 500 for f in files)
+    page = (tmp_path / "lpdt_figures.md").read_text()
+    assert "Figure 2(a)" in page and "Figure 3" not in page
     points = pd.read_csv(tmp_path / "lpdt_figure_2a.csv")
     deep = points[points["x"] == 6].set_index("series")["mean"]
     assert deep["epsilon = 3"] > deep["epsilon = 8"], "less budget, more error at depth 6"
 
 
 def test_every_figure_has_its_axes():
-    assert set(lpdt_figures._AXES) == set(lpdt_studies.STUDIES)
+    assert set(lpdt_figures._AXES) == set(lpdt_studies.STUDIES) == set(lpdt_figures._CAPTIONS) - {"1"}
