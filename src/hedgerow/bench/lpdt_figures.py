@@ -27,8 +27,8 @@ _AXES = {
 
 _CAPTIONS = {
     "1": "Figure 1. `Y = sin(16 X) + N(0, 1)`, epsilon 8, best depth in hindsight; left 8,000 private records and "
-    "cells fixed in advance, right 500 public and 7,000 private ones. The paper prints MSE 1.19 and 1.08. 1,000 records in "
-    "green.",
+    "cells fixed in advance, right 500 public and 7,000 private ones. The paper prints MSE 1.19 and 1.08. 1,000 "
+    "records in green.",
     "2a": "Figure 2(a). MSE against depth, 20 runs of 2,000 public, 6,000 private and 2,000 test records. The best "
     "depth grows with epsilon.",
     "2b": "Figure 2(b). MSE against the smallest leaf. The best leaf size falls as epsilon grows.",
