@@ -92,3 +92,35 @@ def test_nothing_to_add():
     assert laplace_sum(5, ONE // 2, 0, source).tolist() == []
     with pytest.raises(ValueError, match="'n'"):
         negative_binomial(-1, ONE // 2, 1, source)
+
+
+@pytest.mark.parametrize(
+    ("n", "ratio"), [(1, Fraction(1, 2)), (3, Fraction(9, 10)), (50, Fraction(1, 3)), (400, Fraction(7, 8))]
+)
+@pytest.mark.parametrize("bits", [64, 128])
+def test_thresholds_enclose_the_exact_law(n, ratio, bits):
+    """Every threshold against P(NB <= k) in exact fractions; what is left out is nearer to 0 or 1 than 2**-bits."""
+    numerator = int(ratio * ONE)
+    r = Fraction(numerator, ONE)
+    first, lows, highs = noise_sums._cdf(n, numerator)._bounds(bits)
+    term, total, k = (1 - r) ** n, Fraction(0), 0
+    while k < first:
+        total += term
+        term *= r * Fraction(n + k, k + 1)
+        k += 1
+    assert total * 2**bits < 1
+    step = max(1, len(lows) // 60)
+    for i, (low, high) in enumerate(zip(lows, highs, strict=True)):
+        total += term
+        if i % step == 0 or i == len(lows) - 1:
+            assert low <= total * 2**bits <= high and high - low <= 2
+            total, term = _shorter(total, bits), _shorter(term, bits)
+        term *= r * Fraction(n + k, k + 1)
+        k += 1
+    assert (1 - total) * 2**bits < 1
+
+
+def _shorter(value, bits):
+    """Round to 400 bits more than are compared, so that fractions stay short."""
+    scale = 1 << (bits + 400)
+    return Fraction(round(value * scale), scale)
