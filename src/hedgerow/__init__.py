@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "hedgerow.bounds": ("CategoricalFeature", "FeatureSpace", "LabelGrid", "NumericFeature"),
+    "hedgerow.central": ("DiPriMeForestClassifier", "DiPriMeForestRegressor", "ForestModel"),
     "hedgerow.errors": ("BoundsError", "BudgetError", "FormatError", "HedgerowError"),
     "hedgerow.guarantee": ("Guarantee",),
     "hedgerow.ledger": ("Ledger",),
@@ -48,6 +49,7 @@ __all__ = [*sorted(_HOME_OF), "__version__"]
 
 if TYPE_CHECKING:
     from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
+    from hedgerow.central import DiPriMeForestClassifier, DiPriMeForestRegressor, ForestModel
     from hedgerow.errors import BoundsError, BudgetError, FormatError, HedgerowError
     from hedgerow.guarantee import Guarantee
     from hedgerow.ledger import Ledger
