@@ -1,0 +1,153 @@
+"""What ``hedgerow audit`` audits. A new mechanism is added in one line, at the end of this file.
+
+Instances are small, so that every output can be enumerated; what they show holds for larger ones by the
+proof in each mechanism's docstring, of which the audit checks every ingredient: the probabilities as rounded,
+and the sampler as shipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hedgerow.audit.exact import audit_exact
+from hedgerow.audit.result import AuditResult
+from hedgerow.audit.sampled import audit_sampled, runner
+from hedgerow.errors import HedgerowError
+from hedgerow.mechanisms import (
+    BitVectorResponse,
+    DiscreteLaplace,
+    KaryResponse,
+    Law,
+    SubsetSelection,
+    UnaryEncoding,
+)
+from hedgerow.mechanisms.candidates import AmongCandidates, CandidateBits, CandidateKary
+from hedgerow.mechanisms.cell_laplace import CellLaplace
+from hedgerow.mechanisms.gradual import GradualLaplace
+from hedgerow.mechanisms.one_bit import OneBit
+from hedgerow.mechanisms.record_laplace import RecordLaplace
+from hedgerow.randomness import Randomness
+
+__all__ = ["Auditable", "audit_all", "auditables", "find", "register"]
+
+_REGISTRY: dict[str, Auditable] = {}
+
+
+@dataclass(frozen=True)
+class Auditable:
+    """One line of the audit.
+
+    Attributes
+    ----------
+    name : str
+        As printed, and as ``--mechanism`` takes it.
+    build : callable
+        ``build(epsilon)`` returns a small instance that claims epsilon.
+    law : callable, optional
+        ``law(mechanism, value)`` where the mechanism's own ``law`` is too large to enumerate.
+    pair : tuple, optional
+        The two inputs of the sampled tier; the first and the last by default.
+    """
+
+    name: str
+    build: Callable[[float], Any]
+    law: Callable[[Any, int], Law] | None = None
+    pair: tuple[Any, Any] | None = None
+
+    def exact(self, epsilon: float, mechanism: Any = None) -> AuditResult:
+        """Audit the law of ``mechanism`` (``build(epsilon)`` by default) against the claim ``epsilon``."""
+        mechanism = self.build(epsilon) if mechanism is None else mechanism
+        law, own = self.law, mechanism.law
+        result = audit_exact(mechanism, epsilon=epsilon, law=own if law is None else lambda v: law(mechanism, v))
+        return replace(result, mechanism=self.name)
+
+    def sampled(
+        self,
+        epsilon: float,
+        mechanism: Any = None,
+        *,
+        n: int = 400_000,
+        alpha: float = 1e-6,
+        randomness: Randomness | int | None = None,
+    ) -> AuditResult:
+        """Audit what ``mechanism`` (``build(epsilon)`` by default) does against the claim ``epsilon``."""
+        mechanism = self.build(epsilon) if mechanism is None else mechanism
+        a, b = self.pair or (0, mechanism.n_inputs - 1)
+        return audit_sampled(
+            runner(mechanism),
+            a,
+            b,
+            epsilon=epsilon,
+            delta=getattr(mechanism, "delta", 0.0),
+            n=n,
+            alpha=alpha,
+            randomness=randomness,
+            name=self.name,
+        )
+
+
+def register(
+    name: str,
+    build: Callable[[float], Any],
+    *,
+    law: Callable[[Any, int], Law] | None = None,
+    pair: tuple[Any, Any] | None = None,
+) -> None:
+    """Add a mechanism to the audit."""
+    if name in _REGISTRY:
+        raise HedgerowError(f"'name' must be new; {name!r} is registered already.")
+    _REGISTRY[name] = Auditable(name, build, law, pair)
+
+
+def auditables() -> tuple[Auditable, ...]:
+    """Return all that is registered, in order."""
+    return tuple(_REGISTRY.values())
+
+
+def find(name: str) -> Auditable:
+    """Return what is registered under a name; case, spaces and dashes do not matter.
+
+    >>> find("K-ary response").name
+    'k-ary response'
+    """
+    wanted = _plain(name)
+    for entry in auditables():
+        if _plain(entry.name) == wanted:
+            return entry
+    known = ", ".join(repr(entry.name) for entry in auditables())
+    raise HedgerowError(f"unknown mechanism {name!r}; known are {known}.")
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isalnum())
+
+
+def audit_all(
+    epsilons: tuple[float, ...] = (0.5, 1.0, 2.0),
+    entries: tuple[Auditable, ...] | None = None,
+    *,
+    n: int = 400_000,
+    randomness: Randomness | int | None = None,
+) -> Iterator[AuditResult]:
+    """Yield the results of both tiers, as they come; ``n = 0`` leaves the sampled one out."""
+    for entry in auditables() if entries is None else entries:
+        for epsilon in epsilons:
+            yield entry.exact(epsilon)
+            if n:
+                yield entry.sampled(epsilon, n=n, randomness=randomness)
+
+
+register("bit-vector response", lambda epsilon: BitVectorResponse(epsilon, 5))
+register("unary encoding", lambda epsilon: UnaryEncoding(epsilon, 5))
+register("k-ary response", lambda epsilon: KaryResponse(epsilon, 6))
+register("subset selection", lambda epsilon: SubsetSelection(epsilon, 6))
+register("discrete Laplace", lambda epsilon: DiscreteLaplace(epsilon, 8), law=lambda m, v: m.law(v, reach=24))
+register("one bit", lambda epsilon: OneBit(epsilon, 8))
+register("Laplace on cells", lambda epsilon: CellLaplace(epsilon, n_cells=2))
+register("Laplace on a record", lambda epsilon: RecordLaplace(epsilon, (2, 3)))
+# semi
+register("candidate bits", lambda epsilon: AmongCandidates(CandidateBits(epsilon), (True, False, True, True)))
+register("candidate k-ary", lambda epsilon: AmongCandidates(CandidateKary(epsilon), (True, False, True, True)))
+register("gradual Laplace", lambda epsilon: GradualLaplace(epsilon, 4, epsilon / 2), law=lambda m, v: m.law(v, reach=4))

@@ -1,0 +1,78 @@
+"""The command line: ``hedgerow COMMAND ...``. Each command is one module under :mod:`hedgerow.commands`.
+
+Exit codes: 0 all well, 1 the command ran and the answer is bad (a violated claim, say), 2 bad arguments or
+input; with 2 one line on standard error says what is wrong and what to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from hedgerow.commands import COMMANDS
+from hedgerow.errors import HedgerowError
+
+__all__ = ["build_parser", "main"]
+
+_DESCRIPTION = "Regression trees learnt under differential privacy, with guarantees that are true and tested."
+_EPILOG = "Run 'hedgerow COMMAND --help' for one command. Exit codes: 0 all well, 1 a bad answer, 2 bad arguments."
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line; the usage is a --help away."""
+        self.exit(2, f"{self.prog}: {message} (see '{self.prog} --help')\n")
+
+
+class _Version(argparse.Action):
+    """Print the version; it is looked up only when asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from hedgerow import __version__
+
+        print(f"hedgerow {__version__}")
+        parser.exit(0)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser with all commands."""
+    parser = _Parser(prog="hedgerow", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False)
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=True)
+    for name in COMMANDS:
+        importlib.import_module(f"hedgerow.commands.{name}").register(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        code = int(arguments.run(arguments))
+        sys.stdout.flush()
+        return code
+    except HedgerowError as error:
+        return _fail(arguments.command, str(error))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader (head, less) has gone; point stdout elsewhere so that the final flush is quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename is not None else ""
+        return _fail(arguments.command, f"{name}{error.strerror or error}")
+
+
+def _fail(command: str, message: str) -> int:
+    """Say in one line what is wrong."""
+    print(f"hedgerow {command}: {' '.join(message.split())}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,8 @@
+"""The commands of the command line, one module each, in the order that ``hedgerow --help`` lists them.
+
+A command module has ``register(subparsers)``, which adds its parser and sets ``run``, a function of the parsed
+arguments that returns the exit code. Module level imports only the standard library: all modules are loaded
+for ``--help``, which is to be instant. Whatever else a command needs, ``run`` imports.
+"""
+
+COMMANDS = ("design", "privatize", "aggregate", "predict", "explain", "audit")

@@ -1,0 +1,124 @@
+"""Batches of reports as files: written block by block, read with checks for copies."""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from typing import IO, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.commands.files import naming
+from hedgerow.errors import FormatError
+from hedgerow.protocol.report import Report, Reports
+from hedgerow.protocol.task import LocalTask
+
+PARQUET = (".parquet", ".pq")
+
+
+class BytesBatch:
+    """The format of :meth:`Reports.to_bytes`, without holding all reports in memory.
+
+    Ids follow the header at once; messages wait in a nameless temporary file and are appended at the end, when
+    their number is known.
+    """
+
+    def __init__(self, file: IO[bytes], task: LocalTask, simulation: bool) -> None:
+        self._file, self._messages, self.n = file, tempfile.TemporaryFile(), 0
+        # The header of an empty batch; its last 8 bytes are the number of reports.
+        self._head = _none(task, simulation).to_bytes()
+        file.write(self._head)
+
+    def add(self, reports: Reports) -> None:
+        """Append reports."""
+        self._file.write(reports.tokens.tobytes())
+        self._messages.write(reports.payloads.tobytes())
+        self.n += len(reports)
+
+    def close(self) -> None:
+        """Append the messages and set the number of reports."""
+        with self._messages as messages:
+            messages.seek(0)
+            shutil.copyfileobj(messages, self._file, 1 << 20)
+        self._file.seek(len(self._head) - 8)
+        self._file.write(self.n.to_bytes(8, "little"))
+        self._file.seek(0, os.SEEK_END)
+
+
+class ParquetBatch:
+    """The format of :meth:`Reports.to_parquet`, one row group a block."""
+
+    def __init__(self, file: IO[bytes], task: LocalTask, simulation: bool) -> None:
+        table = _table(_none(task, simulation))  # says what is missing if pyarrow is
+        import pyarrow.parquet as pq
+
+        self._writer, self.n = pq.ParquetWriter(file, table.schema), 0
+
+    def add(self, reports: Reports) -> None:
+        """Append reports."""
+        self._writer.write_table(_table(reports))
+        self.n += len(reports)
+
+    def close(self) -> None:
+        """Write the footer."""
+        self._writer.close()
+
+
+def _none(task: LocalTask, simulation: bool) -> Reports:
+    empty = np.empty((0, 12), dtype=np.uint8), np.empty((0, task.encoding.width), dtype=np.uint8)
+    return Reports(task, *empty, simulation)
+
+
+def _table(reports: Reports) -> Any:
+    """Return reports as the Arrow table that the library itself writes."""
+    buffer = io.BytesIO()
+    reports.to_parquet(cast("Any", buffer))
+    import pyarrow.parquet as pq
+
+    return pq.read_table(buffer)
+
+
+def read_reports(task: LocalTask, path: str) -> Reports:
+    """Read a file of reports, in either format, or of a single report."""
+    with naming(path):
+        if path.lower().endswith(PARQUET):
+            if not os.path.exists(path):
+                raise FileNotFoundError(2, "No such file or directory", path)
+            return Reports.from_parquet(task, path)
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size == 0:
+                raise FormatError("this is not a batch of reports: it is empty.")
+            data = cast("bytes", mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        if data[:4] != b"HDGR" and size == 18 + task.encoding.width:
+            return Reports.collect(task, [Report.from_bytes(task, data)])
+        return Reports.from_bytes(task, data)
+
+
+def check_no_copies(tokens: Sequence[npt.NDArray[np.uint8]], paths: Sequence[str]) -> None:
+    """Refuse a report that is there twice: its holder would count twice.
+
+    The 12 random bytes of two different reports agree with probability 2**-96.
+    """
+    starts = np.concatenate([np.ascontiguousarray(t[:, :8]).view("<u8")[:, 0] for t in tokens])
+    order = np.argsort(starts, kind="stable")
+    # Equal in the first 8 bytes: few, unless there are copies.
+    close = np.flatnonzero(np.diff(starts[order].astype(np.uint64)) == 0)
+    if not close.size:
+        return
+    rows, origin = np.concatenate(tokens), np.repeat(np.arange(len(paths)), [len(t) for t in tokens])
+    first, second = order[close], order[close + 1]
+    same = (rows[first] == rows[second]).all(axis=1)
+    if same.any():
+        i = int(np.flatnonzero(same)[0])
+        a, b = paths[origin[first[i]]], paths[origin[second[i]]]
+        where = f"twice in {a}" if a == b else f"in {a} and again in {b}"
+        raise FormatError(
+            f"{int(same.sum())} reports are there twice, the first {where}; leave out the copy "
+            "(simulations need a seed each)."
+        )

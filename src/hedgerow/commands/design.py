@@ -1,0 +1,174 @@
+"""``hedgerow design``: grow a tree on public records and publish it as a task."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.commands.files import add_command, add_output, check_output, report, write_text
+
+if TYPE_CHECKING:
+    from hedgerow.commands.tables import Frame
+    from hedgerow.protocol.task import LocalTask
+
+_DESCRIPTION = """\
+Design a task from PUBLIC records: a tree, and the message that asks each holder
+for its leaf and label under local privacy. Publish the task; holders answer it
+with 'hedgerow privatize'.
+
+Everything here must be public, the bounds too: a bound that was read off
+private labels gives the most extreme person away. Whatever is 'auto' is chosen
+from the public records and the known noise alone.
+"""
+_RULES = ("auto", "max_edge", "cart", "random", "random_max_edge")
+_RESPONSES = ("auto", "bits", "unary", "k_ary", "subset")
+
+
+def register(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(subparsers, "design", "make a task from public records", _DESCRIPTION)
+    parser.add_argument("public", help="public records with their labels, CSV or Parquet")
+    parser.add_argument("--target", required=True, metavar="COLUMN", help="the label")
+    parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="privacy budget of one report")
+    parser.add_argument(
+        "--label-bounds", required=True, type=_bounds, metavar="LOW:HIGH", help="public range of the label"
+    )
+    parser.add_argument("--features", type=_names, metavar="COL,COL", help="columns to use (default: all others)")
+    parser.add_argument(
+        "--categorical", type=_names, default=[], metavar="COL,COL", help="categorical columns (text is found)"
+    )
+    parser.add_argument(
+        "--feature-bounds",
+        action="append",
+        type=_column_bounds,
+        default=[],
+        metavar="COL=LOW:HIGH",
+        help="public range of a column; may be repeated (default: that of the public records)",
+    )
+    parser.add_argument("--rule", choices=_RULES, default="auto", help="how the tree grows (default: auto)")
+    parser.add_argument("--max-depth", type=_whole, default="auto", metavar="N", help="depth (default: auto)")
+    parser.add_argument(
+        "--min-samples-leaf", type=_whole, default="auto", metavar="N", help="public records a leaf (default: auto)"
+    )
+    parser.add_argument("--response", choices=_RESPONSES, default="auto", help="the message (default: auto)")
+    parser.add_argument(
+        "--cell-share",
+        type=_share,
+        default="auto",
+        metavar="S",
+        help="with bits: share of epsilon for the leaf (default: auto)",
+    )
+    parser.add_argument(
+        "--n-holders", type=_whole, metavar="N", help="how many are expected to answer (default: 10 a public record)"
+    )
+    parser.add_argument("--title", default="", help="what holders are asked, in words")
+    add_output(parser, "the task, JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read the public records, design, write."""
+    from hedgerow.commands.schema import read_public
+    from hedgerow.protocol.task import LocalTask
+
+    check_output(arguments, [arguments.public])
+    X, y, bounds = read_public(arguments)
+    task = LocalTask.design(
+        X,
+        y,
+        epsilon=arguments.epsilon,
+        label_bounds=arguments.label_bounds,
+        rule=arguments.rule,
+        max_depth=arguments.max_depth,
+        min_samples_leaf=arguments.min_samples_leaf,
+        cell_share=arguments.cell_share,
+        response=arguments.response,
+        n_holders=arguments.n_holders,
+        feature_bounds=bounds,
+        categorical_features=arguments.categorical,
+        target=arguments.target,
+        title=arguments.title,
+    )
+    write_text(arguments.output, task.to_json() + "\n")
+    _report(arguments, task, X, y)
+    return 0
+
+
+def _report(arguments: argparse.Namespace, task: LocalTask, X: Frame, y: Any) -> None:
+    low, high = task.label_bounds
+    clipped = int(((y < low) | (y > high)).sum())
+    width = 18 + task.encoding.width
+    summary = {
+        "output": arguments.output,
+        "task": task.id,
+        "epsilon": task.to_dict()["epsilon"],
+        "response": task.response,
+        "cell_share": task.cell_share if task.response == "bits" else None,
+        "n_leaves": task.n_leaves,
+        "depth": task.partition.depth,
+        "target": task.target,
+        "label_bounds": [low, high],
+        "label_steps": task.grid.n_steps,
+        "features": [f.to_dict() for f in task.space.features],
+        "n_public": len(X),
+        "n_public_clipped": clipped,
+        "report_bytes": width,
+        "guarantee": task.guarantee.to_dict(),
+    }
+    lines = [
+        f"task {task.id[:12]} from {len(X):,} public records -> {arguments.output}",
+        f"tree: {task.n_leaves} leaves, depth {task.partition.depth}; "
+        f"report: {task.response}, {width} bytes; label {task.target!r} in [{low:g}, {high:g}]",
+        str(task.guarantee),
+    ]
+    if clipped:
+        lines.insert(2, f"{clipped:,} public labels lie outside the label bounds and were clipped")
+    report(arguments, summary, lines)
+
+
+def _bounds(text: str) -> tuple[float, float]:
+    low, separator, high = text.partition(":")
+    try:
+        if not separator:
+            raise ValueError
+        pair = float(low), float(high)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected LOW:HIGH such as 0:80. Got {text!r} instead.") from None
+    if not -float("inf") < pair[0] < pair[1] < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected finite numbers with LOW < HIGH. Got {text!r} instead.")
+    return pair
+
+
+def _column_bounds(text: str) -> tuple[str, tuple[float, float]]:
+    name, separator, bounds = text.rpartition("=")
+    if not separator or not name:
+        raise argparse.ArgumentTypeError(f"expected COLUMN=LOW:HIGH such as age=0:99. Got {text!r} instead.")
+    return name, _bounds(bounds)
+
+
+def _names(text: str) -> list[str]:
+    names = [part.strip() for part in text.split(",")]
+    if not all(names) or len(set(names)) != len(names):
+        raise argparse.ArgumentTypeError(f"expected distinct names such as sex,region. Got {text!r} instead.")
+    return names
+
+
+def _whole(text: str) -> int | str:
+    if text == "auto":
+        return text
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, or auto. Got {text!r} instead.")
+    return value
+
+
+def _share(text: str) -> float | str:
+    if text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, or auto. Got {text!r} instead.") from None

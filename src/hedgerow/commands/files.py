@@ -1,0 +1,219 @@
+"""What the commands share: reading tasks and models, writing output all or nothing, progress, summaries."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import stat
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+from hedgerow.errors import FormatError, HedgerowError
+
+if TYPE_CHECKING:
+    from hedgerow.protocol.model import Model
+    from hedgerow.protocol.task import LocalTask
+
+EXIT_CODES = "Exit codes: 0 all well, 2 bad arguments or input; nothing is written then."
+STDIO = "-"
+
+T = TypeVar("T")
+
+
+def add_command(subparsers: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
+    """Add the parser of a command, with ``--json`` and our conventions."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    # A value such as -5:5 is a range, not an option; no option of ours starts with a digit.
+    parser._negative_number_matcher = re.compile(r"-\.?\d")
+    parser.add_argument("--json", action="store_true", help="print a summary for machines on standard output")
+    return parser
+
+
+def add_output(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add ``-o``."""
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help=f"{what}; - for standard output")
+
+
+def read_task(path: str) -> LocalTask:
+    """Read a published task."""
+    from hedgerow.protocol.task import LocalTask
+
+    return _parse(path, LocalTask.from_json)
+
+
+def read_model(path: str) -> Model:
+    """Read a model."""
+    from hedgerow.protocol.model import Model
+
+    return _parse(path, Model.from_json)
+
+
+def _parse(path: str, parse: Callable[[bytes], T]) -> T:
+    with open(path, "rb") as file:
+        data = file.read()
+    with naming(path):
+        return parse(data)
+
+
+@contextlib.contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Put the name of a file in front of whatever turns out to be wrong with it."""
+    try:
+        yield
+    except HedgerowError as error:
+        if path in str(error):
+            raise
+        raise FormatError(f"{path}: {error}") from error
+
+
+def check_output(arguments: argparse.Namespace, inputs: Sequence[str]) -> None:
+    """Refuse, before any work, an output that is an input or that mixes with the summary."""
+    path = arguments.output
+    if path == STDIO:
+        if arguments.json:
+            raise HedgerowError("--json and '-o -' both need standard output; give -o a file.")
+        return
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise HedgerowError(f"-o {path}: there is no folder {folder}; make it first.")
+    if os.path.isdir(path):
+        raise HedgerowError(f"-o {path} is a folder; give a file name in it.")
+    for name in inputs:
+        if name != STDIO and os.path.exists(path) and os.path.exists(name) and os.path.samefile(path, name):
+            raise HedgerowError(f"-o {path} is an input of this command and would be lost; choose another name.")
+
+
+@contextlib.contextmanager
+def output(path: str) -> Iterator[IO[bytes]]:
+    """Open a file for writing that appears under its name only when it is whole.
+
+    A temporary file in the same folder is written, forced to disk and renamed. Whatever goes wrong on the way,
+    an interrupt or a termination signal included, removes it and leaves an older file as it was. Standard
+    output and special files get everything at the end or nothing.
+    """
+    target = os.path.realpath(path)
+    if path == STDIO or (os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode)):
+        with tempfile.TemporaryFile() as spool:
+            yield spool
+            spool.seek(0)
+            _copy(spool, path)
+        return
+    partial = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{secrets.token_hex(4)}.partial")
+    with _stoppable():
+        try:
+            with _open_new(partial, path) as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if os.path.exists(target):
+                shutil.copymode(target, partial)
+            os.replace(partial, target)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(partial)
+            raise
+    _sync_folder(os.path.dirname(target))
+
+
+def _open_new(partial: str, path: str) -> IO[bytes]:
+    try:
+        return open(partial, "x+b")
+    except OSError as error:
+        raise HedgerowError(f"-o {path} cannot be written: {error.strerror}.") from error
+
+
+def _copy(spool: IO[bytes], path: str) -> None:
+    if path != STDIO:
+        with open(path, "wb") as file:
+            shutil.copyfileobj(spool, file)
+        return
+    sys.stdout.flush()
+    shutil.copyfileobj(spool, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
+def _sync_folder(folder: str) -> None:
+    """Force the new name to disk, where the system can do that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[None]:
+    """Turn a termination signal into an exception for a while, so that clean-up happens."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise SystemExit(143)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a text file, all or nothing."""
+    with output(path) as file:
+        file.write(text.encode())
+
+
+def report(arguments: argparse.Namespace, summary: dict[str, Any], lines: Sequence[str]) -> None:
+    """Print the summary: JSON for machines, lines for people (on standard error if the output went to stdout)."""
+    if arguments.json:
+        print(json.dumps({"command": arguments.command, **summary}, indent=2, allow_nan=False))
+    else:
+        print("\n".join(lines), file=sys.stderr if getattr(arguments, "output", "") == STDIO else sys.stdout)
+
+
+def warn(arguments: argparse.Namespace, text: str) -> None:
+    """Print one line of warning."""
+    print(f"hedgerow {arguments.command}: warning: {text}", file=sys.stderr)
+
+
+class Progress:
+    """A bar on standard error if that is a terminal; otherwise nothing at all."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.shown, self.last = what, sys.stderr.isatty(), 0.0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def update(self, rows: int, share: float | None) -> None:
+        """Show how many rows are done and, if known, which share of all that is."""
+        now = time.monotonic()
+        if not self.shown or now - self.last < 0.1:
+            return
+        self.last = now
+        full = 0 if share is None else int(30 * min(share, 1.0))
+        bar = "" if share is None else f"[{'#' * full}{'.' * (30 - full)}] {min(share, 1.0):4.0%} "
+        print(f"\r{self.what} {bar}{rows:,} rows\033[K", end="", file=sys.stderr, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown and self.last:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

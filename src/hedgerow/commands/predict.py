@@ -1,0 +1,90 @@
+"""``hedgerow predict``: predictions for new records."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.commands.files import Progress, add_command, add_output, check_output, output, read_model, report
+from hedgerow.errors import HedgerowError
+
+if TYPE_CHECKING:
+    from hedgerow.commands.tables import Block, Table
+    from hedgerow.protocol.model import Model
+
+_DESCRIPTION = """\
+Predict the label of new records. All columns of the input are kept; the last
+column of the output is the prediction. With --interval two columns before it
+hold an interval for the mean label of the record's leaf (not for its own label).
+"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(subparsers, "predict", "predict the label of new records", _DESCRIPTION)
+    parser.add_argument("model", help="a model made by 'hedgerow aggregate'")
+    parser.add_argument("new", help="records, CSV or Parquet; - for standard input")
+    parser.add_argument("--interval", type=_level, metavar="LEVEL", help="add an interval, at 0.9 say")
+    parser.add_argument("--name", default="prediction", help="name of the new column (default: prediction)")
+    add_output(parser, "the predictions; Parquet if its name ends in .parquet, else CSV")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Predict in blocks of rows."""
+    from hedgerow.commands.tables import Table
+
+    check_output(arguments, [arguments.model, arguments.new])
+    model = read_model(arguments.model)
+    table = Table(arguments.new)
+    table.require(model.task.space.names, "that the model asks for")
+    new = _new_names(arguments)
+    if taken := [name for name in new if name in table.names]:
+        raise HedgerowError(f"{arguments.new} already has a column {taken[0]!r}; choose another with --name.")
+    n = _write(arguments, model, table, new)
+    summary = {
+        "output": arguments.output,
+        "task": model.task.id,
+        "n_rows": n,
+        "columns": [*table.names, *new],
+        "interval": arguments.interval,
+        "simulation": model.simulation,
+    }
+    report(arguments, summary, [f"{n:,} predictions -> {arguments.output}"])
+    return 0
+
+
+def _new_names(arguments: argparse.Namespace) -> list[str]:
+    name = arguments.name
+    return [name] if arguments.interval is None else [f"{name}_low", f"{name}_high", name]
+
+
+def _write(arguments: argparse.Namespace, model: Model, table: Table, new: list[str]) -> int:
+    from hedgerow.commands.predictions import CsvPredictions, ParquetPredictions
+
+    n = 0
+    with output(arguments.output) as file, Progress("predicting") as progress:
+        to_parquet = arguments.output.lower().endswith((".parquet", ".pq"))
+        writer = ParquetPredictions(file, model.task.space) if to_parquet else CsvPredictions(file, table.names, new)
+        for block in table.blocks():
+            writer.add(block, dict(zip(new, _predict(model, block, arguments.interval), strict=True)))
+            n += len(block)
+            progress.update(n, table.share)
+        writer.close()
+    return n
+
+
+def _predict(model: Model, block: Block, level: float | None) -> list[Any]:
+    frame = block.frame(model.task.space)
+    prediction = model.predict(frame)
+    return [prediction] if level is None else [*model.predict_interval(frame, level), prediction]
+
+
+def _level(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a level between 0 and 1 such as 0.9. Got {text!r} instead.")
+    return value

@@ -1,0 +1,71 @@
+"""Writing predictions: the columns of the input as they were, then the new ones."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import IO, Any
+
+import numpy.typing as npt
+
+from hedgerow.bounds import FeatureSpace
+from hedgerow.commands.tables import Block
+from hedgerow.errors import HedgerowError
+
+Columns = Mapping[str, npt.NDArray[Any]]
+
+
+class CsvPredictions:
+    """Rows as CSV; cells that came from a CSV file are written back as they were."""
+
+    def __init__(self, file: IO[bytes], names: list[str], new: list[str]) -> None:
+        self._text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        self._writer = csv.writer(self._text, lineterminator="\n")
+        self._writer.writerow([*names, *new])
+
+    def add(self, block: Block, new: Columns) -> None:
+        """Write one block."""
+        old = [c if isinstance(c, tuple) else c.to_pylist() for c in block.columns.values()]
+        self._writer.writerows(zip(*old, *(v.tolist() for v in new.values()), strict=True))
+
+    def close(self) -> None:
+        """Write what is left, without closing the file."""
+        self._text.detach()
+
+
+class ParquetPredictions:
+    """Rows as Parquet; from a CSV file the numeric features become numbers and other columns stay text."""
+
+    def __init__(self, file: IO[bytes], space: FeatureSpace) -> None:
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ImportError:
+            raise HedgerowError("Parquet files need pyarrow: pip install 'hedgerow[files]'.") from None
+        categorical = dict(zip(space.names, space.is_categorical.tolist(), strict=True))
+        self._numeric = {name for name, is_list in categorical.items() if not is_list}
+        self._file, self._writer = file, None  # type: IO[bytes], Any
+
+    def add(self, block: Block, new: Columns) -> None:
+        """Write one block; the first one fixes the types."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = {name: self._column(block, name) for name in block.columns}
+        table = pa.table({**columns, **{name: pa.array(values) for name, values in new.items()}})
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._file, table.schema)
+        self._writer.write_table(table)
+
+    def _column(self, block: Block, name: str) -> Any:
+        import pyarrow as pa
+
+        if not block.table.is_csv:
+            return block.columns[name]
+        return pa.array(block.numbers(name) if name in self._numeric else block.columns[name])
+
+    def close(self) -> None:
+        """Write the footer."""
+        if self._writer is None:
+            raise HedgerowError("there are no rows to predict, and so no Parquet file; give at least one row.")
+        self._writer.close()

@@ -1,0 +1,85 @@
+"""``hedgerow privatize``: answer a task on the holder's side."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.commands.files import Progress, add_command, add_output, check_output, naming, output, read_task, report, warn
+
+if TYPE_CHECKING:
+    from hedgerow.commands.tables import Table
+    from hedgerow.protocol.task import LocalTask
+    from hedgerow.randomness import Randomness
+
+_DESCRIPTION = """\
+Answer a task: turn each private record into one report. Run this where the
+records are at home; only the reports may leave. Values outside the public
+ranges are clipped, and every record makes a report.
+
+Answer a task once. Reports made a second time from the same records have fresh
+noise and spend epsilon again.
+"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(subparsers, "privatize", "turn private records into reports", _DESCRIPTION)
+    parser.add_argument("task", help="the published task")
+    parser.add_argument("private", help="private records with their labels, CSV or Parquet; - for standard input")
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="for simulation only: noise that can be repeated protects nobody"
+    )
+    add_output(parser, "the reports; Parquet if its name ends in .parquet")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Privatise in blocks of rows."""
+    from hedgerow.commands.tables import Table
+    from hedgerow.randomness import as_randomness
+
+    check_output(arguments, [arguments.task, arguments.private])
+    task = read_task(arguments.task)
+    table = Table(arguments.private)
+    table.require([*task.space.names, task.target], "that the task asks for")
+    source = as_randomness(arguments.seed)
+    if source.simulation:
+        warn(arguments, "--seed is for simulation; whoever knows the seed can take the noise away. Nobody is protected.")
+    if math.isinf(task.epsilon):
+        warn(arguments, "the task's epsilon is infinite; reports hold the truth and nobody is protected.")
+    n = _write(arguments, task, table, source)
+    _report(arguments, task, n, source.simulation)
+    return 0
+
+
+def _write(arguments: argparse.Namespace, task: LocalTask, table: Table, source: Randomness) -> int:
+    from hedgerow.commands.batches import PARQUET, BytesBatch, ParquetBatch
+    from hedgerow.protocol.holder import privatize_many
+
+    kind = ParquetBatch if arguments.output.lower().endswith(PARQUET) else BytesBatch
+    with output(arguments.output) as file, Progress("privatising") as progress:
+        batch = kind(file, task, source.simulation)
+        for block in table.blocks():
+            with naming(arguments.private):
+                batch.add(privatize_many(task, block.frame(task.space), block.numbers(task.target), source))
+            progress.update(batch.n, table.share)
+        batch.close()
+    return batch.n
+
+
+def _report(arguments: argparse.Namespace, task: LocalTask, n: int, simulation: bool) -> None:
+    from dataclasses import replace
+
+    guarantee = replace(task.guarantee, simulation=simulation)
+    summary = {
+        "output": arguments.output,
+        "task": task.id,
+        "n_reports": n,
+        "report_bytes": 18 + task.encoding.width,
+        "simulation": simulation,
+        "guarantee": guarantee.to_dict(),
+    }
+    lines = [f"{n:,} reports to task {task.id[:12]} -> {arguments.output}", str(guarantee)]
+    report(arguments, summary, lines)

@@ -1,0 +1,94 @@
+"""Public records of a file: which columns are numbers, which are categories, and their ranges."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.commands.files import Progress
+from hedgerow.commands.tables import Block, Frame, Table
+from hedgerow.errors import BoundsError, HedgerowError
+
+MOST_CATEGORIES = 100
+
+
+def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the features, the labels and the bounds of all columns."""
+    table = Table(arguments.public)
+    table.require([arguments.target], "named by --target")
+    names = arguments.features or [n for n in table.names if n != arguments.target]
+    table.require(names, "named by --features")
+    given = dict(arguments.feature_bounds)
+    for option, columns in (("--categorical", arguments.categorical), ("--feature-bounds", given)):
+        if strange := [c for c in columns if c not in names]:
+            raise HedgerowError(f"{option} names {strange[0]!r}, which is not a feature; the features are {names}.")
+    if arguments.target in names or not names:
+        raise HedgerowError(f"--features must name at least one column other than the target {arguments.target!r}.")
+    if both := sorted(set(given) & set(arguments.categorical)):
+        raise HedgerowError(f"column {both[0]!r} is categorical and has no range; leave out its --feature-bounds.")
+    with Progress("reading") as progress:
+        blocks = []
+        for block in table.blocks():
+            blocks.append(block)
+            progress.update(block.start + len(block), table.share)
+    if not blocks:
+        raise HedgerowError(f"{arguments.public} has no records below its header; public records are needed.")
+    y = np.concatenate([b.numbers(arguments.target) for b in blocks])
+    data = {n: _column(blocks, n, n in arguments.categorical, n in given) for n in names}
+    return Frame(data, len(y)), y, np.array([given.get(n) or _range(data[n]) for n in names]).T
+
+
+def _column(blocks: list[Block], name: str, declared: bool, numeric: bool) -> npt.NDArray[Any]:
+    """Return a column as numbers or as categories."""
+    if not declared and (numeric or not _is_text(blocks, name)):
+        return np.concatenate([b.numbers(name) for b in blocks])
+    column = np.concatenate([b.texts(name) for b in blocks])
+    n = len(set(column))
+    if not declared and n > MOST_CATEGORIES:
+        raise HedgerowError(
+            f"{blocks[0].table.path}: column {name!r} holds {n} different texts; leave it out with --features, "
+            f"or declare it with --categorical {name}."
+        )
+    return column
+
+
+def _is_text(blocks: list[Block], name: str) -> bool:
+    """Whether a column holds categories: most of its cells are not numbers.
+
+    A few words among numbers are more likely mistakes than categories, and are refused in their place when the
+    column is read as numbers.
+    """
+    kinds = [_text_cells(b.columns[name]) for b in blocks]
+    return 2 * sum(text for text, _ in kinds) > sum(filled for _, filled in kinds)
+
+
+def _text_cells(column: Any) -> tuple[int, int]:
+    """Return how many cells are text, and how many are not empty."""
+    if not isinstance(column, tuple):
+        import pyarrow as pa
+
+        kind = column.type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+            return (len(column), len(column)) if pa.types.is_dictionary(kind) else (0, len(column))
+    filled = [cell for cell in (column if isinstance(column, tuple) else column.to_pylist()) if cell]
+    return sum(not _is_number(cell) for cell in filled), len(filled)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _range(column: npt.NDArray[Any]) -> tuple[float, float]:
+    """Return the range of a numeric column (that of categories is not used)."""
+    if column.dtype == object:
+        return 0.0, 0.0
+    if not column.size:
+        raise BoundsError("public records are needed to find the ranges of columns.")
+    return float(column.min()), float(column.max())

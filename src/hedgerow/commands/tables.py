@@ -1,0 +1,328 @@
+"""Reading CSV and Parquet files as blocks of rows, with errors that name the file, the line and the column.
+
+CSV is read by the standard library; large files by pyarrow where it is installed, with the same result. Parquet
+needs pyarrow. Cells of a CSV file stay text until a column is asked for as numbers: that the third record holds a
+stray word is then an error in its place, and a category "007" stays "007".
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import IO, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import CategoricalFeature, FeatureSpace
+from hedgerow.commands.files import STDIO
+from hedgerow.errors import BoundsError, FormatError, HedgerowError
+
+ROWS = 1 << 16
+LARGE = 1 << 23  # bytes of CSV from which pyarrow is worth its start-up
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Frame:
+    """Columns by name, with as much of a data frame's interface as the library asks for."""
+
+    def __init__(self, data: dict[str, npt.NDArray[Any]], rows: int) -> None:
+        self._data, self.columns, self.shape = data, tuple(data), (rows, len(data))
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        return self._data[name]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+
+class Block:
+    """Some consecutive rows of a file: columns as lists of text (CSV) or Arrow arrays."""
+
+    def __init__(self, table: Table, start: int, columns: dict[str, Any], lines: list[int] | None) -> None:
+        self.table, self.start, self.columns, self.lines = table, start, columns, lines
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def numbers(self, name: str) -> FloatArray:
+        """Return a column as finite floats; anything else is an error in its place."""
+        column = self.columns[name]
+        values = _fast_numbers(column)
+        if values is None:
+            values = np.array([_number(cell) for cell in _cells(column)], dtype=np.float64)
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
+            cell = _cells(column)[int(bad[0])]
+            raise self.error(int(bad[0]), name, f"{_said(cell)} where a number is expected; correct or impute it")
+        return values
+
+    def texts(self, name: str) -> npt.NDArray[np.object_]:
+        """Return a column as categories; a missing one is an error in its place."""
+        cells = _cells(self.columns[name])
+        for i, cell in enumerate(cells):
+            if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
+                raise self.error(i, name, "an empty cell where a category is expected; give it a category")
+        out = np.empty(len(cells), dtype=object)
+        out[:] = cells
+        return out
+
+    def frame(self, space: FeatureSpace) -> Frame:
+        """Return the features of a task or model, checked cell by cell."""
+        data: dict[str, npt.NDArray[Any]] = {}
+        for feature in space.features:
+            if isinstance(feature, CategoricalFeature):
+                data[feature.name] = self.texts(feature.name)
+                self._check_known(feature, data[feature.name])
+            else:
+                data[feature.name] = self.numbers(feature.name)
+        return Frame(data, len(self))
+
+    def _check_known(self, feature: CategoricalFeature, values: npt.NDArray[np.object_]) -> None:
+        try:
+            feature.codes(values)
+        except BoundsError as error:
+            for i in range(len(values)):
+                try:
+                    feature.codes(values[i : i + 1])
+                except BoundsError as found:
+                    raise BoundsError(f"{self.table.path}, {self.where(i)}: {found}") from error
+            raise
+
+    def where(self, i: int) -> str:
+        """Return the place of a row in words people can look up."""
+        if not self.table.is_csv:
+            return f"row {self.start + i + 1}"
+        return f"line {self.lines[i] if self.lines is not None else self.table.line_of(self.start + i)}"
+
+    def error(self, i: int, name: str, text: str) -> BoundsError:
+        """Return an error about one cell."""
+        return BoundsError(f"{self.table.path}, {self.where(i)}, column {name!r}: {text}.")
+
+
+class Table:
+    """A CSV or Parquet file, by its extension; ``-`` is CSV on standard input.
+
+    ``names`` are its columns; :meth:`blocks` reads it once, in blocks of equal numbers of rows.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.is_csv = not path.lower().endswith((".parquet", ".pq"))
+        self._stdin: Iterator[tuple[int, list[str]]] | None = None
+        self._position = lambda: 0  # bytes read so far
+        if self.is_csv:
+            self.names = self._csv_names()
+        else:
+            with _arrow_errors(path):
+                self.names = [str(n) for n in _parquet(path).schema_arrow.names]
+        if len(set(self.names)) != len(self.names):
+            twice = next(n for n in self.names if self.names.count(n) > 1)
+            raise FormatError(f"{path} has two columns named {twice!r}; rename one.")
+
+    def require(self, names: Iterable[str], why: str) -> None:
+        """Refuse a file that lacks columns."""
+        absent = [n for n in names if n not in self.names]
+        if absent:
+            text = f"{self.path} lacks the column{'s' if len(absent) > 1 else ''} {', '.join(map(repr, absent))} {why}"
+            hint = " Is it separated by commas?" if len(self.names) == 1 and ";" in self.names[0] else ""
+            raise HedgerowError(f"{text}; it has {self.names}.{hint}")
+
+    def blocks(self, rows: int | None = None) -> Iterator[Block]:
+        """Yield all rows, in order."""
+        rows = rows or ROWS
+        if not self.is_csv:
+            yield from self._parquet_blocks(rows)
+        elif self._is_large() and _has_pyarrow():
+            yield from self._fast_blocks(rows)
+        else:
+            yield from self._csv_blocks(rows, 0)
+
+    @property
+    def share(self) -> float | None:
+        """Which share of the file has been read, about; None if its size is unknown."""
+        return None if self.path == STDIO else self._position() / max(os.path.getsize(self.path), 1)
+
+    def line_of(self, row: int) -> int:
+        """Return the line of a CSV file on which a row (from 0) ends."""
+        return next(islice(self._records(), row, None))[0]
+
+    def _is_large(self) -> bool:
+        return self.path != STDIO and os.path.getsize(self.path) >= LARGE
+
+    def _csv_names(self) -> list[str]:
+        records = self._lines()
+        first = next(records, (0, []))[1]
+        if not any(first):
+            raise FormatError(f"{self.path} is empty; its first line must name the columns.")
+        if self.path == STDIO:
+            self._stdin = records  # can be read once only
+        return first
+
+    def _lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield (line, cells) of every record, the header first; empty lines are skipped."""
+        with _open_text(self.path) as file:
+            self._position = lambda: 0 if file.closed or self.path == STDIO else file.buffer.tell()
+            reader = csv.reader(file, strict=True)
+            try:
+                for cells in reader:
+                    if cells:
+                        yield reader.line_num, cells
+            except csv.Error as error:
+                raise FormatError(f"{self.path}, line {reader.line_num}: this is not CSV: {error}.") from error
+            except UnicodeDecodeError:
+                raise FormatError(f"{self.path}, after line {reader.line_num}: this is not UTF-8 text.") from None
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield (line, cells) of every record below the header, checking their length."""
+        records = self._stdin if self._stdin is not None else islice(self._lines(), 1, None)
+        for line, cells in records:
+            if len(cells) != len(self.names):
+                raise FormatError(
+                    f"{self.path}, line {line}: {len(cells)} cells where the header has {len(self.names)}; "
+                    "correct the line (a text with a comma needs quotes)."
+                )
+            yield line, cells
+
+    def _csv_blocks(self, rows: int, skip: int) -> Iterator[Block]:
+        records, start = islice(self._records(), skip, None), skip
+        while part := list(islice(records, rows)):
+            lines = [line for line, _ in part]
+            columns = dict(zip(self.names, zip(*(cells for _, cells in part), strict=True), strict=True))
+            yield Block(self, start, columns, lines)
+            start += len(part)
+
+    def _fast_blocks(self, rows: int) -> Iterator[Block]:
+        """Read with pyarrow; where it stumbles, the plain reader goes on, or says what is wrong."""
+        import pyarrow as pa
+        from pyarrow import csv as pacsv
+
+        done = 0
+        try:
+            file = pa.OSFile(self.path)
+            self._position = file.tell
+            reader = pacsv.open_csv(
+                file,
+                read_options=pacsv.ReadOptions(use_threads=False),
+                parse_options=pacsv.ParseOptions(newlines_in_values=True),
+                convert_options=pacsv.ConvertOptions(column_types={n: pa.string() for n in self.names}),
+            )
+            for part in _regroup(reader, rows):
+                yield self._arrow_block(part, done)
+                done += len(part)
+        except pa.ArrowInvalid:
+            yield from self._csv_blocks(rows, done)
+
+    def _parquet_blocks(self, rows: int) -> Iterator[Block]:
+        done = 0
+        with _arrow_errors(self.path):
+            file = _parquet(self.path)
+            self._position = lambda: os.path.getsize(self.path) * done // max(file.metadata.num_rows, 1)
+            for part in _regroup(file.iter_batches(batch_size=rows), rows):
+                block = self._arrow_block(part, done)
+                done += len(part)
+                yield block
+
+    def _arrow_block(self, part: Any, start: int) -> Block:
+        return Block(self, start, {name: _one(part.column(j)) for j, name in enumerate(self.names)}, None)
+
+
+def _number(cell: Any) -> float:
+    """Return a cell as a float, strictly; NaN if it is not a number."""
+    if isinstance(cell, str) and ("_" in cell or not cell.isascii()):
+        return math.nan
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _fast_numbers(column: Any) -> FloatArray | None:
+    """Return a column as floats in one go, or None if it must be done cell by cell."""
+    try:
+        if isinstance(column, tuple):
+            values = np.array(column, dtype=object).astype(np.float64)
+            return None if any("_" in cell or not cell.isascii() for cell in column) else values
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(column.type) or column.null_count:
+            return None
+        return cast("FloatArray", np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False)))
+    except ValueError:  # Arrow's errors about values are ValueErrors, too
+        return None
+    except NotImplementedError:
+        return None
+
+
+def _cells(column: Any) -> list[Any]:
+    return list(column) if isinstance(column, tuple) else cast("list[Any]", column.to_pylist())
+
+
+def _said(cell: Any) -> str:
+    if cell is None or cell == "":
+        return "an empty cell"
+    return f"{cell!r}" if len(repr(cell)) <= 40 else f"{repr(cell)[:39]}…"
+
+
+def _open_text(path: str) -> IO[str]:
+    if path == STDIO:
+        return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
+    return open(path, encoding="utf-8-sig", newline="")
+
+
+def _has_pyarrow() -> bool:
+    try:
+        import pyarrow.csv  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _parquet(path: str) -> Any:
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise HedgerowError(f"{path}: Parquet files need pyarrow: pip install 'hedgerow[files]'.") from None
+    return pq.ParquetFile(path)
+
+
+@contextmanager
+def _arrow_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (HedgerowError, FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except (ValueError, OSError) as error:
+        raise FormatError(f"{path} is not a whole Parquet file: {error}") from error
+
+
+def _one(column: Any) -> Any:
+    """Return a column as one Arrow array."""
+    import pyarrow as pa
+
+    whole = column.combine_chunks()
+    return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
+
+
+def _regroup(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Yield Arrow tables of exactly ``rows`` rows (the last may be shorter)."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    n = 0
+    for batch in batches:
+        held.append(batch)
+        n += len(batch)
+        while n >= rows:
+            table = pa.Table.from_batches(held)
+            yield table.slice(0, rows)
+            held, n = table.slice(rows).to_batches(), n - rows
+    if n:
+        yield pa.Table.from_batches(held)

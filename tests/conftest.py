@@ -1,0 +1,65 @@
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hedgerow.randomness import Randomness
+
+
+@pytest.fixture
+def same_law():
+    """Chi-square test of outputs against exact probabilities, at a false-alarm rate of 1e-7 a call."""
+
+    def check(outputs, law):
+        from scipy.special import chdtrc
+
+        n, counts = len(outputs), Counter(outputs)
+        assert set(counts) <= set(law), f"impossible outputs: {sorted(set(counts) - set(law))[:5]}"
+        assert abs(float(sum(law.values())) - 1) < 1e-9
+        # Cells that expect fewer than 10 are merged, smallest first: the approximation needs full cells.
+        observed, expected, o, e = [], [], 0, 0.0
+        for output in sorted(law, key=lambda k: law[k]):
+            o, e = o + counts[output], e + n * float(law[output])
+            if e >= 10:
+                observed.append(o)
+                expected.append(e)
+                o, e = 0, 0.0
+        observed[-1] += o
+        expected[-1] += e
+        observed, expected = np.array(observed), np.array(expected)
+        if len(observed) == 1:
+            return
+        statistic = float(((observed - expected) ** 2 / expected).sum())
+        assert chdtrc(len(observed) - 1, statistic) > 1e-7
+
+    return check
+
+
+class Script(Randomness):
+    """A source that hands out given bytes, once, and fails when asked for more."""
+
+    def __init__(self, *parts):
+        super().__init__()
+        self.left = b"".join(parts)
+
+    def bytes(self, n):
+        assert n <= len(self.left), f"asked for {n} bytes, {len(self.left)} are left"
+        taken, self.left = self.left[:n], self.left[n:]
+        return taken
+
+
+@pytest.fixture
+def script():
+    return Script
+
+
+@pytest.fixture
+def probabilities():
+    """A Law as a dict from output to its exact probability."""
+
+    def convert(law):
+        total = law.total
+        return {o: Fraction(w, total) for o, w in zip(law.outputs, law.weights, strict=True)}
+
+    return convert

@@ -1,0 +1,114 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+import hedgerow
+from hedgerow import cli
+from hedgerow.audit import registry
+from hedgerow.commands import COMMANDS
+from hedgerow.mechanisms import KaryResponse
+
+QUICK = ["--mechanism", "k-ary response", "--samples", "20000", "--seed", "1"]
+
+
+def run(capsys, *arguments):
+    """Return the exit code, standard output and standard error."""
+    try:
+        code = cli.main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    return (code, *capsys.readouterr())
+
+
+def test_version(capsys):
+    assert run(capsys, "--version") == (0, f"hedgerow {hedgerow.__version__}\n", "")
+
+
+def test_help_names_every_command(capsys):
+    code, out, err = run(capsys, "--help")
+    assert code == 0 and err == ""
+    for command in COMMANDS:
+        assert f"\n    {command} " in out
+        code, text, _ = run(capsys, command, "--help")
+        assert code == 0 and f"usage: hedgerow {command}" in text and "Exit codes: 0" in text
+
+
+def test_module_can_be_run():
+    done = subprocess.run([sys.executable, "-m", "hedgerow.cli", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("hedgerow ")
+
+
+def test_audit_prints_a_table(capsys):
+    code, out, err = run(capsys, "audit", "--epsilon", "0.5,2", *QUICK)
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert lines[0].split()[0] == "mechanism" and lines[-1] == "all 4 claims hold"
+    assert [line.split()[2:6:2] for line in lines[1:-1]] == [[e, t] for e in ("0.5", "2") for t in ("exact", "sampled")]
+
+
+def test_audit_prints_json(capsys):
+    code, out, _ = run(capsys, "audit", "--epsilon", "1", "--json", *QUICK)
+    results = json.loads(out)
+    assert code == 0 and [r["tier"] for r in results] == ["exact", "sampled"]
+    assert set(results[0]) >= {"mechanism", "claim", "measured", "verdict", "seconds"}
+
+
+def test_audit_lists_mechanisms(capsys):
+    code, out, _ = run(capsys, "audit", "--list")
+    assert code == 0 and "k-ary response" in out.splitlines()
+    assert json.loads(run(capsys, "audit", "--list", "--json")[1]) == out.splitlines()
+
+
+def test_audit_without_samples(capsys):
+    code, out, _ = run(capsys, "audit", "--epsilon", "1", "--samples", "0")
+    assert code == 0 and "sampled" not in out and "all" in out
+
+
+def test_violation_is_exit_code_1(capsys, monkeypatch):
+    liar = registry.Auditable("liar", lambda epsilon: KaryResponse(1.5 * epsilon, 3))
+    monkeypatch.setitem(registry._REGISTRY, "liar", liar)
+    code, out, _ = run(capsys, "audit", "--epsilon", "1", "--mechanism", "liar", "--samples", "50000", "--seed", "0")
+    assert code == 1 and "2 of 2 claims VIOLATED" in out and "against" in out
+    code, out, _ = run(capsys, "audit", "--epsilon", "1", "--mechanism", "liar", "--samples", "0", "--json")
+    assert code == 1 and json.loads(out)[0]["verdict"] == "VIOLATED"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "COMMAND"),
+        (["audti"], "invalid choice: 'audti'"),
+        (["audit", "--epsilon", "1,x"], "expected numbers such as 0.5,1,2"),
+        (["audit", "--epsilon", "0"], "above 0 and finite"),
+        (["audit", "--epsilon", "inf"], "above 0 and finite"),
+        (["audit", "--epsilon", "nan"], "above 0 and finite"),
+        (["audit", "--epsilon", ""], "expected numbers"),
+        (["audit", "--samples", "10"], "from 1000 to 1e9"),
+        (["audit", "--samples", "many"], "from 1000 to 1e9"),
+        (["audit", "--samples", "inf"], "from 1000 to 1e9"),
+        (["audit", "--seed", "x"], "--seed"),
+        (["audit", "--mechanism", "rot13"], "unknown mechanism 'rot13'; known are"),
+        (["audit", "--epsilon", "1e-300", "--samples", "0"], "too small"),
+        (["audit", "--frobnicate"], "unrecognized arguments: --frobnicate"),
+    ],
+)
+def test_bad_arguments_are_one_line_and_exit_code_2(capsys, arguments, message):
+    code, _, err = run(capsys, *arguments)
+    assert code == 2
+    assert len(err.splitlines()) == 1 and err.startswith("hedgerow") and message in err
+
+
+def test_closed_pipe_is_quiet():
+    command = f"{sys.executable} -m hedgerow.cli audit --epsilon 1 --samples 0 | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stderr == "" and done.stdout.startswith("mechanism")
+
+
+def test_interrupt_is_exit_code_130(capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(registry.Auditable, "exact", interrupted)
+    assert run(capsys, "audit")[0] == 130

@@ -1,0 +1,149 @@
+"""Dependencies point downwards only. The layers are listed here, lowest first; a new module needs a place."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hedgerow
+
+ROOT = Path(hedgerow.__file__).parent
+
+# A module may import its own package and anything in a layer above it in this list: nothing further down, and
+# nothing else on its own line.
+LAYERS = [
+    ["errors"],
+    ["randomness", "guarantee"],
+    ["samplers", "ledger"],
+    ["bounds"],
+    ["mechanisms"],  # know nothing of trees
+    ["noise_sums", "partition"],
+    ["protocol"],  # knows nothing of estimators
+    ["simulate"],
+    ["local", "semi", "label", "central"],  # know nothing of each other, of engines or of the service
+    ["audit"],
+    ["engine"],
+    ["holder"],
+    ["service"],
+    ["bench"],
+    ["commands"],
+    ["cli"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+# Up to here, and in what `hedgerow --help` loads, module level may import NumPy and the standard library only.
+LIGHT = {name for name, level in LEVEL.items() if level <= LEVEL["simulate"]} | {"audit", "holder", "commands", "cli"}
+
+
+def part(dotted):
+    """Return the first name below hedgerow, or "" for hedgerow itself."""
+    return [*dotted.split("."), ""][1]
+
+
+def imports(tree, *, eager_only):
+    """Yield the modules that a syntax tree imports; with ``eager_only`` those that loading it imports."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if eager_only and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if eager_only and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            todo += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative import"
+            yield node.module
+            # `from hedgerow import x` reaches the module x, or a name that the package loads on demand.
+            yield from (f"hedgerow.{alias.name}" for alias in node.names if node.module == "hedgerow")
+        todo += ast.iter_child_nodes(node)
+
+
+def dotted(path):
+    parts = ["hedgerow", *path.relative_to(ROOT).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+files = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+
+
+@files
+def test_module_has_a_layer_and_imports_only_lower_ones(path):
+    own = part(dotted(path))
+    assert own in LEVEL, f"give {own!r} a place in LAYERS"
+    for name in imports(ast.parse(path.read_text()), eager_only=False):
+        if name.split(".")[0] != "hedgerow" or part(name) == own:
+            continue
+        if name in ("hedgerow", "hedgerow.__version__"):
+            assert own in ("cli", "commands"), "import from the module that defines it, not from hedgerow"
+            continue
+        assert part(name) in LEVEL, f"{name} is a public name: import it from the module that defines it"
+        assert LEVEL[part(name)] < LEVEL[own], f"{own} must not depend on {part(name)} ({name})"
+
+
+@files
+def test_light_modules_load_numpy_and_the_standard_library_only(path):
+    if part(dotted(path)) not in LIGHT:
+        return
+    allowed = sys.stdlib_module_names | {"numpy", "hedgerow"}
+    heavy = {n for n in imports(ast.parse(path.read_text()), eager_only=True) if n.split(".")[0] not in allowed}
+    assert not heavy, f"import {sorted(heavy)} inside the functions that need it"
+
+
+def test_no_file_is_a_monster():
+    lengths = {dotted(p): len(p.read_text().splitlines()) for p in FILES}
+    assert {name: n for name, n in lengths.items() if n > 600} == {}
+
+
+def loaded_by(code):
+    """Return the top-level packages in memory after running code in a new interpreter."""
+    script = f"{code}\nimport sys\nprint(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True, env=os.environ
+    )
+    return set(run.stdout.splitlines()[-1].split())
+
+
+HEAVY = {"sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "joblib", "dask", "opendp"}
+LIGHT_CODE = [
+    "import hedgerow",
+    "from hedgerow import Guarantee, Ledger, SecureRandomness",
+    "import hedgerow.mechanisms, hedgerow.partition, hedgerow.audit, hedgerow.simulate",
+    # The holder's path: what a device runs.
+    "from hedgerow import LocalTask, Report, privatize, privatize_many",
+    "from hedgerow.cli import build_parser\nbuild_parser().format_help()",
+]
+
+
+@pytest.mark.parametrize("code", LIGHT_CODE)
+def test_light_paths_load_neither_scikit_learn_nor_scipy(code):
+    assert loaded_by(code) & HEAVY == set()
+
+
+def test_help_does_not_even_load_numpy():
+    assert "numpy" not in loaded_by(LIGHT_CODE[-1])
+
+
+def test_the_checks_see_what_they_should():
+    source = """
+import scipy.special
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    import pandas
+else:
+    import polars
+class C:
+    import matplotlib
+    def f(self):
+        from sklearn import tree
+from hedgerow import service
+"""
+    tree = ast.parse(source)
+    eager = {"scipy.special", "typing", "polars", "matplotlib", "hedgerow", "hedgerow.service"}
+    assert set(imports(tree, eager_only=True)) == eager
+    assert set(imports(tree, eager_only=False)) == eager | {"pandas", "sklearn"}
