@@ -13,12 +13,24 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "hedgerow.bounds": ("CategoricalFeature", "FeatureSpace", "LabelGrid", "NumericFeature"),
-    "hedgerow.central": ("DiPriMeForestClassifier", "DiPriMeForestRegressor", "ForestModel"),
+    "hedgerow.central": (
+        "DPDecisionForestClassifier",
+        "DPExtraTreesClassifier",
+        "DPExtraTreesRegressor",
+        "DPRandomForestClassifier",
+        "DPRandomForestRegressor",
+        "DiPriMeForestClassifier",
+        "DiPriMeForestRegressor",
+        "ForestModel",
+        "MedianForestClassifier",
+        "MedianForestRegressor",
+    ),
     "hedgerow.errors": ("BoundsError", "BudgetError", "FormatError", "HedgerowError"),
     "hedgerow.guarantee": ("Guarantee",),
     "hedgerow.ledger": ("Ledger",),
     "hedgerow.local": (
         "DeconvolutionRegressor",
+        "LPDTClassifier",
         "LPDTRegressor",
         "PrivateHistogramRegressor",
         "ValidationReport",
@@ -49,12 +61,24 @@ __all__ = [*sorted(_HOME_OF), "__version__"]
 
 if TYPE_CHECKING:
     from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
-    from hedgerow.central import DiPriMeForestClassifier, DiPriMeForestRegressor, ForestModel
+    from hedgerow.central import (
+        DiPriMeForestClassifier,
+        DiPriMeForestRegressor,
+        DPDecisionForestClassifier,
+        DPExtraTreesClassifier,
+        DPExtraTreesRegressor,
+        DPRandomForestClassifier,
+        DPRandomForestRegressor,
+        ForestModel,
+        MedianForestClassifier,
+        MedianForestRegressor,
+    )
     from hedgerow.errors import BoundsError, BudgetError, FormatError, HedgerowError
     from hedgerow.guarantee import Guarantee
     from hedgerow.ledger import Ledger
     from hedgerow.local import (
         DeconvolutionRegressor,
+        LPDTClassifier,
         LPDTRegressor,
         PrivateHistogramRegressor,
         ValidationReport,

@@ -50,6 +50,7 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
     verbose: int
     random_state: Any
     _splits = "private"
+    _votes = False
 
     def _recipe(self, epsilon: Amount) -> Recipe:
         paper = self.accounting == "paper"
@@ -66,8 +67,9 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
             partition=bool(self.partition),
             stages=None if self.stages == "auto" else check_positive(self.stages, name="stages"),
             n_bins=check_positive(self.n_bins, name="n_bins", least=2),
-            shrink=None if paper or self._splits == "random" else 2.0,
+            shrink=None if paper or self._splits != "private" else 2.0,
             splits=self._splits,
+            votes=self._votes,
             n_jobs=self.n_jobs,
             verbose=int(self.verbose),
         )

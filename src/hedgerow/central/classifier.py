@@ -124,7 +124,7 @@ categorical_features, categories, delta, n_hint, neighbours, n_bins, stages, bou
 
     def _problem(self, codes: npt.NDArray[np.int64]) -> Problem:
         paper = self.accounting == "paper"
-        weights = Weights(squared=128) if paper else Weights(margin=115, balance=13)
+        weights = Weights(squared=128) if paper else Weights(squared=32, margin=72, balance=24)
         two = len(self.classes_) == 2
         return Problem(
             codes,
@@ -132,7 +132,7 @@ categorical_features, categories, delta, n_hint, neighbours, n_bins, stages, bou
             weights=weights,
             split_quantile=0.0,
             leaf_quantile=0.0,
-            occupancy=(5.0, 10.0),
+            occupancy=(2.0, 4.0),
         )
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.central.accounting import Amount, TreeBudget, times, tree_epsilon
+from hedgerow.central.kary import grow_kary
 from hedgerow.central.leaves import NoisyCounts, leaf_shares, plain_shares
 from hedgerow.central.medians import MedianSplits
 from hedgerow.central.model import ForestTree, add_stages
@@ -20,6 +21,7 @@ from hedgerow.central.splits import BestSplits, grow_private
 from hedgerow.central.window import NoisyHistogram, release_histogram
 from hedgerow.mechanisms.selection import selection
 from hedgerow.partition.random import grow_random
+from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
 
 __all__ = ["Fitted", "Problem", "Recipe", "fit_forest", "fit_tree"]
@@ -67,6 +69,7 @@ class Recipe:
     n_bins: int = 32
     shrink: float | None = 2.0
     splits: str = "private"
+    votes: bool = False
     n_jobs: int | None = None
     verbose: int = 0
 
@@ -153,7 +156,8 @@ def _depth_and_budget(recipe: Recipe, problem: Problem, rest: Amount, n_tree: fl
     if recipe.depth is not None:
         depth = recipe.depth
     else:
-        levels = math.log2(max(n_tree, 1.0) / (a + b / float(each)))
+        branches = recipe.n_bins if recipe.splits == "kary" else 2
+        levels = math.log(max(n_tree, 1.0) / (a + b / float(each)), branches)
         depth = min(max(round(levels) if b else math.floor(levels), 1), _DEEPEST)
     if recipe.delta and not recipe.partition and not math.isinf(rest):
         each = tree_epsilon(Fraction(rest), recipe.delta, recipe.n_trees, depth, recipe.split_share)
@@ -219,7 +223,7 @@ def _stage(
 def _windows(problem: Problem, recipe: Recipe, cells: NoisyHistogram | None, later: bool) -> tuple[Range, Range]:
     """Return the label windows of the split costs and of the leaf counts (the whole range in the first stage)."""
     whole = (problem.low, problem.high)
-    if cells is None or problem.n_classes or recipe.accounting == "paper" or recipe.splits == "random":
+    if cells is None or problem.n_classes or recipe.accounting == "paper" or recipe.splits != "private":
         return whole, whole
     return cells.window(problem.split_quantile), cells.window(problem.leaf_quantile) if later else whole
 
@@ -241,23 +245,9 @@ def fit_tree(
     source: Randomness,
 ) -> ForestTree:
     """Grow one tree and release its leaf counts; costs ``budget.total`` under add/remove."""
-    if recipe.splits == "random" or budget.depth == 0:
-        tree = grow_random(space, None, source, max_depth=budget.depth, min_samples_leaf=1)
-    elif budget.n_medians:
-        medians = MedianSplits(space, Z, target, budget, recipe.selection, source)
-        tree = grow_private(space, Z, medians, budget.depth)
-    else:
-        each = selection(recipe.selection, budget.level, target.weights.sensitivity)
-        rule = BestSplits(
-            space,
-            Z,
-            target,
-            [each] * budget.depth,
-            max_features=recipe.max_features,
-            n_bins=recipe.n_bins,
-            randomness=source,
-        )
-        tree = grow_private(space, Z, rule, budget.depth)
+    tree = _grow(space, Z, target, recipe, budget, source)
+    if recipe.votes:
+        return _vote(tree, target.counts(tree.apply(Z), tree.n_leaves), budget.leaves, source)
     counts = NoisyCounts(budget.leaves, target.unit)
     noisy = counts.release(target.counts(tree.apply(Z), tree.n_leaves), source)
     (low, high), middle = scale
@@ -270,3 +260,26 @@ def fit_tree(
         shares, size = leaf_shares(tree, noisy, target.unit, counts.deviation, prior, recipe.shrink)
     values = low + (high - low) * shares[:, 1:] if scalar else shares
     return ForestTree(tree, values, np.sqrt(size + 1))
+
+
+def _grow(
+    space: FeatureSpace, Z: npt.NDArray[Any], target: Any, recipe: Recipe, budget: TreeBudget, source: Randomness
+) -> Partition:
+    if recipe.splits == "random" or budget.depth == 0:
+        return grow_random(space, None, source, max_depth=budget.depth, min_samples_leaf=1)
+    if budget.n_medians:
+        medians = MedianSplits(space, Z, target, budget, recipe.selection, source)
+        return grow_private(space, Z, medians, budget.depth)
+    each = selection(recipe.selection, budget.level, target.weights.sensitivity)
+    limits: dict[str, Any] = {"n_bins": recipe.n_bins, "max_features": recipe.max_features, "randomness": source}
+    if recipe.splits == "kary":
+        return grow_kary(space, Z, target, each, depth=budget.depth, **limits)
+    rule = BestSplits(space, Z, target, [each] * budget.depth, **limits)
+    return grow_private(space, Z, rule, budget.depth)
+
+
+def _vote(tree: Partition, counts: IntArray, epsilon: Amount, source: Randomness) -> ForestTree:
+    """Release only each leaf's winning class: a class costs the records of all others, 0 or 1 more a record."""
+    costs = counts.sum(axis=1, keepdims=True) - counts
+    winner = selection("exponential", epsilon, 1).choose(costs, randomness=source)
+    return ForestTree(tree, np.eye(counts.shape[1])[winner], np.ones(tree.n_leaves))
