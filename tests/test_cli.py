@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -30,9 +31,9 @@ def test_help_names_every_command(capsys):
     code, out, err = run(capsys, "--help")
     assert code == 0 and err == ""
     for command in COMMANDS:
-        assert f"\n    {command} " in out
+        assert re.search(rf"^ +{command}\b", out, re.MULTILINE)
         code, text, _ = run(capsys, command, "--help")
-        assert code == 0 and f"usage: hedgerow {command}" in text and "Exit codes: 0" in text
+        assert code == 0 and f"usage: hedgerow {command}" in text
 
 
 def test_module_can_be_run():
