@@ -13,12 +13,13 @@ import numpy.typing as npt
 from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.central.accounting import Amount, TreeBudget, times, tree_epsilon
 from hedgerow.central.kary import grow_kary
-from hedgerow.central.leaves import NoisyCounts, leaf_shares, plain_shares
+from hedgerow.central.leaves import leaf_shares, plain_shares
 from hedgerow.central.medians import MedianSplits
 from hedgerow.central.model import ForestTree, add_stages
 from hedgerow.central.scores import ClassTarget, IntArray, ScalarTarget, Weights
 from hedgerow.central.splits import BestSplits, grow_private
 from hedgerow.central.window import NoisyHistogram, release_histogram
+from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.selection import selection
 from hedgerow.partition.random import grow_random
 from hedgerow.partition.tree import Partition

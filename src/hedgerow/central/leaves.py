@@ -1,69 +1,19 @@
-"""Leaf statistics: noisy counts, and values that borrow from the ancestors' counts."""
+"""Leaf values from noisy counts, borrowing from the ancestors' counts (all of it post-processing)."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.central.scores import IntArray
-from hedgerow.mechanisms.base import Law
-from hedgerow.mechanisms.selection import dyadic_ratio
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
-from hedgerow.randomness import Randomness
-from hedgerow.samplers import ONE, discrete_laplace
 
-__all__ = ["NoisyCounts", "leaf_shares", "plain_shares"]
+__all__ = ["leaf_shares", "plain_shares"]
 
 Float64Array = npt.NDArray[np.float64]
-
-
-class NoisyCounts:
-    r"""Release counts with discrete Laplace noise.
-
-    .. math:: P(c + k \mid c) = \frac{1-r}{1+r}\, r^{|k|}, \qquad r \ge e^{-\varepsilon/\text{unit}}
-
-    Proof that it is epsilon-DP under add/remove: a record adds ``unit`` in all, to the counts of one leaf (a label
-    ``v`` of a grid with G steps adds ``v`` and ``G - v``). Noise is independent, so a likelihood ratio is at most
-    ``r**-unit <= e**epsilon``. Empty leaves get noise like all others.
-
-    Examples
-    --------
-    >>> from hedgerow.randomness import as_randomness
-    >>> NoisyCounts(1.0, 1).release(np.array([[0, 5], [9, 1]]), as_randomness(0)).shape
-    (2, 2)
-    """
-
-    name = "leaf counts"
-
-    def __init__(self, epsilon: float | Fraction, unit: int) -> None:
-        self.epsilon, self.unit = epsilon, unit
-        self.ratio = dyadic_ratio(epsilon, unit)
-
-    def release(self, counts: IntArray, randomness: Randomness) -> IntArray:
-        """Return all counts with independent noise."""
-        noise = discrete_laplace(self.ratio, counts.size, randomness)
-        return np.asarray(counts + noise.reshape(counts.shape))
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the noise, in records."""
-        r = self.ratio / ONE
-        return float(np.sqrt(2 * r) / (1 - r)) / self.unit
-
-    def law(self, count: int, reach: int) -> Law:
-        """Return the exact law of one noisy count, clamped to ``-reach .. reach`` (post-processing)."""
-        top = reach + abs(count)
-        powers = [self.ratio**k << 64 * (top - k) for k in range(top + 1)]
-        outputs = range(-reach, reach + 1)
-        ends = (-reach, reach)
-        return Law(
-            tuple(outputs),
-            tuple(powers[abs(o - count)] * (ONE if o in ends else ONE - self.ratio) for o in outputs),
-        )
 
 
 def leaf_shares(

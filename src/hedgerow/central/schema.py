@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from hedgerow.bounds import CategoricalFeature, Feature, FeatureSpace
 from hedgerow.central.accounting import Amount
-from hedgerow.central.leaves import NoisyCounts
 from hedgerow.errors import BoundsError
+from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.randomness import Randomness
 
 __all__ = ["categorical_columns", "private_ranges", "public_space"]

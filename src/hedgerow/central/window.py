@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.central.accounting import Amount
-from hedgerow.central.leaves import NoisyCounts
+from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.randomness import Randomness
 
 __all__ = ["NoisyHistogram", "release_histogram"]
