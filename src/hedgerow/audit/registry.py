@@ -23,12 +23,19 @@ from hedgerow.mechanisms import (
     SubsetSelection,
     UnaryEncoding,
 )
+from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.candidates import AmongCandidates, CandidateBits, CandidateKary
 from hedgerow.mechanisms.cell_laplace import CellLaplace
+from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.gradual import GradualLaplace
+from hedgerow.mechanisms.interval import IntervalResponse
+from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.one_bit import OneBit
 from hedgerow.mechanisms.record_laplace import RecordLaplace
+from hedgerow.mechanisms.staircase import StaircaseNoise
+from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.randomness import Randomness
+from hedgerow.samplers import ONE
 
 __all__ = ["Auditable", "audit_all", "auditables", "find", "register"]
 
@@ -139,6 +146,11 @@ def audit_all(
                 yield entry.sampled(epsilon, n=n, randomness=randomness)
 
 
+def _matrix(coin: KaryResponse) -> MatrixResponse:
+    truth, lie = coin.truth, ONE - coin.truth
+    return MatrixResponse(coin.epsilon, ((truth, lie), (lie, truth)), (-0.5, 1.5))
+
+
 register("bit-vector response", lambda epsilon: BitVectorResponse(epsilon, 5))
 register("unary encoding", lambda epsilon: UnaryEncoding(epsilon, 5))
 register("k-ary response", lambda epsilon: KaryResponse(epsilon, 6))
@@ -147,6 +159,13 @@ register("discrete Laplace", lambda epsilon: DiscreteLaplace(epsilon, 8), law=la
 register("one bit", lambda epsilon: OneBit(epsilon, 8))
 register("Laplace on cells", lambda epsilon: CellLaplace(epsilon, n_cells=2))
 register("Laplace on a record", lambda epsilon: RecordLaplace(epsilon, (2, 3)))
+# label
+register("Laplace noise", lambda epsilon: LaplaceNoise(epsilon, 4), law=lambda m, v: m.law(v, reach=8))
+register("staircase noise", lambda epsilon: StaircaseNoise(epsilon, 4), law=lambda m, v: m.law(v, reach=12))
+register("discrete Gaussian", lambda epsilon: GaussianNoise(epsilon, 4, delta=0.1))
+register("interval response", lambda epsilon: IntervalResponse(epsilon, 8, low=1, high=6, radius=1), pair=(2, 5))
+register("bins response", lambda epsilon: BinsResponse(epsilon, 8, (0, 3, 6), (1.0, 4.0, 7.0)))
+register("unbiased response", lambda epsilon: _matrix(KaryResponse(epsilon, 2)))
 # semi
 register("candidate bits", lambda epsilon: AmongCandidates(CandidateBits(epsilon), (True, False, True, True)))
 register("candidate k-ary", lambda epsilon: AmongCandidates(CandidateKary(epsilon), (True, False, True, True)))

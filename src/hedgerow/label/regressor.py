@@ -1,0 +1,268 @@
+"""Any scikit-learn regressor, trained on labels that were randomised once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d, validate_data
+
+from hedgerow.bounds import check_labels
+from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.guarantee import Guarantee, sequential
+from hedgerow.label.auto import AutoMechanism
+from hedgerow.label.base import LabelMechanism, PriorMechanism
+from hedgerow.label.release import LabelRelease
+from hedgerow.ledger import Ledger
+from hedgerow.protocol.bits import split_epsilon
+from hedgerow.randomness import as_randomness
+
+__all__ = ["LabelPrivateRegressor", "measure_averaging"]
+
+_DEBIAS = ("shrink", "inverse", "none")
+
+
+class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Randomise the labels once, then train any regressor on them.
+
+    Only labels are protected; features are public. Whatever the regressor does with the noisy labels (many
+    passes, tuning, early stopping) is post-processing and costs nothing more.
+
+    Parameters
+    ----------
+    regressor : estimator, default=None
+        Anything with ``fit`` and ``predict``; None is gradient boosting.
+    mechanism : label mechanism or "auto", default="auto"
+        For instance ``RPWithPrior(1.0, label_bounds=(0, 80))``. "auto" chooses by closed form under a private
+        prior, with ``epsilon`` and ``label_bounds`` from here.
+    epsilon, label_bounds : optional
+        For ``mechanism="auto"``: the budget (1.0 by default) and the public range of the label (required).
+    debias : {"shrink", "inverse", "none"}, default="shrink"
+        What the curator does with noisy labels, knowing law and prior: the affine map that is best for a
+        learner which averages over ``averaging`` labels; the one that undoes the mechanism's shrinkage; or
+        nothing. Mechanisms without a prior are left as they are.
+    averaging : float or "auto", default="auto"
+        How many labels the learner averages over, that is, by how much it divides the variance of noise.
+        "auto" measures it: the regressor is first trained on labels that are nothing but random, for which
+        only the (public) features are needed (see :func:`measure_averaging`). A number saves that fit.
+    clip : bool, default=True
+        Clip predictions to the label bounds.
+    ledger : Ledger, optional
+        Where spends are booked before they happen.
+    random_state : None, int or Randomness, default=None
+        None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
+
+    Attributes
+    ----------
+    regressor_ : estimator
+        The fitted regressor.
+    guarantee_ : Guarantee
+        What the labels were promised; with several outputs, the sum over them.
+    releases_ : list of LabelRelease
+        The noisy labels of each output and how they were made.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from hedgerow.label import RPWithPrior
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((20_000, 2)); y = 10 * X[:, 0]
+    >>> mechanism = RPWithPrior(2.0, label_bounds=(0, 10))
+    >>> model = LabelPrivateRegressor(LinearRegression(), mechanism, random_state=0).fit(X, y)
+    >>> model.predict([[0.2, 0.5], [0.8, 0.5]]).round().tolist()
+    [2.0, 8.0]
+    >>> model.guarantee_.epsilon, model.guarantee_.protects
+    (2.0, 'label')
+    """
+
+    def __init__(
+        self,
+        regressor: Any = None,
+        mechanism: Any = "auto",
+        *,
+        epsilon: float | None = None,
+        label_bounds: Any = None,
+        debias: str = "shrink",
+        averaging: float | str = "auto",
+        clip: bool = True,
+        ledger: Ledger | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.regressor = regressor
+        self.mechanism = mechanism
+        self.epsilon = epsilon
+        self.label_bounds = label_bounds
+        self.debias = debias
+        self.averaging = averaging
+        self.clip = clip
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> LabelPrivateRegressor:
+        """Randomise ``y`` and train on it; ``fit_params`` (sample weights, say) go to the regressor.
+
+        ``y`` may have several columns: each gets an equal share of the budget, and the guarantee is the sum.
+        """
+        if self.debias not in _DEBIAS:
+            raise HedgerowError(f"The 'debias' parameter must be one of {_DEBIAS}. Got {self.debias!r} instead.")
+        if y is None:
+            raise HedgerowError("LabelPrivateRegressor requires y to be passed, but the target y is None.")
+        X = self._records(X, reset=True)
+        columns = _columns(y, X.shape[0])
+        mechanisms = self._mechanisms(len(columns))
+        source = as_randomness(self.random_state)
+        n = columns[0].size
+        self._book(mechanisms, n)
+        m = self._averaging(X, n, fit_params)
+        shaping = None if self.debias == "none" else m
+        self.releases_: list[LabelRelease] = [
+            mechanism.release(column, source.child("labels", j), averaging=shaping)
+            for j, (mechanism, column) in enumerate(zip(mechanisms, columns, strict=True))
+        ]
+        self.label_bounds_ = [mechanism.label_bounds for mechanism in mechanisms]
+        self.guarantee_: Guarantee = _joint([r.guarantee for r in self.releases_])
+        noisy = np.stack([self._processed(r, m) for r in self.releases_], axis=1)
+        self.one_output_ = len(columns) == 1
+        targets = noisy[:, 0] if self.one_output_ else noisy
+        self.regressor_ = clone(self._base()).fit(X, targets, **fit_params)
+        return self
+
+    def _processed(self, release: LabelRelease, averaging: float) -> npt.NDArray[np.float64]:
+        if self.debias == "none":
+            return release.labels
+        return release.calibrated(math.inf if self.debias == "inverse" else averaging)
+
+    def _averaging(self, X: Any, n: int, fit_params: dict[str, Any]) -> float:
+        if not isinstance(self.averaging, str):
+            return max(1.0, float(self.averaging))
+        if self.averaging != "auto":
+            raise HedgerowError(f"'averaging' must be a number or 'auto'. Got {self.averaging!r} instead.")
+        prior_free = isinstance(self.mechanism, LabelMechanism) and not isinstance(self.mechanism, PriorMechanism)
+        if prior_free or self.debias == "none":
+            return 1.0  # nobody asks
+        bounds = self.label_bounds if isinstance(self.mechanism, str) else self.mechanism.label_bounds
+        return measure_averaging(self._base(), X, _bounds(bounds, 1)[0], fit_params)
+
+    def _mechanisms(self, outputs: int) -> list[LabelMechanism]:
+        """Return one mechanism an output, each with an equal share of the budget."""
+        base = self.mechanism
+        if isinstance(base, str):
+            if base != "auto":
+                raise HedgerowError(f"The 'mechanism' parameter must be a mechanism or 'auto'. Got {base!r} instead.")
+            bounds = _bounds(self.label_bounds, outputs)
+            epsilon = 1.0 if self.epsilon is None else self.epsilon
+            base = AutoMechanism(epsilon, label_bounds=bounds[0])
+        elif not isinstance(base, LabelMechanism):
+            raise HedgerowError(f"The 'mechanism' parameter must be a label mechanism or 'auto'. Got {base!r} instead.")
+        else:
+            bounds = [base.label_bounds] * outputs if self.label_bounds is None else _bounds(self.label_bounds, outputs)
+        if outputs == 1:
+            return [replace(base, label_bounds=bounds[0])]
+        shares = _equal_shares(base.epsilon, outputs)
+        return [replace(base, epsilon=e, label_bounds=b) for e, b in zip(shares, bounds, strict=True)]
+
+    def _book(self, mechanisms: list[LabelMechanism], n: int) -> None:
+        if self.ledger is None:
+            return
+        for j, mechanism in enumerate(mechanisms):
+            name = "" if len(mechanisms) == 1 else f" of output {j}"
+            claim = getattr(mechanism, "prior_from", "budget")
+            spends = mechanism.spends(n) if claim == "budget" else (("label prior and labels", mechanism.guarantee),)
+            for purpose, spent in spends:
+                self.ledger.spend(spent, purpose=purpose + name)
+
+    def _records(self, X: Any, *, reset: bool) -> Any:
+        """Check records the scikit-learn way; data frames are left to the regressor (or its pipeline)."""
+        if hasattr(X, "columns"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        tags = get_tags(self).input_tags
+        finite = not tags.allow_nan
+        return validate_data(self, X, reset=reset, dtype=None, accept_sparse=tags.sparse, ensure_all_finite=finite)
+
+    def _base(self) -> Any:
+        return HistGradientBoostingRegressor() if self.regressor is None else self.regressor
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predict labels."""
+        check_is_fitted(self)
+        predicted = np.asarray(self.regressor_.predict(self._records(X, reset=False)), dtype=np.float64)
+        if self.clip:
+            low, high = np.array(self.label_bounds_).T
+            predicted = np.clip(predicted, *((low[0], high[0]) if predicted.ndim == 1 else (low, high)))
+        return predicted
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._base()).input_tags
+        tags.input_tags.allow_nan, tags.input_tags.sparse = inner.allow_nan, inner.sparse
+        tags.regressor_tags.poor_score = True
+        tags.non_deterministic = True
+        return tags
+
+
+def measure_averaging(regressor: Any, X: Any, label_bounds: Any, fit_params: dict[str, Any] | None = None) -> float:
+    """Return by how much a regressor divides the variance of noise in its labels; costs no privacy.
+
+    It is trained on labels drawn at random within the bounds, and its predictions for other records should be
+    constant; what they vary is noise that it let through. Only features are used, and they are public.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.random.default_rng(0).random((1000, 9))
+    >>> 30 < measure_averaging(LinearRegression(), X, (0, 1)) < 300  # 800 records, 10 coefficients
+    True
+    """
+    n = X.shape[0]
+    if n < 5:
+        return 1.0
+    rng = np.random.default_rng(0)
+    order = rng.permutation(n)
+    held, used = order[: max(1, n // 5)], order[max(1, n // 5) :]
+    low, high = label_bounds[0] if np.ndim(label_bounds) == 2 else label_bounds
+    noise = rng.uniform(low, high, used.size)
+    params = _check_method_params(X, fit_params or {}, used)
+    model = clone(regressor).fit(_safe_indexing(X, used), noise, **params)
+    through = float(np.mean((np.asarray(model.predict(_safe_indexing(X, held))).ravel() - noise.mean()) ** 2))
+    return float(np.clip((high - low) ** 2 / 12 / max(through, 1e-12), 1.0, n))
+
+
+def _columns(y: Any, n: int) -> list[npt.NDArray[np.float64]]:
+    """Return the outputs, checked one by one."""
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] > 1:
+        return [np.asarray(check_labels(array[:, j], n=n), dtype=np.float64) for j in range(array.shape[1])]
+    return [np.asarray(check_labels(column_or_1d(y, warn=True), n=n), dtype=np.float64)]
+
+
+def _bounds(label_bounds: Any, outputs: int) -> list[Any]:
+    """Return one pair of bounds an output, from one pair or a list of pairs."""
+    if label_bounds is None or np.ndim(label_bounds) == 1:
+        return [label_bounds] * outputs
+    if len(label_bounds) != outputs:
+        raise BoundsError(f"'label_bounds' must be one pair or {outputs} of them. Got {label_bounds!r} instead.")
+    return [tuple(pair) for pair in label_bounds]
+
+
+def _equal_shares(epsilon: float, parts: int) -> list[float]:
+    """Return budgets whose exact sum is at most epsilon."""
+    shares, rest = [], epsilon
+    for left in range(parts, 1, -1):
+        share, rest = split_epsilon(rest, 1 / left)
+        shares.append(share)
+    return [*shares, rest]
+
+
+def _joint(claims: list[Guarantee]) -> Guarantee:
+    if len(claims) == 1:
+        return claims[0]
+    joint = sequential(*claims)
+    notes = (*dict.fromkeys(joint.notes), f"the budget is split over the {len(claims)} outputs of a label")
+    return replace(joint, notes=notes)
