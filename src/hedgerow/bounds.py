@@ -7,7 +7,6 @@ stays silent because of its value would leak that value.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,12 +24,19 @@ __all__ = [
     "FeatureSpace",
     "LabelGrid",
     "NumericFeature",
+    "category_name",
     "check_label_bounds",
     "check_labels",
+    "read_list",
+    "read_number",
+    "read_text",
+    "read_whole",
 ]
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.int64]
+
+_CLIP_VALUES = 1 << 15
 
 
 def check_label_bounds(label_bounds: object, *, name: str = "label_bounds") -> tuple[float, float]:
@@ -105,11 +111,15 @@ class LabelGrid:
 
     def __post_init__(self) -> None:
         low, high = check_label_bounds((self.low, self.high))
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-        if not 1 <= int(self.n_steps) <= 1 << 20:
-            raise BoundsError(f"'n_steps' must be in 1 .. 2**20. Got {self.n_steps!r} instead.")
+        # Adding 0.0 turns -0.0 into 0.0, so that equal grids have equal digests.
+        object.__setattr__(self, "low", low + 0.0)
+        object.__setattr__(self, "high", high + 0.0)
+        whole = isinstance(self.n_steps, int | np.integer) and not isinstance(self.n_steps, bool)
+        if not whole or not 1 <= self.n_steps <= 1 << 20:
+            raise BoundsError(f"'n_steps' must be an integer in 1 .. 2**20. Got {self.n_steps!r} instead.")
         object.__setattr__(self, "n_steps", int(self.n_steps))
+        if self.high - self.low < 1e-300:
+            raise BoundsError(f"'label_bounds' are too close together. Got {(self.low, self.high)!r} instead.")
 
     @classmethod
     def for_epsilon(cls, label_bounds: object, epsilon: float) -> LabelGrid:
@@ -129,18 +139,23 @@ class LabelGrid:
         return (self.high - self.low) / self.n_steps
 
     def levels(self, y: object, randomness: Randomness) -> IntArray:
-        """Clip labels to the bounds and round them at random to levels, without bias."""
+        """Clip labels to the bounds and round them at random to levels, without bias.
+
+        Levels are 24-bit fixed point numbers plus 24 random bits, rounded down (a bias below ``2**-24`` of a step).
+        The first 8 bits decide whether there is a carry, unless their sum is 255; only then are the rest drawn.
+        """
         labels = np.asarray(y, dtype=np.float64)
-        position = (np.clip(labels, self.low, self.high) - self.low) * (self.n_steps / (self.high - self.low))
-        floor = np.minimum(np.floor(position), self.n_steps - 1)
-        # 24 bits of the fraction (a bias below 2**-24 of a step); 8 of them nearly always decide.
-        fraction = ((position - floor) * (1 << 24)).astype(np.uint32).ravel()
-        first = randomness.uint8(labels.size)
-        head = fraction >> np.uint32(16)
-        up = first < head
-        unsure = np.flatnonzero(first == head)
-        up[unsure] = randomness.uint16(unsure.size) < (fraction[unsure] & np.uint32(0xFFFF))
-        return floor.astype(np.int64) + up.reshape(labels.shape)
+        position = np.clip(labels, self.low, self.high).ravel()
+        position -= self.low
+        position *= 256 * (self.n_steps / (self.high - self.low))
+        np.minimum(position, 256.0 * self.n_steps, out=position)
+        levels = position.astype(np.int32)
+        levels += randomness.uint8(levels.size)
+        unsure = np.flatnonzero(levels & 255 == 255)
+        rest = (position[unsure] % 1.0 * 65536).astype(np.uint32)
+        levels[unsure] += randomness.uint16(unsure.size) < rest
+        levels >>= 8
+        return levels.reshape(labels.shape).astype(np.int64)
 
     def values(self, levels: object) -> npt.NDArray[np.float64]:
         """Return the labels that (possibly noisy) levels stand for."""
@@ -154,7 +169,8 @@ class LabelGrid:
     def from_dict(cls, data: Mapping[str, Any]) -> LabelGrid:
         """Rebuild from :meth:`to_dict`; unknown fields are refused."""
         check_fields(data, {"low", "high", "n_steps"}, "label grid")
-        return cls(float(data["low"]), float(data["high"]), int(data["n_steps"]))
+        low, high = read_number(data, "low", "label grid"), read_number(data, "high", "label grid")
+        return cls(low, high, read_whole(data, "n_steps", "label grid"))
 
 
 @dataclass(frozen=True)
@@ -166,6 +182,9 @@ class NumericFeature:
     high: float
 
     def __post_init__(self) -> None:
+        # Plain floats without -0.0: equal features have equal JSON, hence equal digests.
+        object.__setattr__(self, "low", float(self.low) + 0.0)
+        object.__setattr__(self, "high", float(self.high) + 0.0)
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
             raise BoundsError(
                 f"'feature_bounds' of {self.name!r} must be finite with low <= high. "
@@ -185,6 +204,7 @@ class CategoricalFeature:
     categories: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", tuple(category_name(c) for c in self.categories))
         if not self.categories or len(set(self.categories)) != len(self.categories):
             raise BoundsError(f"'categories' of {self.name!r} must be a list of distinct names.")
 
@@ -197,7 +217,7 @@ class CategoricalFeature:
         index = {c: float(i) for i, c in enumerate(self.categories)}
         values = np.asarray(column, dtype=object)
         try:
-            return np.array([index[_category(v)] for v in values], dtype=np.float64)
+            return np.array([index[category_name(v)] for v in values], dtype=np.float64)
         except KeyError as missing:
             raise BoundsError(
                 f"column {self.name!r} has the unknown category {missing.args[0]!r}; known are "
@@ -209,11 +229,12 @@ class CategoricalFeature:
 Feature = NumericFeature | CategoricalFeature
 
 
-def _category(value: Any) -> str:
+def category_name(value: Any) -> str:
     """Return the canonical name of a category: 1, 1.0 and np.int64(1) are all ``"1"``."""
     if isinstance(value, str):
         return value
-    if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
+    missing = value is None or type(value).__name__ in ("NAType", "NaTType")  # pandas' own, without pandas
+    if missing or (isinstance(value, float | np.floating) and math.isnan(value)):
         raise BoundsError("a categorical value is missing; impute it on the device or give it a category.")
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
@@ -230,9 +251,41 @@ def check_fields(data: Mapping[str, Any], expected: set[str], what: str) -> None
         raise FormatError(f"{what}: missing fields {missing}, unknown fields {unknown}; wrong version?")
 
 
+def read_number(data: Mapping[str, Any], name: str, what: str) -> float:
+    """Return a finite number of a JSON object; JavaScript writes 1.0 as 1, so integers are fine."""
+    value = data[name]
+    if type(value) not in (int, float) or not abs(value) <= 1.7976931348623157e308:
+        raise FormatError(f"{what}: {name!r} must be a finite number. Got {value!r} instead.")
+    return float(value)
+
+
+def read_whole(data: Mapping[str, Any], name: str, what: str) -> int:
+    """Return an integer of a JSON object; booleans and floats are not integers."""
+    value = data[name]
+    if type(value) is not int:
+        raise FormatError(f"{what}: {name!r} must be an integer. Got {value!r} instead.")
+    return value
+
+
+def read_text(data: Mapping[str, Any], name: str, what: str) -> str:
+    """Return a text of a JSON object."""
+    value = data[name]
+    if type(value) is not str:
+        raise FormatError(f"{what}: {name!r} must be text. Got {value!r} instead.")
+    return value
+
+
+def read_list(data: Mapping[str, Any], name: str, what: str) -> list[Any]:
+    """Return a list of a JSON object."""
+    value = data[name]
+    if type(value) is not list:
+        raise FormatError(f"{what}: {name!r} must be a list. Got {type(value).__name__} instead.")
+    return value
+
+
 def _columns(X: object) -> tuple[list[str] | None, list[Any] | None]:
     """Return names and columns of a data frame (pandas, polars, Arrow), or ``(None, None)``."""
-    names = getattr(X, "columns", None)
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # Arrow's ``columns`` are the data
     if names is None or not hasattr(X, "__getitem__") or not hasattr(X, "shape"):
         return None, None
     names = list(names)
@@ -241,9 +294,6 @@ def _columns(X: object) -> tuple[list[str] | None, list[Any] | None]:
 
 def _as_array(X: object) -> npt.NDArray[Any]:
     array = np.asarray(X)
-    if array.dtype.kind == "O":
-        with contextlib.suppress(TypeError, ValueError):
-            array = array.astype(np.float64)
     if array.ndim != 2:
         raise BoundsError(
             f"'X' must be 2-dimensional (records x features). Got shape {array.shape} instead. "
@@ -253,15 +303,13 @@ def _as_array(X: object) -> npt.NDArray[Any]:
 
 
 def _is_text(column: Any) -> bool:
-    kind = str(getattr(column, "dtype", ""))
-    return kind.lower() in {
-        "category",
-        "categorical",
-        "string",
-        "str",
-        "object",
-        "utf8",
-    } or kind.lower().startswith(("enum", "categorical", "string", "large_string"))
+    """Whether a public column holds categories rather than numbers."""
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if kind == "object":  # anything can be in there: text makes it categorical, numbers alone do not
+        return any(isinstance(v, str) for v in np.asarray(column, dtype=object))
+    return kind in ("category", "str", "utf8") or kind.startswith(
+        ("enum", "categorical", "string", "large_string", "dictionary")
+    )
 
 
 @dataclass(frozen=True)
@@ -280,6 +328,7 @@ class FeatureSpace:
     features: tuple[Feature, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
         names = self.names
         if not names:
             raise BoundsError("'X' has 0 features; at least one feature is needed.")
@@ -340,27 +389,49 @@ class FeatureSpace:
             raise BoundsError(f"'categorical_features' names unknown columns {sorted(unknown)}; known: {names}.")
         features: list[Feature] = []
         for j, (name, column) in enumerate(zip(names, columns, strict=True)):
-            if name in chosen or name in given or (not _numeric(column) and _is_text(column)):
+            if name in chosen or name in given or _is_text(column):
                 listed = given.get(name)
                 values = (
-                    listed if listed is not None else sorted({_category(v) for v in np.asarray(column, dtype=object)})
+                    sorted({category_name(v) for v in np.asarray(column, dtype=object)}) if listed is None else listed
                 )
-                features.append(CategoricalFeature(name, tuple(_category(v) for v in values)))
+                features.append(CategoricalFeature(name, tuple(category_name(v) for v in values)))
             else:
                 features.append(_numeric_feature(name, column, None if bounds is None else bounds[:, j]))
         return cls(tuple(features))
 
     @classmethod
-    def from_bounds(cls, feature_bounds: object, names: Sequence[str] | int) -> FeatureSpace:
-        """Numeric features with given public ranges, when there is no public data."""
-        labels = [f"x{j}" for j in range(names)] if isinstance(names, int) else [str(n) for n in names]
-        if feature_bounds is None:
+    def from_bounds(
+        cls,
+        feature_bounds: object,
+        names: Sequence[str] | int,
+        *,
+        categories: Mapping[str, Sequence[object]] | None = None,
+    ) -> FeatureSpace:
+        """Features with given public ranges and category lists, when there is no public data.
+
+        >>> FeatureSpace.from_bounds((0, 9), ["age", "sex"], categories={"sex": ["F", "M"]}).high.tolist()
+        [9.0, 1.0]
+        """
+        whole = isinstance(names, int | np.integer)
+        labels = [f"x{j}" for j in range(int(cast("int", names)))] if whole else [str(n) for n in cast("Any", names)]
+        given = {str(k): v for k, v in (categories or {}).items()}
+        if unknown := set(given) - set(labels):
+            raise BoundsError(f"'categories' names unknown columns {sorted(unknown)}; known: {labels}.")
+        if feature_bounds is None and set(given) != set(labels):
             raise BoundsError(
                 "'feature_bounds' is required without public data: pass feature_bounds=(low, high) or an "
                 "array of shape (2, d). Ranges are never read from private records."
             )
-        bounds = cast("npt.NDArray[np.float64]", _bounds_matrix(feature_bounds, len(labels)))
-        return cls(tuple(NumericFeature(n, float(bounds[0, j]), float(bounds[1, j])) for j, n in enumerate(labels)))
+        bounds = _bounds_matrix((0.0, 0.0) if feature_bounds is None else feature_bounds, len(labels))
+        features: list[Feature] = []
+        for name, (low, high) in zip(labels, cast("Any", bounds).T.tolist(), strict=True):
+            listed = given.get(name)
+            features.append(
+                NumericFeature(name, low, high)
+                if listed is None
+                else CategoricalFeature(name, tuple(map(category_name, listed)))
+            )
+        return cls(tuple(features))
 
     def encode(self, X: object) -> FloatArray:
         """Return records as a float matrix: numbers clipped to their range, categories as codes."""
@@ -395,6 +466,8 @@ class FeatureSpace:
             if absent:
                 raise BoundsError(f"the record lacks {absent}; the task asks for {list(self.names)}.")
             record = [record[name] for name in self.names]
+        if isinstance(record, str | bytes) or not hasattr(record, "__len__") or getattr(record, "ndim", 1) != 1:
+            raise BoundsError(f"a record must be a mapping or one row of values. Got {record!r} instead.")
         values = np.empty((1, len(record)), dtype=object)
         values[0] = list(record)
         return cast("FloatArray", self.encode(values)[0])
@@ -406,12 +479,26 @@ class FeatureSpace:
         return cast("npt.NDArray[np.bool_]", ((self.low[numeric] > Z) | (self.high[numeric] < Z)).any(axis=1))
 
     def _clip(self, Z: FloatArray) -> FloatArray:
-        if not np.isfinite(Z).all():
-            raise BoundsError("Input X contains NaN or infinity; impute missing values on the device.")
-        low, high = self.low.astype(Z.dtype), self.high.astype(Z.dtype)
-        if (low > Z).any() or (high < Z).any():
-            return np.clip(Z, low, high)
-        return Z
+        """Refuse NaN and infinity, and clip; a copy is made only if something lies outside."""
+        with np.errstate(over="ignore"):  # a bound beyond float32 clips nothing that float32 can hold
+            low, high = self.low.astype(Z.dtype), self.high.astype(Z.dtype)
+        inner = low.max(), high.min()
+        rows = max(1, min(len(Z), _CLIP_VALUES // len(self)))
+        # Bounds repeated for a block of rows: NumPy compares equal shapes far faster than it broadcasts short rows.
+        lows, highs = np.tile(low, (rows, 1)), np.tile(high, (rows, 1))
+        out = Z
+        for start in range(0, len(Z), rows):
+            part = Z[start : start + rows]
+            least, most = part.min(), part.max()  # NaN, if there is one
+            if not (np.isfinite(least) and np.isfinite(most)):
+                raise BoundsError("Input X contains NaN or infinity; impute missing values on the device.")
+            if least >= inner[0] and most <= inner[1]:
+                continue
+            a, b = lows[: len(part)], highs[: len(part)]
+            if (part < a).any() or (part > b).any():
+                out = Z.copy() if out is Z else out
+                np.clip(part, a, b, out=out[start : start + rows])
+        return out
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
@@ -422,23 +509,24 @@ class FeatureSpace:
         """Rebuild from :meth:`to_dict`; unknown fields are refused."""
         check_fields(data, {"features"}, "feature space")
         features: list[Feature] = []
-        for item in data["features"]:
-            if "categories" in item:
+        for item in read_list(data, "features", "feature space"):
+            if isinstance(item, Mapping) and "categories" in item:
                 check_fields(item, {"name", "categories"}, "categorical feature")
-                features.append(CategoricalFeature(str(item["name"]), tuple(map(str, item["categories"]))))
+                categories = read_list(item, "categories", "categorical feature")
+                if not all(type(c) is str for c in categories):
+                    raise FormatError(f"categorical feature: categories must be text. Got {categories!r} instead.")
+                features.append(CategoricalFeature(read_text(item, "name", "categorical feature"), tuple(categories)))
             else:
-                check_fields(item, {"name", "low", "high"}, "numeric feature")
-                features.append(NumericFeature(str(item["name"]), float(item["low"]), float(item["high"])))
+                what = "numeric feature"
+                check_fields(item, {"name", "low", "high"}, what)
+                low, high = read_number(item, "low", what), read_number(item, "high", what)
+                features.append(NumericFeature(read_text(item, "name", what), low, high))
         return cls(tuple(features))
-
-
-def _numeric(column: Any) -> bool:
-    return np.asarray(column).dtype.kind in "fiub"
 
 
 def _floats(column: Any, name: str) -> FloatArray:
     array = np.asarray(column)
-    if array.dtype.kind == "f":
+    if array.dtype in (np.float32, np.float64):
         return cast("FloatArray", array)
     if array.dtype.kind == "c":
         raise BoundsError(f"Complex data not supported in {name!r}.")

@@ -113,16 +113,34 @@ class Randomness:
         return self
 
 
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+# A process id can come back: a grandchild may get the id of an ancestor that has died.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+def _process() -> tuple[int, int]:
+    """Return what tells this process from all its ancestors: its id and its depth in the family."""
+    return os.getpid(), _forks
+
+
 class SecureRandomness(Randomness):
     """The operating system's generator, buffered; safe after fork and when pickled."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._pid = os.getpid()
+        self._process = _process()
 
     def bytes(self, n: int) -> Bytes:
         """Return the next ``n`` bytes, never bytes that another process could hold too."""
-        if self._pid != os.getpid():
+        if self._process != _process():
             self.__init__()  # type: ignore[misc]
         return super().bytes(n)
 

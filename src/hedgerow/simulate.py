@@ -7,17 +7,22 @@ is enough. It costs O(n) for leaves and labels and O(cells) for noise instead of
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any, cast
 
-from hedgerow.bounds import check_labels
+import numpy as np
+import numpy.typing as npt
+
 from hedgerow.protocol.aggregate import Aggregate
+from hedgerow.protocol.holder import privatize_encoded
 from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness, as_randomness
 
 __all__ = ["simulate_aggregate"]
 
-_ROWS = 1 << 17
+_ROWS = 1 << 16
 _TABLE_ROWS = 1 << 21
+_TABLE_CELLS = 1 << 26
 
 
 def simulate_aggregate(task: LocalTask, X: object, y: object, randomness: Randomness | int | None = None) -> Aggregate:
@@ -32,27 +37,46 @@ def simulate_aggregate(task: LocalTask, X: object, y: object, randomness: Random
     Aggregate(1000 reports to task ..., simulation)
     """
     source = as_randomness(randomness)
-    Z = task.space.encode(X)
-    labels = check_labels(y, n=len(Z))
-    counts = _table(task, Z, labels, source)
+    # Arrays are encoded block by block, while they are in the cache; a data frame is turned into an array first.
+    arrays = isinstance(X, np.ndarray) and X.ndim == 2
+    rows = cast("npt.NDArray[Any]", X) if arrays else task.space.encode(X)
+    encode = task.space.encode if arrays else np.asarray
+    encode(rows[:1])
+    labels = task.labels(y, n=len(rows))
     aggregate = Aggregate(task)
-    if len(Z):
-        aggregate._include(len(Z), task.encoding.simulate(counts, source), source.simulation)
+    if task.n_leaves * task.encoding.n_columns > _TABLE_CELLS:
+        # A grid far finer than the noise needs: the table would be larger than the reports.
+        for start in range(0, len(rows), _ROWS):
+            part = slice(start, start + _ROWS)
+            aggregate.add(privatize_encoded(task, encode(rows[part]), labels[part], source))
+    elif len(rows):
+        counts = _table(task, rows, encode, labels, source)
+        aggregate._include(len(rows), task.encoding.simulate(counts, source), source.simulation)
     return aggregate
 
 
-def _table(task: LocalTask, Z: np.ndarray, y: np.ndarray, source: Randomness) -> np.ndarray:
-    """Count holders by (leaf, column); cache-sized blocks of rows, larger blocks for counting."""
-    encoding = task.encoding
-    leaves, columns = task.n_leaves, encoding.n_columns
-    counts = np.zeros(leaves * columns, dtype=np.int64)
-    for start in range(0, len(Z), _TABLE_ROWS):
-        stop = min(start + _TABLE_ROWS, len(Z))
+def _table(
+    task: LocalTask,
+    rows: npt.NDArray[Any],
+    encode: Callable[[Any], npt.NDArray[Any]],
+    y: npt.NDArray[Any],
+    source: Randomness,
+) -> npt.NDArray[np.int64]:
+    """Count holders by (leaf, column), kept column by column; cache-sized blocks of rows."""
+    encoding, leaves = task.encoding, task.n_leaves
+    counts = np.zeros((encoding.n_columns, leaves), dtype=np.int64)
+    for start in range(0, len(rows), _TABLE_ROWS):
+        stop = min(start + _TABLE_ROWS, len(rows))
         cells = np.empty(stop - start, dtype=np.int64)
         for i in range(start, stop, _ROWS):
             part = slice(i, min(i + _ROWS, stop))
-            cell = encoding.column(task.grid.levels(y[part], source), source)
-            cell += task.partition.apply(Z[part]).astype(np.int64) * columns
-            cells[part.start - start : part.stop - start] = cell
-        counts += np.bincount(cells, minlength=counts.size)
-    return counts.reshape(leaves, columns)
+            column = encoding.column(task.grid.levels(y[part], source), source)
+            cell = cells[part.start - start : part.stop - start]
+            np.multiply(column, leaves, out=cell)
+            cell += task.partition.apply(encode(rows[part]))
+        # Most columns are far out in the tails of the noise, and empty: count from the first to the last found.
+        first, last = int(cells.min()) // leaves, int(cells.max()) // leaves
+        cells -= first * leaves
+        found = np.bincount(cells, minlength=(last + 1 - first) * leaves)
+        counts[first : last + 1] += found.reshape(-1, leaves)
+    return counts.T

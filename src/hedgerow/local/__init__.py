@@ -1,5 +1,6 @@
 """Local privacy: nobody is trusted with a record but its holder."""
 
+from hedgerow.local.classifier import LPDTClassifier
 from hedgerow.local.deconvolution import DeconvolutionRegressor
 from hedgerow.local.histogram import PrivateHistogramRegressor
 from hedgerow.local.lpdt import LPDTRegressor
@@ -7,6 +8,7 @@ from hedgerow.local.validation import ValidationReport, validate_privately
 
 __all__ = [
     "DeconvolutionRegressor",
+    "LPDTClassifier",
     "LPDTRegressor",
     "PrivateHistogramRegressor",
     "ValidationReport",

@@ -7,21 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow.bounds import check_label_bounds, check_labels
 from hedgerow.errors import HedgerowError
-from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms.base import check_epsilon
-from hedgerow.protocol.model import Model
-from hedgerow.protocol.task import LocalTask
-from hedgerow.randomness import as_randomness
-from hedgerow.simulate import simulate_aggregate
+from hedgerow.local.tree import LocalTree
 
 __all__ = ["LPDTRegressor"]
 
 
-class LPDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Locally private decision tree regression with public data.
 
     A tree is grown on public records and published; each holder sends one randomised report about its leaf
@@ -119,67 +114,15 @@ class LPDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X_public, y_public : public records and labels, optional
             Without them the partition is fixed in advance over ``feature_bounds``.
         """
-        check_epsilon(self.epsilon)
-        check_label_bounds(self.label_bounds)
+        bounds = check_label_bounds(self.label_bounds)
         if y is None:
             raise HedgerowError("LPDTRegressor requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
-        y = column_or_1d(y, warn=True)
-        source = as_randomness(self.random_state)
-        self.task_ = self._design(X, X_public, y_public, source.child("partition"))
-        labels = check_labels(y, n=len(X))
-        self.aggregate_ = simulate_aggregate(self.task_, X, labels, source.child("holders"))
-        self.model_: Model = self.aggregate_.model(fallback=self.fallback)
-        self.guarantee_: Guarantee = self.model_.guarantee
+        labels = check_labels(column_or_1d(y, warn=True), n=len(X))
+        self._collect(X, labels, X_public, y_public, label_bounds=bounds, cell_share=self.cell_share)
         return self
-
-    def _design(self, X: Any, X_public: Any, y_public: Any, source: Any) -> LocalTask:
-        if X_public is not None and y_public is None:
-            raise HedgerowError("'y_public' is required with 'X_public': the labels of the public records.")
-        names = [str(c) for c in X.columns] if hasattr(X, "columns") else X.shape[1]
-        return LocalTask.design(
-            X_public,
-            y_public,
-            epsilon=self.epsilon,
-            label_bounds=self.label_bounds,
-            rule=self.rule,
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            cell_share=self.cell_share,
-            response=self.response,
-            n_holders=max(1, X.shape[0]),
-            feature_bounds=self.feature_bounds,
-            categorical_features=self.categorical_features,
-            categories=self.categories,
-            features=names,
-            random_state=source,
-        )
-
-    def _records(self, X: Any, *, reset: bool) -> Any:
-        """Check records the scikit-learn way; data frames keep their columns, arrays become floats."""
-        if hasattr(X, "columns") or self.categorical_features is not None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X if hasattr(X, "columns") else np.asarray(X)
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""
         check_is_fitted(self)
         return self.model_.predict(self._records(X, reset=False))
-
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
-        """Return ``(low, high)`` for the mean label of each record's leaf; see :meth:`Model.predict_interval`."""
-        check_is_fitted(self)
-        return self.model_.predict_interval(self._records(X, reset=False), level)
-
-    def apply(self, X: Any) -> npt.NDArray[np.int32]:
-        """Return the leaf of each record."""
-        check_is_fitted(self)
-        leaf: npt.NDArray[np.int32] = self.model_.apply(self._records(X, reset=False))
-        return leaf
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        tags.non_deterministic = True
-        return tags

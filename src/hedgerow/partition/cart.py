@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, check_labels
+from hedgerow.bounds import FeatureSpace
 from hedgerow.partition.cells import Cells, Splits
-from hedgerow.partition.growing import TIE, check_limits, check_public, exact_labels, grow_levels
-from hedgerow.partition.max_edge import between, category_sums, sums
+from hedgerow.partition.growing import TIE, check_limits, check_public, grow_levels, label_rows
+from hedgerow.partition.max_edge import between, category_sums, leading, sums
 from hedgerow.partition.structure import BoolArray, Float64Array, IndexArray
 from hedgerow.partition.tree import Partition
 
@@ -45,8 +45,8 @@ def grow_cart(
         Public ranges and categories.
     Z : float array of shape (n, d)
         Encoded public records.
-    y : array of n labels
-        Public labels.
+    y : array of n labels, or of shape (n, k)
+        Public labels; the errors of several columns add up (one-hot classes: the Gini impurity).
     max_depth : int
         Levels of splits, 0 .. 20.
     min_samples_leaf : int
@@ -64,7 +64,7 @@ def grow_cart(
     """
     check_limits(max_depth, min_samples_leaf)
     Z = check_public(space, Z)
-    rule = _Cart(space, Z, exact_labels(check_labels(y, n=len(Z))), int(min_samples_leaf))
+    rule = _Cart(space, Z, label_rows(y, len(Z)), int(min_samples_leaf))
     return grow_levels(space, rule, Z, max_depth=max_depth, min_samples_leaf=min_samples_leaf)
 
 
@@ -79,8 +79,8 @@ class _Level:
 
     @classmethod
     def of(cls, where: IndexArray, labels: Float64Array, n: int) -> _Level:
-        counts, total = sums(where, labels, n)
-        count = counts.astype(np.intp)
+        count = np.bincount(where, minlength=n)[:n]
+        total = np.stack([sums(where, row, n)[1] for row in labels])
         return cls(count, total, np.cumsum(count) - count, np.repeat(np.arange(n), count))
 
 
@@ -96,7 +96,7 @@ class _Cart:
         level = _Level.of(where, self.labels, len(cells))
         splits = Splits.none(self.space, len(cells))
         # What a split has to beat: the score of the whole cell.
-        best = between(level.count.astype(np.float64), level.total)
+        best = between(level.count.astype(np.float64), level.total).sum(axis=0)
         for j in range(len(self.space)):
             if j in self.order:
                 score, cut = self._numeric(j, level)
@@ -122,10 +122,12 @@ class _Cart:
         at = np.flatnonzero(enough[:-1] & (value[:-1] < value[1:]))
         if not at.size:
             return score, cut
-        sums = np.concatenate([[0.0], np.cumsum(self.labels[order])])
         cell = level.cell[at]
-        left = sums[at + 1] - sums[level.start[cell]]
-        scores = left**2 / ahead[at] + (level.total[cell] - left) ** 2 / behind[at]
+        scores = np.zeros(len(at))
+        for labels, total in zip(self.labels, level.total, strict=True):
+            sums = np.concatenate([[0.0], np.cumsum(labels[order])])
+            left = sums[at + 1] - sums[level.start[cell]]
+            scores += left**2 / ahead[at] + (total[cell] - left) ** 2 / behind[at]
         first, best = _first_best(scores, cell)
         score[cell[first]] = best
         below, above = value[at[first]], value[at[first] + 1]
@@ -138,14 +140,17 @@ class _Cart:
         self, j: int, allowed: BoolArray, level: _Level, where: IndexArray
     ) -> tuple[Float64Array, BoolArray]:
         """Return the best score of column ``j`` in each cell and the categories that go left."""
-        count, total = category_sums(self.Z[:, j], where, self.labels, allowed.shape)
+        parts = [category_sums(self.Z[:, j], where, row, allowed.shape) for row in self.labels]
+        count, totals = parts[0][0], [total for _, total in parts]
         present = count > 0
-        mean = np.where(present, total / np.maximum(count, 1), np.inf)
+        mean = np.where(present, leading(count, totals) / np.maximum(count, 1), np.inf)
         order = np.argsort(mean, axis=1, kind="stable")
         n_left = np.take_along_axis(count, order, axis=1).cumsum(axis=1)
         n_right = level.count[:, None] - n_left
-        left = np.take_along_axis(total, order, axis=1).cumsum(axis=1)
-        scores = between(n_left, left) + between(n_right, level.total[:, None] - left)
+        scores = np.zeros(order.shape)
+        for total, whole in zip(totals, level.total, strict=True):
+            left = np.take_along_axis(total, order, axis=1).cumsum(axis=1)
+            scores += between(n_left, left) + between(n_right, whole[:, None] - left)
         scores[(n_left < self.min_leaf) | (n_right < self.min_leaf)] = -np.inf
         last = (scores >= scores.max(axis=1, keepdims=True) * (1 - TIE)).argmax(axis=1)
         rows = np.arange(len(allowed))

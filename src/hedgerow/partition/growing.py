@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
+from hedgerow.bounds import FeatureSpace, check_labels
 from hedgerow.errors import HedgerowError
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.structure import BoolArray, Float64Array, IndexArray
@@ -127,6 +127,16 @@ def exact_labels(y: FloatArray) -> Float64Array:
     bits = 52 - int(y.size).bit_length()
     _, exponent = np.frexp(np.abs(centred).max())
     return np.asarray(np.rint(np.ldexp(centred, bits - int(exponent))))
+
+
+def label_rows(y: npt.ArrayLike, n: int) -> Float64Array:
+    """Return public labels as rows of exact whole numbers: one row, or one a column of a label matrix.
+
+    Squared errors add over the columns of a matrix; with one-hot classes their sum is the Gini impurity.
+    """
+    array = np.asarray(y)
+    columns = array.T if array.ndim == 2 and array.shape[1] > 1 else [y]
+    return np.stack([exact_labels(check_labels(column, n=n)) for column in columns])
 
 
 def check_limits(max_depth: object, min_samples_leaf: object) -> None:

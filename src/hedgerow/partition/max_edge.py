@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, check_labels
+from hedgerow.bounds import FeatureSpace
 from hedgerow.errors import HedgerowError
 from hedgerow.partition.cells import Cells, Splits
-from hedgerow.partition.growing import TIE, check_limits, check_public, exact_labels, grow_levels
+from hedgerow.partition.growing import TIE, check_limits, check_public, grow_levels, label_rows
 from hedgerow.partition.sides import Sides
 from hedgerow.partition.structure import BoolArray, Float64Array, IndexArray
 from hedgerow.partition.tree import Partition
@@ -46,8 +46,8 @@ def grow_max_edge(
         Public ranges and categories.
     Z : float array of shape (n, d), or None
         Encoded public records. None: no public data; the first of the longest edges, nothing pruned.
-    y : array of n labels, or None
-        Public labels; None exactly if ``Z`` is.
+    y : array of n labels or of shape (n, k), or None
+        Public labels (the errors of several columns add up); None exactly if ``Z`` is.
     max_depth : int
         Levels of splits, 0 .. 20.
     min_samples_leaf : int
@@ -73,7 +73,7 @@ def grow_max_edge(
     rule: _FirstLongest | _LeastVariance = _FirstLongest()
     if Z is not None:
         Z = check_public(space, Z)
-        rule = _LeastVariance(space, Z, exact_labels(check_labels(y, n=len(Z))))
+        rule = _LeastVariance(space, Z, label_rows(np.asarray(y), len(Z)))
     return grow_levels(space, rule, Z, max_depth=max_depth, min_samples_leaf=min_samples_leaf)
 
 
@@ -123,13 +123,17 @@ class _LeastVariance:
     def choose(self, cells: Cells, where: IndexArray | None) -> Splits:
         assert where is not None
         n = len(cells)
-        count, total = sums(where, self.labels, n)
-        right_count, right_total = self.sides.right_sums(where, self.labels, n)
-        halves = {}
-        for j, allowed in cells.allowed.items():
-            halves[j], right_count[:, j], right_total[:, j] = self._categories(j, allowed, where, count, total)
-        score = between(right_count, right_total)
-        score += between(count[:, None] - right_count, total[:, None] - right_total)
+        halves = {j: self._half(j, allowed, where) for j, allowed in cells.allowed.items()}
+        score = np.zeros((n, len(self.space)))
+        for labels in self.labels:
+            count, total = sums(where, labels, n)
+            right_count, right_total = self.sides.right_sums(where, labels, n)
+            for j, half in halves.items():
+                counts, totals = category_sums(self.Z[:, j], where, labels, half.shape)
+                right_count[:, j] = np.where(half, 0, counts).sum(axis=1)
+                right_total[:, j] = np.where(half, 0, totals).sum(axis=1)
+            score += between(right_count, right_total)
+            score += between(count[:, None] - right_count, total[:, None] - right_total)
         longest = cells.longest()
         score[~longest] = -np.inf
         chosen = (score >= score.max(axis=1, keepdims=True) * (1 - TIE)).argmax(axis=1)
@@ -139,14 +143,12 @@ class _LeastVariance:
             splits.goes_left[rows, : half.shape[1]] = half[rows]
         return splits
 
-    def _categories(
-        self, j: int, allowed: BoolArray, where: IndexArray, count: Float64Array, total: Float64Array
-    ) -> tuple[BoolArray, Float64Array, Float64Array]:
-        """Return the categories of column ``j`` that go left in each cell, and the sums of the others."""
-        counts, totals = category_sums(self.Z[:, j], where, self.labels, allowed.shape)
-        average = (total / np.maximum(count, 1))[:, None]
-        left = first_half(allowed, np.where(counts > 0, totals / np.maximum(counts, 1), average))
-        return left, np.where(left, 0, counts).sum(axis=1), np.where(left, 0, totals).sum(axis=1)
+    def _half(self, j: int, allowed: BoolArray, where: IndexArray) -> BoolArray:
+        """Return the categories of column ``j`` that would go left in each cell."""
+        parts = [category_sums(self.Z[:, j], where, row, allowed.shape) for row in self.labels]
+        counts, totals = parts[0][0], leading(parts[0][0], [total for _, total in parts])
+        average = (totals.sum(axis=1) / np.maximum(counts.sum(axis=1), 1))[:, None]
+        return first_half(allowed, np.where(counts > 0, totals / np.maximum(counts, 1), average))
 
     def follow(self, cells: Cells, where: IndexArray, splits: Splits, parent: IndexArray) -> None:
         """Compare the records of a cell cut along a numeric edge with the midpoint of their new half."""
@@ -167,6 +169,14 @@ def sums(key: IndexArray, labels: Float64Array, size: int) -> tuple[Float64Array
 def between(count: Float64Array, total: Float64Array) -> Float64Array:
     """Return ``S^2 / n``, 0 for an empty side (whose sum is 0)."""
     return total * total / np.maximum(count, 1)
+
+
+def leading(count: Float64Array, totals: list[Float64Array]) -> Float64Array:
+    """Return the label sums, among several label columns, that differ most between categories."""
+    if len(totals) == 1:
+        return totals[0]
+    spread = [float((between(count, t).sum(axis=1) - between(count.sum(axis=1), t.sum(axis=1))).sum()) for t in totals]
+    return totals[int(np.argmax(spread))]
 
 
 def category_sums(

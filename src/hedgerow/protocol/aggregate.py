@@ -109,9 +109,9 @@ class Aggregate:
 
     def model(self, *, fallback: str = "blend") -> Model:
         """Return the model that these totals make."""
-        from hedgerow.protocol.model import Model
+        from hedgerow.protocol.model import make_model
 
-        return Model(self.task, self.n_reports, tuple(self.sums.tolist()), self.simulation, fallback)
+        return make_model(self.task, self.n_reports, tuple(self.sums.tolist()), self.simulation, fallback)
 
     def __repr__(self) -> str:
         note = ", simulation" if self.simulation else ""

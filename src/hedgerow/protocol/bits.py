@@ -21,6 +21,8 @@ from hedgerow.samplers import binomial
 
 __all__ = ["BitsEncoding", "split_epsilon"]
 
+_CELLS = 1 << 18
+
 
 def split_epsilon(epsilon: float, share: float) -> tuple[float, float]:
     """Return ``(share * epsilon, the rest)`` as floats whose exact sum is at most ``epsilon``.
@@ -139,20 +141,26 @@ class BitsEncoding(Encoding):
         """
         by_label = counts.T
         n_g, v = by_label.sum(axis=1), np.arange(self.n_columns) - self.label.reach
-        occupied = np.flatnonzero(n_g)
+        powers = np.stack([v**0, v, v**2])
+        # float64 sums of integers below 2**53 are exact, and much faster.
+        exact = np.float64 if int(n_g.sum()) * self.largest < 1 << 53 else np.int64
         total = np.zeros((3, self.n_leaves), dtype=np.int64)
-        block = max(1, (1 << 18) // self.n_leaves)
+        occupied = np.flatnonzero(n_g)
+        block = max(1, _CELLS // self.n_leaves)
         for start in range(0, len(occupied), block):
             labels = occupied[start : start + block]
             own = by_label[labels]
             bits = binomial(n_g[labels, None] - own, self.cell.flip, randomness)
-            bits += own
-            bits -= binomial(own, self.cell.flip, randomness)
-            total += np.stack([v[labels] ** 0, v[labels], v[labels] ** 2]) @ bits
+            some = np.flatnonzero(own)  # most holders are elsewhere
+            kept = own.ravel()[some]
+            bits.ravel()[some] += kept - binomial(kept, self.cell.flip, randomness)
+            total += (powers[:, labels].astype(exact) @ bits.astype(exact)).astype(np.int64)
         return np.concatenate([[n_g @ v, n_g @ (v * v)], total.ravel()]).astype(np.int64)
 
-    def moments(self, sums: npt.NDArray[Any], n: int) -> Moments:
-        """Return N, D and their covariance by the formula of the class."""
+    def moments(self, sums: npt.NDArray[Any], n: int, reading: npt.NDArray[Any] | None = None) -> Moments:
+        """Return N, D and their covariance by the formula of the class (a noisy label has no other reading)."""
+        if reading is not None:
+            raise HedgerowError("response='bits' is for numeric labels; use 'unary', 'k_ary' or 'subset' for classes.")
         q = float(self.cell.q)
         kappa, T = 1 - 2 * q, np.array([n, sums[0], sums[1]], dtype=np.float64)
         S = sums[2:].reshape(3, -1).astype(np.float64)

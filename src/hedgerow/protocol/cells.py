@@ -84,8 +84,11 @@ class CellEncoding(Encoding):
             total += unpack(rows[start : start + 4096], self.n_cells).sum(axis=0, dtype=np.int64)
         return total
 
-    def moments(self, sums: npt.NDArray[Any], n: int) -> Moments:
-        """Return N, D and their covariance by the formula of the class."""
+    def moments(self, sums: npt.NDArray[Any], n: int, reading: npt.NDArray[Any] | None = None) -> Moments:
+        """Return N, D and their covariance by the formula of the class.
+
+        ``reading`` says what each level counts as in N, by default itself; a unit vector counts one class.
+        """
         m = self.mechanism
         p, q = float(m.p), float(m.q)
         own, other = (float(j) for j in m.joint)
@@ -95,6 +98,7 @@ class CellEncoding(Encoding):
         cov = pair * own + (1 - pair) * other - share[:, :, None] * share[:, None, :]
         level = np.arange(self.n_levels)
         cov[:, level, level] = share * (1 - share)
+        level = level if reading is None else reading
         cov *= n / (p - q) ** 2
         return Moments(
             n * pi @ level,

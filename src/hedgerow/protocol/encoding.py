@@ -94,7 +94,7 @@ class Encoding:
         """Return totals with the law of ``sums(randomize(...))``, from the table ``counts[leaf, column]``."""
         raise NotImplementedError
 
-    def moments(self, sums: npt.NDArray[Any], n: int) -> Moments:
+    def moments(self, sums: npt.NDArray[Any], n: int, reading: npt.NDArray[Any] | None = None) -> Moments:
         """Return N, D and their covariance for each leaf."""
         raise NotImplementedError
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_labels
 from hedgerow.errors import BoundsError
 from hedgerow.protocol.report import Report, Reports
 from hedgerow.protocol.task import LocalTask
@@ -25,7 +24,7 @@ _BLOCK = 1 << 22
 def privatize(
     task: LocalTask,
     record: Mapping[str, Any] | Sequence[Any] | npt.NDArray[Any],
-    label: float | None = None,
+    label: float | str | None = None,
     *,
     randomness: Randomness | int | None = None,
 ) -> Report:
@@ -37,7 +36,7 @@ def privatize(
         The published task; check its id and guarantee before answering.
     record : mapping or sequence
         Feature values by name, or in the order of ``task.space.names``.
-    label : float, optional
+    label : float or class name, optional
         The label; may instead be in the mapping under ``task.target``.
     randomness : optional
         Secure by default; an int or a seeded source makes a simulation.
@@ -54,14 +53,14 @@ def privatize(
             raise BoundsError(f"'label' is required: pass it, or put it in the record as {task.target!r}.")
         label = record[task.target]
     z = task.space.encode_record(record)
-    y = check_labels([label], name="label")
+    y = task.labels([label], name="label")
     return privatize_encoded(task, z[None, :], y, as_randomness(randomness))[0]
 
 
 def privatize_many(task: LocalTask, X: object, y: object, randomness: Randomness | int | None = None) -> Reports:
     """Randomise many records, each as :func:`privatize` would (for simulation and for trusted gateways)."""
     Z = task.space.encode(X)
-    return privatize_encoded(task, Z, check_labels(y, n=len(Z)), as_randomness(randomness))
+    return privatize_encoded(task, Z, task.labels(y, n=len(Z)), as_randomness(randomness))
 
 
 def privatize_encoded(task: LocalTask, Z: Any, y: Any, source: Randomness) -> Reports:

@@ -6,18 +6,24 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.bounds import check_fields, read_list, read_text, read_whole
+from hedgerow.bounds import LabelGrid, check_fields, read_list, read_text, read_whole
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.protocol.encoding import FloatArray
 from hedgerow.protocol.estimates import LeafEstimates, blend
 from hedgerow.protocol.task import LocalTask
 
-__all__ = ["FALLBACKS", "Model"]
+__all__ = ["FALLBACKS", "ClassModel", "Model", "make_model"]
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from hedgerow.protocol.shift import ShiftReport
 
 _FORMAT, _VERSION = "hedgerow/local-model", 1
 FALLBACKS = ("blend", "public", "none")
@@ -149,6 +155,24 @@ class Model:
             rows.append(row)
         return rows
 
+    def shift(self) -> ShiftReport:
+        """Compare private and public records leaf by leaf; see :func:`hedgerow.protocol.shift.shift_report`."""
+        from hedgerow.protocol.shift import shift_report
+
+        return shift_report(self)
+
+    def explain(self, level: float = 0.9) -> str:
+        """Return the model in words: guarantee, tree with means and intervals, importances, shift."""
+        from hedgerow.protocol.explain import explain_text
+
+        return explain_text(self, level)
+
+    def plot(self, path: str | PathLike[str] | None = None, *, level: float = 0.9) -> Figure:
+        """Draw the tree beside its leaf means, intervals and masses; save to ``path`` if given."""
+        from hedgerow.protocol.explain import plot_model
+
+        return plot_model(self, path, level)
+
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
         return {
@@ -179,7 +203,7 @@ class Model:
             if n < 0 or not all(type(s) is int for s in sums) or type(data["simulation"]) is not bool:
                 raise FormatError("this model is malformed: counts must be integers and 'simulation' true or false.")
             task = LocalTask.from_dict(data["task"])
-            return cls(task, n, tuple(sums), data["simulation"], read_text(data, "fallback", "model"))
+            return make_model(task, n, tuple(sums), data["simulation"], read_text(data, "fallback", "model"))
         except FormatError:
             raise
         except (TypeError, ValueError) as error:
@@ -196,3 +220,93 @@ class Model:
 
     def __repr__(self) -> str:
         return f"Model({self.task.n_leaves} leaves from {self.n_reports} reports; {self.guarantee})"
+
+
+@dataclass(frozen=True, repr=False)
+class ClassModel(Model):
+    """A private classification tree: the share of every class in every leaf.
+
+    Each class is read as a label in {0, 1} from the same reports (one against the rest), blended with the public
+    shares as a regression would be, and the shares of a leaf are brought back to a distribution.
+    """
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class names, in the order of the columns of :meth:`predict_proba`."""
+        assert self.task.classes is not None
+        return self.task.classes
+
+    @cached_property
+    def leaf_values(self) -> FloatArray:
+        """Class probabilities of each leaf."""
+        shares = np.column_stack([self._class_share(c) for c in range(len(self.classes))])
+        total = shares.sum(axis=1, keepdims=True)
+        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / len(self.classes))
+
+    def _class_share(self, c: int) -> FloatArray:
+        public, n = self.task.public, self.n_reports
+        unit = np.eye(len(self.classes))[c]
+        moments = self.task.encoding.moments(np.array(self.sums, dtype=np.int64), n, unit)
+        mean = LeafEstimates(LabelGrid(0.0, 1.0, 1), moments, n).mean
+        if self.fallback == "none" or public is None or public.classes is None:
+            return mean
+        counts = np.array(public.classes, dtype=float)
+        size = counts.sum(axis=1)
+        overall = counts[:, c].sum() / max(counts.sum(), 1.0)
+        # One record's weight of the overall share keeps a class that a leaf has not shown yet possible.
+        prior = (counts[:, c] + overall) / (size + 1.0)
+        if self.fallback == "public":
+            return np.where(self.starved, prior, mean)
+        return blend(moments, prior, prior * (1 - prior) / (size + 1.0) + 1e-9, 1)
+
+    def predict_proba(self, X: object) -> FloatArray:
+        """Return class probabilities."""
+        proba: FloatArray = self.leaf_values[self.apply(X)]
+        return proba
+
+    def predict(self, X: object, *, outside: str = "clip") -> Any:
+        """Return the most likely class of each record, by name."""
+        if outside != "clip":
+            raise HedgerowError(f"The 'outside' parameter must be 'clip' for classes. Got {outside!r} instead.")
+        return np.array(self.classes)[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Return ``(low, high)`` for the share of every class in each record's leaf, one column a class."""
+        low, high = self._intervals(level)
+        leaf = self.apply(X)
+        return low[leaf], high[leaf]
+
+    def _intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
+        sums, n, grid = np.array(self.sums, dtype=np.int64), self.n_reports, LabelGrid(0.0, 1.0, 1)
+        readings = [self.task.encoding.moments(sums, n, unit) for unit in np.eye(len(self.classes))]
+        ends = [LeafEstimates(grid, m, n).interval(level) for m in readings]
+        return np.column_stack([e[0] for e in ends]), np.column_stack([e[1] for e in ends])
+
+    def leaf_table(self, level: float = 0.9) -> list[dict[str, Any]]:
+        """Return one row a leaf: conditions, estimated share of holders, class probabilities and intervals."""
+        low, high = self._intervals(level)
+        rows = []
+        for leaf in self.task.partition.iter_leaves():
+            j = leaf.index
+            row: dict[str, Any] = {
+                "leaf": j,
+                "cell": " and ".join(leaf.conditions) or "everything",
+                "share": float(self.leaves.mass[j]),
+                "share_sd": float(self.leaves.count_sd[j] / max(self.n_reports, 1)),
+                "starved": bool(self.starved[j]),
+                "classes": {c: float(self.leaf_values[j, k]) for k, c in enumerate(self.classes)},
+                "low": {c: float(low[j, k]) for k, c in enumerate(self.classes)},
+                "high": {c: float(high[j, k]) for k, c in enumerate(self.classes)},
+            }
+            if self.task.public is not None:
+                row["public_count"] = self.task.public.count[j]
+            rows.append(row)
+        return rows
+
+
+def make_model(
+    task: LocalTask, n_reports: int, sums: tuple[int, ...], simulation: bool, fallback: str = "blend"
+) -> Model:
+    """Return a model of the task's kind: regression, or classification if the task has classes."""
+    kind = Model if task.classes is None else ClassModel
+    return kind(task, n_reports, sums, simulation, fallback)

@@ -6,15 +6,18 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from hedgerow.bounds import (
+    CategoricalFeature,
     FeatureSpace,
+    FloatArray,
     LabelGrid,
+    category_name,
     check_fields,
     check_label_bounds,
     check_labels,
@@ -30,64 +33,15 @@ from hedgerow.partition.tree import Partition
 from hedgerow.protocol.bits import BitsEncoding, split_epsilon
 from hedgerow.protocol.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
 from hedgerow.protocol.encoding import Encoding
+from hedgerow.protocol.public import PublicLeaves
 from hedgerow.protocol.tuning import RESPONSES, resolve
 from hedgerow.randomness import as_randomness
 
 __all__ = ["RESPONSES", "LocalTask", "PublicLeaves"]
 
 _FORMAT, _VERSION = "hedgerow/local-task", 1
-_FIELDS = {"title", "target", "epsilon", "response", "cell_share", "grid", "partition", "public"}
+_FIELDS = {"classes", "title", "target", "epsilon", "response", "cell_share", "grid", "partition", "public"}
 _CELLS = {c.response: c for c in (UnaryCellEncoding, KaryEncoding, SubsetEncoding)}
-
-
-@dataclass(frozen=True)
-class PublicLeaves:
-    """What the public records say about each leaf: count, mean label and standard deviation."""
-
-    count: tuple[int, ...]
-    mean: tuple[float, ...]
-    sd: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        # Plain numbers without -0.0: equal summaries have equal JSON, hence equal digests.
-        object.__setattr__(self, "count", tuple(int(c) for c in self.count))
-        for name in ("mean", "sd"):
-            object.__setattr__(self, name, tuple(float(v) + 0.0 for v in getattr(self, name)))
-
-    @classmethod
-    def summarise(cls, leaf: Any, y: Any, n_leaves: int) -> PublicLeaves:
-        """Summarise public labels by leaf (an empty leaf gets the overall mean)."""
-        count = np.bincount(leaf, minlength=n_leaves)
-        safe = np.maximum(count, 1)
-        mean = np.bincount(leaf, weights=y, minlength=n_leaves) / safe
-        spread = np.bincount(leaf, weights=(y - mean[leaf]) ** 2, minlength=n_leaves) / np.maximum(count - 1, 1)
-        overall, overall_sd = float(np.mean(y)), float(np.std(y))
-        mean = np.where(count > 0, mean, overall)
-        sd = np.where(count > 1, np.sqrt(spread), overall_sd)
-        return cls(tuple(count.tolist()), tuple(mean.tolist()), tuple(sd.tolist()))
-
-    @property
-    def mean_variance(self) -> Any:
-        """Variance of each public mean; spreads are shrunk towards the pooled one by two records' weight."""
-        count, sd = np.array(self.count, dtype=float), np.array(self.sd)
-        freedom = np.maximum(count - 1, 0.0)
-        pooled = float((freedom * sd**2).sum() / max(freedom.sum(), 1.0))
-        return (freedom * sd**2 + 2 * pooled) / (freedom + 2) / np.maximum(count, 0.5)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {"count": list(self.count), "mean": list(self.mean), "sd": list(self.sd)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> PublicLeaves:
-        """Rebuild from :meth:`to_dict`."""
-        check_fields(data, {"count", "mean", "sd"}, "public leaves")
-        count, mean, sd = (read_list(data, name, "public leaves") for name in ("count", "mean", "sd"))
-        if not all(type(c) is int and c >= 0 for c in count):
-            raise FormatError("public leaves: 'count' must be a list of integers of at least 0.")
-        if not all(type(v) in (int, float) and math.isfinite(v) for v in (*mean, *sd)):
-            raise FormatError("public leaves: 'mean' and 'sd' must be lists of finite numbers.")
-        return cls(tuple(count), tuple(map(float, mean)), tuple(map(float, sd)))
 
 
 @dataclass(frozen=True)
@@ -110,6 +64,8 @@ class LocalTask:
         The published tree, with the public feature ranges and categories.
     public : PublicLeaves or None
         Public counts and means by leaf, where there was public data.
+    classes : tuple of str or None
+        Public class names, for classification: the label is a class and levels are its position.
 
     Examples
     --------
@@ -130,7 +86,8 @@ class LocalTask:
     cell_share: float = 0.5
     public: PublicLeaves | None = None
     target: str = "y"
-    title: str = field(default="")
+    title: str = ""
+    classes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -140,6 +97,15 @@ class LocalTask:
             )
         object.__setattr__(self, "cell_share", float(self.cell_share))
         split_epsilon(self.epsilon, self.cell_share)
+        if self.classes is not None:
+            class_names(self.classes, None)
+            whole = (self.grid.low, self.grid.high, self.grid.n_steps) == (
+                0,
+                len(self.classes) - 1,
+                len(self.classes) - 1,
+            )
+            if not whole or self.response == "bits" or not all(isinstance(c, str) for c in self.classes):
+                raise FormatError("a task with classes needs one level a class and a categorical response.")
         if self.public is not None:
             lengths = {len(self.public.count), len(self.public.mean), len(self.public.sd)}
             if lengths != {self.partition.n_leaves}:
@@ -153,7 +119,8 @@ class LocalTask:
         y_public: object = None,
         *,
         epsilon: float,
-        label_bounds: object,
+        label_bounds: object = None,
+        classes: Sequence[object] | None = None,
         rule: str = "max_edge",
         max_depth: int | str = 4,
         min_samples_leaf: int | str = 20,
@@ -178,7 +145,8 @@ class LocalTask:
         private.
         """
         epsilon = check_epsilon(epsilon)
-        bounds = check_label_bounds(label_bounds)
+        names = class_names(classes, y_public)
+        bounds = check_label_bounds(label_bounds) if names is None else (0.0, len(names) - 1.0)
         if X_public is None:
             space, Z, y = _without_public(feature_bounds, features, categorical_features, categories), None, None
             if y_public is not None:
@@ -195,25 +163,29 @@ class LocalTask:
             Z = space.encode(X_public)
             if not len(Z):
                 raise HedgerowError("Found 0 sample(s) in 'X_public' while a minimum of 1 is required.")
-            y = np.clip(check_labels(y_public, name="y_public", n=len(Z)), *bounds)
+            y = np.clip(read_labels(names, target, y_public, name="y_public", n=len(Z)), *bounds)
+        if names is not None:
+            label_steps = len(names) - 1
         plan = resolve(
             space, Z, y, epsilon=epsilon, bounds=bounds, n_holders=n_holders, rule=rule, max_depth=max_depth,
             min_samples_leaf=min_samples_leaf, cell_share=cell_share, response=response, label_steps=label_steps,
+            by_class=names is not None,
         )  # fmt: skip
         partition = grow(
             plan.rule,
             space,
             Z,
-            y,
+            y if names is None or y is None else np.eye(len(names))[y.astype(np.int64)],
             max_depth=plan.max_depth,
             min_samples_leaf=plan.min_samples_leaf,
             randomness=as_randomness(random_state),
         )
         public = None
         if Z is not None:
-            public = PublicLeaves.summarise(partition.apply(Z), y, partition.n_leaves)
-        grid = LabelGrid(*bounds, plan.message.label_steps)
-        return cls(epsilon, grid, partition, plan.message.response, plan.message.cell_share, public, target, title)
+            n_classes = 0 if names is None else len(names)
+            public = PublicLeaves.summarise(partition.apply(Z), y, partition.n_leaves, n_classes)
+        grid, message = LabelGrid(*bounds, plan.message.label_steps), plan.message
+        return cls(epsilon, grid, partition, message.response, message.cell_share, public, target, title, names)
 
     @cached_property
     def encoding(self) -> Encoding:
@@ -221,6 +193,10 @@ class LocalTask:
         if self.response == "bits":
             return BitsEncoding(self.epsilon, self.n_leaves, self.grid.n_steps, self.cell_share)
         return _CELLS[self.response](self.epsilon, self.n_leaves, self.grid.n_steps)
+
+    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
+        """Return checked labels as numbers; classes as their position in :attr:`classes`."""
+        return read_labels(self.classes, self.target, y, name=name, n=n)
 
     @property
     def space(self) -> FeatureSpace:
@@ -270,6 +246,7 @@ class LocalTask:
             "grid": self.grid.to_dict(),
             "partition": self.partition.to_dict(),
             "public": None if self.public is None else self.public.to_dict(),
+            "classes": None if self.classes is None else list(self.classes),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -297,7 +274,10 @@ class LocalTask:
             grid, partition = LabelGrid.from_dict(data["grid"]), Partition.from_dict(data["partition"])
             share = read_number(data, "cell_share", "local task")
             response, target, title = (read_text(data, name, "local task") for name in ("response", "target", "title"))
-            task = cls(epsilon, grid, partition, response, share, public, target, title)
+            classes = None
+            if data["classes"] is not None:
+                classes = tuple(read_list(data, "classes", "local task"))
+            task = cls(epsilon, grid, partition, response, share, public, target, title, classes)
         except FormatError:
             raise
         except (TypeError, ValueError, KeyError, OverflowError) as error:
@@ -320,10 +300,36 @@ class LocalTask:
 
     def __repr__(self) -> str:
         low, high = self.label_bounds
+        values = f"[{low:g}, {high:g}]" if self.classes is None else f"{len(self.classes)} classes"
         return (
             f"LocalTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, response={self.response!r}, "
-            f"leaves={self.n_leaves}, label={self.target!r} in [{low:g}, {high:g}])"
+            f"leaves={self.n_leaves}, label={self.target!r} in {values})"
         )
+
+
+def class_names(classes: object, y_public: object) -> tuple[str, ...] | None:
+    """Return class names: given, or ``"public"``: those of the public labels; None for a numeric label."""
+    if classes is None:
+        return None
+    if isinstance(classes, str):
+        if classes != "public" or y_public is None:
+            raise HedgerowError(
+                f"The 'classes' parameter must be a list of class names, or 'public' with public labels. "
+                f"Got {classes!r} instead: classes are never read from private labels."
+            )
+        classes = np.unique(np.asarray(y_public))
+    names = tuple(category_name(c) for c in cast("Sequence[object]", classes))
+    if len(set(names)) != len(names) or len(names) < 2:
+        raise HedgerowError(f"'classes' must name at least 2 distinct classes. Got {list(names)} instead.")
+    return names
+
+
+def read_labels(classes: tuple[str, ...] | None, target: str, y: object, *, name: str, n: int | None) -> FloatArray:
+    """Return numeric labels, or the codes of classes."""
+    if classes is None:
+        return check_labels(y, name=name, n=n)
+    codes = CategoricalFeature(target, classes).codes(np.asarray(y).reshape(-1))
+    return check_labels(codes, name=name, n=n)
 
 
 def _without_public(

@@ -92,9 +92,14 @@ def resolve(
     cell_share: float | str,
     response: str,
     label_steps: int | None,
+    by_class: bool = False,
 ) -> Choice:
     """Fill in whatever is ``"auto"``; what the user has fixed stays fixed."""
     candidates = _messages(epsilon, bounds, response, cell_share, label_steps)
+    if by_class:
+        candidates = [m for m in candidates if m.response != "bits"]
+        if not candidates:
+            raise HedgerowError("The 'response' parameter must be 'auto', 'unary', 'k_ary' or 'subset' for classes.")
     if Z is None or y is None:
         return _without_data(len(space), epsilon, n_holders, rule, max_depth, min_samples_leaf, candidates)
     rules = ["max_edge", "cart"] if rule == "auto" else [rule]
@@ -106,7 +111,7 @@ def resolve(
         return Choice(rules[0], depth, sizes[0], candidates[0], math.nan)
     return choose_design(
         space, Z, y, epsilon=epsilon, bounds=bounds, n_holders=n_holders or 10 * len(y), rules=rules, depths=depths,
-        leaf_sizes=sizes, candidates=candidates,
+        leaf_sizes=sizes, candidates=candidates, by_class=by_class,
     )  # fmt: skip
 
 
@@ -177,13 +182,19 @@ def level_shares(leaf: npt.NDArray[np.integer], y: FloatArray, grid: LabelGrid, 
     return (counts / max(len(y), 1)).reshape(n_leaves, -1)
 
 
-def leaf_errors(encoding: Encoding, shares: FloatArray, n: int, public_error: FloatArray | None) -> FloatArray:
+def leaf_errors(
+    encoding: Encoding,
+    shares: FloatArray,
+    n: int,
+    public_error: FloatArray | None,
+    reading: FloatArray | None = None,
+) -> FloatArray:
     """Return the predicted squared error of each leaf value, in squared label steps.
 
     The private mean has variance ``V`` by the message's closed form, and its error never exceeds that of a guess
     within the bounds; blended by precision with a public mean of variance ``P`` the error is ``V P / (V + P)``.
     """
-    m = encoding.moments(encoding.expected_sums(shares, n), n)
+    m = encoding.moments(encoding.expected_sums(shares, n), n, reading)
     D = np.maximum(m.denominator, 1e-9)
     r = m.numerator / D
     variance = np.maximum(m.var_n - 2 * r * m.cov + r * r * m.var_d, 0.0) / D**2
@@ -193,15 +204,31 @@ def leaf_errors(encoding: Encoding, shares: FloatArray, n: int, public_error: Fl
 
 
 def predict_error(
-    message: Message, epsilon: float, grid: LabelGrid, leaf: IntArray, y: FloatArray, n_leaves: int, n_holders: int
+    message: Message,
+    epsilon: float,
+    grid: LabelGrid,
+    leaf: IntArray,
+    y: FloatArray,
+    n_leaves: int,
+    n_holders: int,
+    *,
+    by_class: bool = False,
 ) -> float:
-    """Return the predicted excess error (noise and sampling of private means) in squared label units."""
+    """Return the predicted excess error (noise and sampling of private means) in squared label units.
+
+    ``by_class`` reads ``y`` as class codes and adds the errors of all class probabilities.
+    """
     shares = level_shares(leaf, y, grid, n_leaves)
-    count = np.bincount(leaf, minlength=n_leaves)
-    spread = _leaf_variance(leaf, y, n_leaves) / grid.step**2
-    public = spread / np.maximum(count, 1)
-    errors = leaf_errors(message.encoding(epsilon, n_leaves), shares, n_holders, public)
-    return float(shares.sum(axis=1) @ errors) * grid.step**2
+    count, encoding = np.maximum(np.bincount(leaf, minlength=n_leaves), 1), message.encoding(epsilon, n_leaves)
+    mass = shares.sum(axis=1)
+    if not by_class:
+        public = _leaf_variance(leaf, y, n_leaves) / grid.step**2 / count
+        return float(mass @ leaf_errors(encoding, shares, n_holders, public)) * grid.step**2
+    total = 0.0
+    for c, unit in enumerate(np.eye(grid.n_steps + 1)):
+        public = _leaf_variance(leaf, (y == c).astype(float), n_leaves) / count
+        total += float(mass @ leaf_errors(encoding, shares, n_holders, public, unit))
+    return total
 
 
 def _leaf_variance(leaf: npt.NDArray[np.integer], y: FloatArray, n_leaves: int) -> FloatArray:
@@ -246,6 +273,7 @@ def choose_design(
     depths: Iterable[int],
     leaf_sizes: Iterable[int],
     candidates: Sequence[Message],
+    by_class: bool = False,
 ) -> Choice:
     """Return the design with the least predicted error over the given candidates.
 
@@ -266,16 +294,19 @@ def choose_design(
     noise: dict[tuple[str, int, int, Message], list[float]] = {}
     for rule, size, f in itertools.product(rules, leaf_sizes, range(FOLDS)):
         train = fold != f
+        Y = np.eye(int(bounds[1]) + 1)[y.astype(np.int64)] if by_class else y[:, None]
         limits = {"max_depth": depths[-1], "min_samples_leaf": size}
-        tree = grow(rule, space, Z[train], y[train], **limits, randomness=SeededRandomness(f))
+        tree = grow(rule, space, Z[train], Y[train], **limits, randomness=SeededRandomness(f))
         ends = np.flatnonzero(tree.feature < 0)[np.argsort(tree.leaf_of_node[tree.feature < 0])]
         at = ends[tree.apply(Z)]
         for depth, home, n_leaves in _cuts(tree, depths):
             leaf = home[at]
-            within.setdefault((rule, depth, size), []).append(_within(leaf, y, train, n_leaves))
+            within.setdefault((rule, depth, size), []).append(
+                sum(_within(leaf, column, train, n_leaves) for column in Y.T)
+            )
             if f < _NOISE_FOLDS:
                 for m in candidates:
-                    error = predict_error(m, epsilon, grids[m], leaf, y, n_leaves, n_holders)
+                    error = predict_error(m, epsilon, grids[m], leaf, y, n_leaves, n_holders, by_class=by_class)
                     noise.setdefault((rule, depth, size, m), []).append(error)
     # A design must be possible in every fold: a depth that some fold's tree did not reach adds nothing there.
     scores = {

@@ -73,6 +73,7 @@ class CellTask:
         max_depth: int = 4,
         rule: str = "max_edge",
         min_samples_leaf: int = 1,
+        balance: float = 0.0,
         response: str = "k_ary",
         randomness: Randomness | int | None = None,
     ) -> CellTask:
@@ -98,6 +99,7 @@ class CellTask:
             rule="random_max_edge" if task.masks == "hidden" else rule,
             max_depth=max_depth,
             min_samples_leaf=min_samples_leaf,
+            balance=balance,
             randomness=as_randomness(randomness),
         )
         return cls(task, histogram_below(tree, chosen, n_bins), response)

@@ -33,6 +33,7 @@ def grow_masked(
     rule: str,
     max_depth: int,
     min_samples_leaf: int = 1,
+    balance: float = 0.0,
     randomness: Integers | None = None,
 ) -> Partition:
     r"""Grow a tree over ``columns``; a split along ``l`` is judged by, and passes on, those with ``l`` public.
@@ -44,7 +45,8 @@ def grow_masked(
     over the holders of the cell whose feature l is public. Without signal its mean is the noise variance whatever
     the number of holders, so columns that few left public are not preferred for being few. "max_edge" halves one
     of the longest edges, "cart" cuts anywhere, "random_max_edge" halves a random longest edge and reads no record.
-    A split needs ``min_samples_leaf`` public records on both sides.
+    A split needs ``min_samples_leaf`` public records, and the share ``balance`` of them, on both sides: where labels
+    are mostly noise the best score is likely to be at the edge, and a cell of few holders has little to say.
 
     Examples
     --------
@@ -56,6 +58,8 @@ def grow_masked(
     (1, 0.5)
     """
     check_limits(max_depth, min_samples_leaf)
+    if not 0 <= balance < 0.5:
+        raise HedgerowError(f"The 'balance' parameter must be at least 0 and below 0.5. Got {balance!r} instead.")
     if rule not in RULES:
         raise HedgerowError(f"The 'rule' parameter must be one of {list(RULES)}. Got {rule!r} instead.")
     usable = np.zeros(len(space), dtype=bool)
@@ -68,7 +72,7 @@ def grow_masked(
     else:
         # Centred at a whole number: sums stay exact, and small, whatever the order of the records.
         centred = levels - round(levels.mean()) if levels.size else levels
-        chooser = _Masked(Z, centred.astype(np.float64), private, usable, rule == "cart", min_samples_leaf)
+        chooser = _Masked(Z, centred.astype(np.float64), private, usable, rule == "cart", min_samples_leaf, balance)
     return grow_levels(space, chooser, None, max_depth=max_depth, min_samples_leaf=1)
 
 
@@ -94,10 +98,17 @@ class _Masked:
     """Keeps each record's cell itself; a record drops out at a split along a feature that is private for it."""
 
     def __init__(
-        self, Z: FloatArray, levels: FloatArray, private: BoolArray, usable: BoolArray, cart: bool, least: int
+        self,
+        Z: FloatArray,
+        levels: FloatArray,
+        private: BoolArray,
+        usable: BoolArray,
+        cart: bool,
+        least: int,
+        balance: float,
     ) -> None:
         self.Z, self.levels, self.private, self.usable = Z, levels, private, usable
-        self.cart, self.least = cart, least
+        self.cart, self.least, self.balance = cart, least, balance
         self.where = np.zeros(len(Z), dtype=np.intp)
         public = [np.flatnonzero(~private[:, j]) if usable[j] else np.empty(0, np.intp) for j in range(len(usable))]
         # Each column's public records, sorted by value once (a halving rule does not need the order).
@@ -184,7 +195,9 @@ class _Masked:
     def _score(self, n_left: Any, s_left: Any, n_right: Any, s_right: Any) -> FloatArray:
         a, b = np.maximum(n_left, 1), np.maximum(n_right, 1)
         score = s_left**2 / a + s_right**2 / b - (s_left + s_right) ** 2 / (a + b)
-        return np.where((n_left >= self.least) & (n_right >= self.least), score, -np.inf)
+        smaller = np.minimum(n_left, n_right)
+        enough = (smaller >= self.least) & (smaller >= self.balance * (n_left + n_right))
+        return np.where(enough, score, -np.inf)
 
     def _descend(self, space: FeatureSpace, splits: Splits) -> None:
         parents = np.flatnonzero(splits.feature >= 0)

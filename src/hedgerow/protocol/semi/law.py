@@ -10,14 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.mechanisms.base import Law, Mechanism
 from hedgerow.mechanisms.gradual import as_law
+from hedgerow.partition import grow
 from hedgerow.protocol.semi.cells import CellTask
+from hedgerow.protocol.semi.histogram import histogram_below
 from hedgerow.protocol.semi.holder import answer, begin
 from hedgerow.protocol.semi.reach import candidates
+from hedgerow.protocol.semi.task import SemiTask
 from hedgerow.randomness import Randomness, as_randomness
 
-__all__ = ["TwoRounds"]
+__all__ = ["TwoRounds", "small_protocol"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,3 +124,20 @@ class TwoRounds(Mechanism):
                 bits = np.unpackbits(sent.answer.astype(np.uint8), axis=1, count=cells, bitorder="little")
                 out[np.ix_(rows, 2 + np.arange(cells))] = bits
         return out
+
+
+def small_protocol(epsilon: float, *, response: str = "k_ary", label_share: float = 0.5) -> TwoRounds:
+    """Return a protocol small enough to enumerate, with a partition that depends on the first round.
+
+    Examples
+    --------
+    >>> small_protocol(1.0).n_inputs
+    6
+    """
+    space = FeatureSpace.from_bounds((0, 1), ["private", "public"])
+    first = SemiTask(epsilon, LabelGrid(0.0, 1.0, 2), space, label_share, "policy", ("private",))
+    whole = grow("max_edge", space, None, None, max_depth=0)
+    low = CellTask(first, histogram_below(whole, [0], 2), response)
+    high = CellTask(first, histogram_below(whole, [0, 1], 2), response)
+    records = np.array([[0.2, 0.3], [0.8, 0.3]])
+    return TwoRounds(lambda level: high if level > 1 else low, records, np.array([True, False]))

@@ -13,6 +13,7 @@ import numpy as np
 from hedgerow.bounds import check_fields
 from hedgerow.errors import FormatError
 from hedgerow.guarantee import Guarantee
+from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
 from hedgerow.protocol.encoding import FloatArray, Moments
 from hedgerow.protocol.estimates import LeafEstimates
@@ -25,30 +26,50 @@ _MOMENTS = ("numerator", "denominator", "var_n", "cov", "var_d")
 _FIELDS = {"format", "version", "task", "n_reports", "simulation", "shrink", *_MOMENTS}
 
 
-def shrunk(moments: Moments) -> FloatArray:
-    r"""Return cell means drawn towards the overall mean, the more the noisier they are (empirical Bayes).
+def shrunk(partition: Partition, moments: Moments) -> FloatArray:
+    r"""Return cell means (in levels) in which the two sides of a split differ only as far as noise leaves it credible.
 
-    With mu the overall mean and ``e_j = N_j - mu D_j``, of variance ``V_j``, suppose that true cell means scatter
-    around mu with variance tau^2. The best linear estimate of a cell's deviation from mu is
+    From the root down, a node passes its value to its children ``a`` and ``b``, which move apart by the contrast of
+    their means, shrunk by the factor
 
-    .. math:: \frac{D_j e_j}{D_j^2 + V_j / \tau^2}, \qquad
-              \tau^2 = \frac{\sum_j (e_j^2 - V_j)^{}}{\sum_j D_j^2 - \mathrm{Var}(D_j)}
+    .. math:: w = \max\Big(0,\ 1 - \frac{2 s^2}{c^2}\Big), \qquad c = \frac{N_a}{D_a} - \frac{N_b}{D_b}, \qquad
+              s^2 = \frac{V_a}{D_a^2} + \frac{V_b}{D_b^2}
 
-    with tau^2 by moments, cut at 0. A cell that cannot be told from an empty one predicts mu; one with
-    many holders keeps its own mean.
+    (positive-part James-Stein; 2 rather than 1 because splits were chosen for their contrast). V_a is the variance of
+    ``N_a - r D_a`` at the parent's value r, for inner nodes the sum over their cells, which is an upper bound. A side
+    that cannot be told from an empty one gets the parent's value; with many holders nothing is shrunk.
     """
-    N, D = moments.numerator, np.maximum(moments.denominator, 0.0)
-    total = moments.denominator.sum()
-    mu = float(N.sum() / total) if total > 0 else 0.0
-    e = N - mu * moments.denominator
-    V = np.maximum(moments.var_n - 2 * mu * moments.cov + mu * mu * moments.var_d, 0.0)
-    size = float(np.maximum((moments.denominator**2 - np.maximum(moments.var_d, 0.0)).sum(), 0.0))
-    tau2 = max(0.0, float((e * e - V).sum())) / size if size > 0 else 0.0
-    if tau2 == 0:
-        return np.full(len(N), mu)
-    weight = D * D + V / tau2
-    deviation = np.divide(D * e, weight, out=np.zeros(len(N)), where=weight > 0)
-    return np.asarray(mu + deviation)
+    levels = node_levels(partition.feature, partition.left)
+    N, D, var_n, cov, var_d = (_node_sums(partition, levels, getattr(moments, name)) for name in _MOMENTS)
+    value = np.zeros(partition.n_nodes)
+    value[0] = N[0] / D[0] if D[0] > 0 else 0.0
+    for level in levels:
+        inner = level[partition.feature[level] >= 0]
+        a = partition.left[inner].astype(np.intp)
+        r, sides = value[inner], (a, a + 1)
+        value[a] = value[a + 1] = r
+        full = (D[a] > 0) & (D[a + 1] > 0)
+        safe = [np.where(full, D[x], 1.0) for x in sides]
+        spread = [np.maximum(var_n[x] - 2 * r * cov[x] + r * r * var_d[x], 0.0) for x in sides]
+        contrast = np.where(full, N[a] / safe[0] - N[a + 1] / safe[1], 0.0)
+        noise = 2 * (spread[0] / safe[0] ** 2 + spread[1] / safe[1] ** 2)
+        kept = np.where(contrast**2 > noise, contrast - np.divide(noise, contrast, where=contrast != 0, out=r * 0), 0.0)
+        value[a] += kept * safe[1] / (safe[0] + safe[1])
+        value[a + 1] -= kept * safe[0] / (safe[0] + safe[1])
+    leaf = partition.leaf_of_node
+    out = np.empty(partition.n_leaves)
+    out[leaf[leaf >= 0]] = value[leaf >= 0]
+    return out
+
+
+def _node_sums(partition: Partition, levels: list[Any], values: FloatArray) -> FloatArray:
+    """Return the sums over the cells below each node."""
+    total, leaf = np.zeros(partition.n_nodes), partition.leaf_of_node
+    total[leaf >= 0] = values[leaf[leaf >= 0]]
+    for level in reversed(levels):
+        inner = level[partition.feature[level] >= 0]
+        total[inner] = total[partition.left[inner]] + total[partition.left[inner] + 1]
+    return total
 
 
 @dataclass(frozen=True)
@@ -60,7 +81,7 @@ class SemiModel:
     task : CellTask
         Both rounds' tasks: partition, grid, masks.
     shrink : bool
-        True: noisy cells are drawn towards the overall mean (:func:`shrunk`). False: the paper's (9), ``N_j / D_j``.
+        True: splits are believed as far as noise allows (:func:`shrunk`). False: the paper's (9), ``N_j / D_j``.
         Either way predictions are clipped to the public label bounds.
     """
 
@@ -104,7 +125,7 @@ class SemiModel:
         grid = self.task.first.grid
         if self.n_reports == 0:
             return grid.values(np.full(self.task.n_cells, grid.n_steps / 2))
-        return grid.values(np.clip(shrunk(self.leaves.moments), 0.0, grid.n_steps))
+        return grid.values(np.clip(shrunk(self.partition, self.leaves.moments), 0.0, grid.n_steps))
 
     def apply(self, X: object) -> Any:
         """Return the cell of each record."""

@@ -1,0 +1,123 @@
+"""LPDT for classes: each holder reports (leaf, class) through the categorical mechanism with the least variance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from hedgerow.bounds import category_name
+from hedgerow.errors import HedgerowError
+from hedgerow.local.tree import LocalTree
+from hedgerow.protocol.model import ClassModel
+
+__all__ = ["LPDTClassifier"]
+
+
+class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Locally private decision tree classification with public data.
+
+    As :class:`~hedgerow.LPDTRegressor`, with one categorical report of (leaf, class) a holder and the whole epsilon.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Budget of one holder's report about the whole record.
+    classes : list, "observed" or None, default=None
+        The public list of classes. None takes it from the public labels. ``"observed"`` takes it from the private
+        labels, which is only right if it is public knowledge which classes occur; the guarantee then says so.
+    rule, max_depth, min_samples_leaf, response : see :class:`~hedgerow.LPDTRegressor`
+        ``response`` is one of "auto", "unary", "k_ary", "subset".
+    feature_bounds, categorical_features, categories, fallback, random_state : see :class:`~hedgerow.LPDTRegressor`
+
+    Attributes
+    ----------
+    classes_ : array
+        Class labels, in the order of the columns of :meth:`predict_proba`.
+    task_, model_, guarantee_ : see :class:`~hedgerow.LPDTRegressor`
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((20_000, 2)); y = np.where(X[:, 0] < 0.5, "low", "high")
+    >>> tree = LPDTClassifier(epsilon=2.0, random_state=0)
+    >>> tree = tree.fit(X[1000:], y[1000:], X_public=X[:1000], y_public=y[:1000])
+    >>> tree.predict([[0.1, 0.5], [0.9, 0.5]]).tolist()
+    ['low', 'high']
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        classes: Any = None,
+        rule: str = "auto",
+        max_depth: int | str = "auto",
+        min_samples_leaf: int | str = "auto",
+        response: str = "auto",
+        feature_bounds: Any = None,
+        categorical_features: Any = None,
+        categories: Any = None,
+        fallback: str = "blend",
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.classes = classes
+        self.rule = rule
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.response = response
+        self.feature_bounds = feature_bounds
+        self.categorical_features = categorical_features
+        self.categories = categories
+        self.fallback = fallback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> LPDTClassifier:
+        """Fit on private records and classes, with a partition from public ones."""
+        if y is None:
+            raise HedgerowError("LPDTClassifier requires y to be passed, but the target y is None.")
+        X = self._records(X, reset=True)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        self.classes_ = self._class_list(y, y_public)
+        self._collect(X, y, X_public, y_public, classes=list(self.classes_))
+        if isinstance(self.classes, str) and self.classes == "observed":
+            note = "that these classes occur is taken to be public knowledge"
+            self.guarantee_ = replace(self.guarantee_, notes=(*self.guarantee_.notes, note))
+        return self
+
+    def _class_list(self, y: Any, y_public: Any) -> npt.NDArray[Any]:
+        if isinstance(self.classes, str) and self.classes == "observed":
+            classes = np.unique(y)
+        elif self.classes is not None:
+            classes = np.asarray(self.classes)
+        elif y_public is not None:
+            classes = np.unique(np.asarray(y_public))
+        else:
+            raise HedgerowError(
+                "'classes' is required without public labels: pass the public list of classes. It is never read from "
+                "private labels, unless you declare with classes='observed' that it is public which classes occur."
+            )
+        if classes.ndim != 1 or len(classes) < 2:
+            raise HedgerowError(f"'classes' must name at least 2 classes. Got {len(classes)} class instead.")
+        if len({category_name(c) for c in classes}) != len(classes):
+            raise HedgerowError(f"'classes' must be distinct by name. Got {list(classes)[:10]} instead.")
+        return classes
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return class probabilities, columns in the order of ``classes_``."""
+        check_is_fitted(self)
+        assert isinstance(self.model_, ClassModel)
+        return self.model_.predict_proba(self._records(X, reset=False))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Predict the most likely class."""
+        proba = self.predict_proba(X)
+        best: npt.NDArray[Any] = self.classes_[proba.argmax(axis=1)]
+        return best

@@ -1,0 +1,92 @@
+"""What the local regression and classification trees share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hedgerow.errors import HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms.base import check_epsilon
+from hedgerow.protocol.aggregate import Aggregate
+from hedgerow.protocol.model import Model
+from hedgerow.protocol.task import LocalTask
+from hedgerow.randomness import as_randomness
+from hedgerow.simulate import simulate_aggregate
+
+__all__ = ["LocalTree"]
+
+
+class LocalTree:
+    """Design a task from public records, collect from holders (simulated, exact in law), build the model."""
+
+    epsilon: float
+    rule: str
+    max_depth: int | str
+    min_samples_leaf: int | str
+    response: str
+    feature_bounds: Any
+    categorical_features: Any
+    categories: Any
+    fallback: str
+    random_state: Any
+    task_: LocalTask
+    aggregate_: Aggregate
+    model_: Model
+    guarantee_: Guarantee
+
+    def _collect(self, X: Any, y: Any, X_public: Any, y_public: Any, **label: Any) -> None:
+        """Run the protocol on checked records; ``label`` says what the label is (bounds or classes)."""
+        check_epsilon(self.epsilon)
+        source = as_randomness(self.random_state)
+        if X_public is not None and y_public is None:
+            raise HedgerowError("'y_public' is required with 'X_public': the labels of the public records.")
+        self.task_ = LocalTask.design(
+            X_public,
+            y_public,
+            epsilon=self.epsilon,
+            rule=self.rule,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            response=self.response,
+            # The curator counts the reports it gets: how many holders there are is no secret in the local model.
+            n_holders=max(1, X.shape[0]),
+            feature_bounds=self.feature_bounds,
+            categorical_features=self.categorical_features,
+            categories=self.categories,
+            features=[str(c) for c in X.columns] if hasattr(X, "columns") else X.shape[1],
+            random_state=source.child("partition"),
+            **label,
+        )
+        self.aggregate_ = simulate_aggregate(self.task_, X, y, source.child("holders"))
+        self.model_ = self.aggregate_.model(fallback=self.fallback)
+        self.guarantee_ = self.model_.guarantee
+
+    def _records(self, X: Any, *, reset: bool) -> Any:
+        """Check records the scikit-learn way; data frames keep their columns, arrays become floats."""
+        if hasattr(X, "columns") or self.categorical_features is not None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X if hasattr(X, "columns") else np.asarray(X)
+        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
+        """Return ``(low, high)`` for the mean label (or class shares) of each record's leaf, from reports alone."""
+        check_is_fitted(self)
+        return self.model_.predict_interval(self._records(X, reset=False), level)
+
+    def apply(self, X: Any) -> npt.NDArray[np.int32]:
+        """Return the leaf of each record."""
+        check_is_fitted(self)
+        leaf: npt.NDArray[np.int32] = self.model_.apply(self._records(X, reset=False))
+        return leaf
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        for kind in (tags.regressor_tags, tags.classifier_tags):
+            if kind is not None:
+                kind.poor_score = True
+        tags.non_deterministic = True
+        return tags

@@ -1,0 +1,122 @@
+"""The model in words and pictures."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.protocol.task import LocalTask
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from hedgerow.protocol.model import Model
+
+__all__ = ["explain_text", "importances", "plot_model"]
+
+
+def importances(task: LocalTask) -> dict[str, float]:
+    """Return the share of the label's public variance that the splits on each feature explain.
+
+    A split of a node into parts with ``a`` and ``b`` public records and means ``x`` and ``y`` explains
+    ``a b / (a + b) * (x - y)**2``; only public records are used.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> importances(LocalTask.design(X, X[:, 1], epsilon=1, label_bounds=(0, 1), rule="cart", max_depth=2))
+    {'x0': 0.0, 'x1': 1.0}
+    """
+    tree, public = task.partition, task.public
+    gain = np.zeros(len(task.space))
+    if public is not None:
+        count = np.zeros(tree.n_nodes)
+        total = np.zeros(tree.n_nodes)
+        ends = np.flatnonzero(tree.feature < 0)
+        leaf = tree.leaf_of_node[ends]
+        count[ends] = np.array(public.count)[leaf]
+        total[ends] = count[ends] * np.array(public.mean)[leaf]
+        for node in np.flatnonzero(tree.feature >= 0)[::-1]:  # children come after their parents
+            sides = [int(tree.left[node]), int(tree.left[node]) + 1]
+            count[node], total[node] = count[sides].sum(), total[sides].sum()
+            if count[sides].min() > 0:
+                means = total[sides] / count[sides]
+                gain[tree.feature[node]] += count[sides].prod() / count[node] * (means[0] - means[1]) ** 2
+    whole = gain.sum()
+    return {name: float(g / whole) if whole > 0 else 0.0 for name, g in zip(task.space.names, gain, strict=True)}
+
+
+def explain_text(model: Model, level: float = 0.9) -> str:
+    """Return guarantee, tree, leaf table, importances and the comparison with public records as text."""
+    task = model.task
+    parts = [
+        task.title
+        or f"A private tree for {task.target!r} with {task.n_leaves} leaves from {model.n_reports:,} reports.",
+        "",
+        f"Guarantee. {model.guarantee}",
+        "",
+        f"Leaves (share of holders with its standard deviation; mean with a {level:.0%} interval from reports alone):",
+        *(_leaf_line(row) for row in model.leaf_table(level)),
+    ]
+    if task.public is not None:
+        ranked = sorted(importances(task).items(), key=lambda item: -item[1])
+        used = [f"  {name}: {share:.0%}" for name, share in ranked if share > 0]
+        parts += ["", "Importance (share of the public variance that splits explain):", *(used or ["  none"])]
+        parts += ["", f"Public against private records. {model.shift().verdict}"]
+    return "\n".join(parts)
+
+
+def _leaf_line(row: dict[str, Any]) -> str:
+    share = f"{row['share']:6.1%} +- {row['share_sd']:.1%}"
+    flag = "  (too few holders to tell from none)" if row["starved"] else ""
+    if "classes" in row:
+        value = ", ".join(f"{c} {p:.0%}" for c, p in row["classes"].items())
+    else:
+        value = f"{row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"
+    return f"  {row['leaf']:>3}  {share:>16}  {value}  if {row['cell']}{flag}"
+
+
+def plot_model(model: Model, path: str | PathLike[str] | None = None, level: float = 0.9) -> Figure:
+    """Draw the tree, and beside it every leaf's mean with its interval, its public mean and its mass."""
+    from matplotlib.figure import Figure
+
+    rows = model.leaf_table(level)
+    figure = Figure(figsize=(min(4 + 1.1 * len(rows), 22), 9), layout="constrained")
+    top, bottom = figure.subplots(2, 1, height_ratios=[3, 2])
+    values = None if model.task.classes is not None else model.leaf_values
+    model.task.partition.plot(values, ax=top)
+    if model.task.classes is None:
+        _draw_means(bottom, rows, model.task.target, level)
+    else:
+        _draw_classes(bottom, model.leaf_values, model.task.classes)
+    top.set_title(str(model.guarantee), fontsize=8, wrap=True)
+    if path is not None:
+        figure.savefig(path, dpi=120)
+    return figure
+
+
+def _draw_means(ax: Axes, rows: list[dict[str, Any]], target: str, level: float) -> None:
+    at, mean = np.arange(len(rows)), np.array([r["mean"] for r in rows])
+    low, high = np.array([r["low"] for r in rows]), np.array([r["high"] for r in rows])
+    ax.vlines(at, low, high, color="#2c7fb8", lw=2, label=f"{level:.0%} interval (reports alone)")
+    ax.plot(at, mean, "o", color="#08306b", label="prediction")
+    if "public_mean" in rows[0]:
+        ax.plot(at, [r["public_mean"] for r in rows], "_", color="#d95f0e", ms=14, mew=2, label="public mean")
+    ax.set(xticks=at, xlabel="leaf, from left to right", ylabel=target)
+    mass = ax.twinx()
+    mass.bar(at, [r["share"] for r in rows], color="#bdbdbd", alpha=0.35, width=0.6)
+    mass.set(ylabel="share of holders (bars)", ylim=(0, 1))
+    ax.legend(loc="upper left", fontsize=8)
+
+
+def _draw_classes(ax: Axes, proba: npt.NDArray[np.float64], classes: tuple[str, ...]) -> None:
+    below = np.zeros(len(proba))
+    for c, name in enumerate(classes):
+        ax.bar(range(len(proba)), proba[:, c], bottom=below, label=name)
+        below += proba[:, c]
+    ax.set(xticks=range(len(proba)), xlabel="leaf, from left to right", ylabel="class probability")
+    ax.legend(fontsize=8, ncols=min(6, len(classes)))

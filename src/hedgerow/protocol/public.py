@@ -1,0 +1,84 @@
+"""What public records say about the leaves: published with a task, and a prior for its model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgerow.bounds import check_fields, read_list
+from hedgerow.errors import FormatError
+
+__all__ = ["PublicLeaves"]
+
+
+@dataclass(frozen=True)
+class PublicLeaves:
+    """What the public records say about each leaf: count, mean label, standard deviation, counts of classes."""
+
+    count: tuple[int, ...]
+    mean: tuple[float, ...]
+    sd: tuple[float, ...]
+    classes: tuple[tuple[int, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        # Plain numbers without -0.0: equal summaries have equal JSON, hence equal digests.
+        object.__setattr__(self, "count", tuple(int(c) for c in self.count))
+        for name in ("mean", "sd"):
+            object.__setattr__(self, name, tuple(float(v) + 0.0 for v in getattr(self, name)))
+
+    @classmethod
+    def summarise(cls, leaf: Any, y: Any, n_leaves: int, n_classes: int = 0) -> PublicLeaves:
+        """Summarise public labels by leaf (an empty leaf gets the overall mean), classes also by their counts."""
+        count = np.bincount(leaf, minlength=n_leaves)
+        safe = np.maximum(count, 1)
+        mean = np.bincount(leaf, weights=y, minlength=n_leaves) / safe
+        spread = np.bincount(leaf, weights=(y - mean[leaf]) ** 2, minlength=n_leaves) / np.maximum(count - 1, 1)
+        overall, overall_sd = float(np.mean(y)), float(np.std(y))
+        mean = np.where(count > 0, mean, overall)
+        sd = np.where(count > 1, np.sqrt(spread), overall_sd)
+        table = None
+        if n_classes:
+            cells = np.bincount(leaf * n_classes + y.astype(np.int64), minlength=n_leaves * n_classes)
+            table = tuple(tuple(row) for row in cells.reshape(n_leaves, n_classes).tolist())
+        return cls(tuple(count.tolist()), tuple(mean.tolist()), tuple(sd.tolist()), table)
+
+    @property
+    def mean_variance(self) -> Any:
+        """Variance of each public mean; spreads are shrunk towards the pooled one by two records' weight."""
+        count, sd = np.array(self.count, dtype=float), np.array(self.sd)
+        freedom = np.maximum(count - 1, 0.0)
+        pooled = float((freedom * sd**2).sum() / max(freedom.sum(), 1.0))
+        return (freedom * sd**2 + 2 * pooled) / (freedom + 2) / np.maximum(count, 0.5)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form."""
+        classes = None if self.classes is None else [list(row) for row in self.classes]
+        return {"count": list(self.count), "mean": list(self.mean), "sd": list(self.sd), "classes": classes}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PublicLeaves:
+        """Rebuild from :meth:`to_dict`."""
+        check_fields(data, {"count", "mean", "sd", "classes"}, "public leaves")
+        count, mean, sd = (read_list(data, name, "public leaves") for name in ("count", "mean", "sd"))
+        if not all(type(c) is int and c >= 0 for c in count):
+            raise FormatError("public leaves: 'count' must be a list of integers of at least 0.")
+        if not all(type(v) in (int, float) and math.isfinite(v) for v in (*mean, *sd)):
+            raise FormatError("public leaves: 'mean' and 'sd' must be lists of finite numbers.")
+        return cls(tuple(count), tuple(map(float, mean)), tuple(map(float, sd)), _class_table(data["classes"], count))
+
+
+def _class_table(classes: Any, count: list[int]) -> tuple[tuple[int, ...], ...] | None:
+    """Return class counts by leaf, which must add up to the counts."""
+    if classes is None:
+        return None
+    rows = classes if isinstance(classes, list) else []
+    fits = len(rows) == len(count) and len({len(row) if isinstance(row, list) else -1 for row in rows}) == 1
+    if not fits or any(type(c) is not int or c < 0 for row in rows for c in row):
+        raise FormatError("public leaves: 'classes' must hold one list of class counts for each leaf.")
+    if [sum(row) for row in rows] != count:
+        raise FormatError("public leaves: the counts of 'classes' do not add up to 'count'.")
+    return tuple(tuple(row) for row in rows)

@@ -1,0 +1,393 @@
+"""Label grid and feature space: public facts only, clipping, no record ever dropped."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hedgerow.bounds import (
+    CategoricalFeature,
+    FeatureSpace,
+    LabelGrid,
+    NumericFeature,
+    check_label_bounds,
+    check_labels,
+)
+from hedgerow.errors import BoundsError, FormatError
+from hedgerow.mechanisms.laplace import DiscreteLaplace
+from hedgerow.protocol.bits import split_epsilon
+from hedgerow.randomness import SeededRandomness
+
+
+def exact_rounding(grid, y, script):
+    """Return all levels and the exact mean, by all values of the first byte and, if it is open, of two more."""
+    words = np.arange(1 << 16, dtype="<u2").tobytes()
+    seen, total = set(), 0
+    for byte in range(256):
+        source = script(bytes([byte]) * (1 << 16), words)
+        levels = grid.levels(np.full(1 << 16, y), source)
+        assert len(source.left) in (0, len(words)), "the first byte decides for all or for none"
+        seen.update(np.unique(levels).tolist())
+        total += int(levels.sum())
+    return seen, Fraction(total, 1 << 24)
+
+
+@pytest.mark.parametrize("y", [0.0, 0.1, 1 / 3, 2.5, 3.7182818, 6.999, 7.0, 10.0])
+def test_random_rounding_is_unbiased_by_enumeration(y, script):
+    grid = LabelGrid(0.0, 10.0, 7)
+    seen, mean = exact_rounding(grid, y, script)
+    exact = Fraction(y) * 7 / 10
+    assert seen <= {math.floor(exact), math.ceil(exact)}
+    # The mean is within 2**-24 of a step (the stated precision) plus float rounding.
+    assert abs(mean - exact) <= Fraction(1, 1 << 24) + Fraction(1, 10**12)
+
+
+def test_random_rounding_is_unbiased_in_a_large_sample():
+    """Hoeffding: with n = 400,000 the mean is within 0.0045 steps but for 2 exp(-2 n t^2) < 1e-6."""
+    grid, y, n = LabelGrid(-1.0, 1.0, 4), 0.321, 400_000
+    levels = grid.levels(np.full(n, y), SeededRandomness(5))
+    assert set(np.unique(levels)) == {2, 3}
+    assert abs(levels.mean() - (y + 1) * 2) < 0.0045
+    assert 2 * math.exp(-2 * n * 0.0045**2) < 1e-6
+
+
+def test_levels_are_integers_of_the_grid_and_labels_clip():
+    grid = LabelGrid(-5.0, 5.0, 16)
+    y = np.concatenate([np.linspace(-20, 20, 1001), [-1e308, 1e308, -5.0, 5.0]])
+    levels = grid.levels(y, SeededRandomness(0))
+    assert levels.dtype == np.int64 and levels.shape == y.shape
+    assert levels.min() == 0 and levels.max() == 16
+    assert (levels[y <= -5] == 0).all() and (levels[y >= 5] == 16).all()
+    assert np.abs(grid.values(levels) - np.clip(y, -5, 5)).max() < grid.step
+
+
+def test_clipping_changes_nothing_else():
+    grid, y = LabelGrid(0.0, 1.0, 9), np.random.default_rng(0).normal(0, 3, 500)
+    clipped = grid.levels(np.clip(y, 0, 1), SeededRandomness(3))
+    assert (grid.levels(y, SeededRandomness(3)) == clipped).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.1, 0.3, 0.5, 1, 1.7, 2, 3, 4, 5.5, 8])
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
+def test_the_default_grid_adds_below_one_percent_to_the_noise(epsilon, share):
+    label_epsilon = split_epsilon(epsilon, share)[1]
+    grid = LabelGrid.for_epsilon((0, 80), label_epsilon)
+    noise = DiscreteLaplace(label_epsilon, grid.n_steps).variance  # in squared steps
+    continuous = 2 * (grid.n_steps / label_epsilon) ** 2
+    assert noise >= 0.25 / 0.01
+    # Discrete noise and random rounding together: below 1 % over the paper's Laplace(width / epsilon).
+    assert noise + 0.25 <= 1.01 * continuous
+
+
+def test_a_coarse_grid_would_add_more_than_one_percent():
+    assert DiscreteLaplace(4.0, 8).variance < 0.25 / 0.01
+
+
+@pytest.mark.parametrize("grid", [LabelGrid(0, 80, 16), LabelGrid(-1.5e-7, 3e5, 1 << 20), LabelGrid(-0.0, 1, 1)])
+def test_grid_json_round_trip(grid):
+    again = LabelGrid.from_dict(json.loads(json.dumps(grid.to_dict())))
+    assert again == grid and repr(again) == repr(grid) and hash(again) == hash(grid)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"low": "0"}, {"low": True}, {"high": None}, {"high": float("nan")}, {"n_steps": 8.0}, {"n_steps": "8"},
+     {"n_steps": True}, {"extra": 1}, {"low": 10**400}],
+)  # fmt: skip
+def test_grid_json_is_strict(change):
+    with pytest.raises(FormatError):
+        LabelGrid.from_dict({**LabelGrid(0, 1, 8).to_dict(), **change})
+    with pytest.raises(FormatError):
+        LabelGrid.from_dict({"low": 0.0, "high": 1.0})
+
+
+def test_grid_knows_no_negative_zero():
+    assert repr(LabelGrid(-0.0, 1.0, 2)) == repr(LabelGrid(0.0, 1.0, 2))
+    assert repr(NumericFeature("x", -0.0, 1)) == repr(NumericFeature("x", 0, 1.0))
+
+
+@pytest.mark.parametrize("steps", [0, -1, (1 << 20) + 1, 2.5, True, "4", math.nan, None])
+def test_bad_grid_steps(steps):
+    with pytest.raises(BoundsError, match="n_steps"):
+        LabelGrid(0, 1, steps)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (1, 0),
+        (1, 1),
+        (0, math.inf),
+        (math.nan, 1),
+        (0, 1, 2),
+        5,
+        "ab",
+        (None, 1),
+        [],
+        (-1e308, 1e308),
+        [[0, 1], [1, 2]],
+    ],
+)
+def test_bad_label_bounds(bounds):
+    with pytest.raises(BoundsError, match="label_bounds"):
+        check_label_bounds(bounds)
+
+
+def test_label_bounds_too_narrow_for_floats():
+    with pytest.raises(BoundsError, match="too close"):
+        LabelGrid(0.0, 5e-324, 4)
+
+
+def test_missing_label_bounds_say_why():
+    with pytest.raises(BoundsError, match=r"'label_bounds' is required.*never read from the labels.*private"):
+        check_label_bounds(None)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [([1.0, math.nan], "NaN or infinity"), ([math.inf], "NaN or infinity"), ([[1, 2]], "1-dimensional"),
+     (["a"], "numeric"), (3.0, "1-dimensional"), ([None], "NaN")],
+)  # fmt: skip
+def test_bad_labels(y, message):
+    with pytest.raises(BoundsError, match=message):
+        check_labels(y)
+
+
+def test_labels_of_the_wrong_number():
+    with pytest.raises(BoundsError, match=r"one label a record: 3\. Got 2"):
+        check_labels([1, 2], n=3)
+    assert check_labels([[1], [2]]).tolist() == [1.0, 2.0]
+
+
+# Feature space
+
+
+def mixed_space():
+    return FeatureSpace(
+        (NumericFeature("age", 0, 99), CategoricalFeature("sex", ("F", "M")), NumericFeature("h", 1, 2))
+    )
+
+
+ROWS = {"age": [41, 150, -3], "sex": ["M", "F", "M"], "h": [1.5, 0.0, 9.0]}
+ENCODED = [[41.0, 1.0, 1.5], [99.0, 0.0, 1.0], [0.0, 1.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(ROWS),
+        pd.DataFrame(ROWS, dtype=object),
+        pd.DataFrame({**ROWS, "sex": pd.Categorical(ROWS["sex"])}),
+        pd.DataFrame({**ROWS, "sex": pd.array(ROWS["sex"], dtype="string"), "age": pd.array([41, 150, -3], "Int64")}),
+        pl.DataFrame(ROWS),
+        pl.DataFrame(ROWS).with_columns(pl.col("sex").cast(pl.Categorical)),
+        pl.DataFrame(ROWS).with_columns(pl.col("sex").cast(pl.Enum(["F", "M"]))),
+        pa.table(ROWS),
+        pa.table(ROWS).set_column(1, "sex", pa.array(ROWS["sex"]).dictionary_encode()),
+        [[41, "M", 1.5], [150, "F", 0.0], [-3, "M", 9.0]],
+        np.array([[41, "M", 1.5], [150, "F", 0.0], [-3, "M", 9.0]], dtype=object),
+    ],
+)
+def test_all_kinds_of_tables_encode_alike(frame):
+    assert mixed_space().encode(frame).tolist() == ENCODED
+    if not isinstance(frame, list):
+        space = FeatureSpace.from_public(frame)
+        assert space.is_categorical.tolist() == [False, True, False]
+        assert space.features[1].categories == ("F", "M")
+        assert (space.low[0], space.high[0]) == (-3.0, 150.0)
+
+
+def test_columns_are_found_by_name_in_any_order_and_extra_ones_ignored():
+    space = mixed_space()
+    for make in (pd.DataFrame, pl.DataFrame):
+        shuffled = make({"h": ROWS["h"], "other": [0, 0, 0], "sex": ROWS["sex"], "age": ROWS["age"]})
+        assert space.encode(shuffled).tolist() == ENCODED
+    numeric = FeatureSpace.from_bounds((0, 9), ["a", "b"])
+    assert numeric.encode(pd.DataFrame({"b": [2], "a": [1]})).tolist() == [[1.0, 2.0]]
+
+
+@given(st.lists(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=2), max_size=50))
+@settings(max_examples=60, deadline=None)
+def test_no_record_is_ever_dropped_and_all_lie_inside(rows):
+    space = FeatureSpace.from_bounds([[-1, 5], [1, 6]], 2)
+    X = np.array(rows, dtype=float).reshape(-1, 2)
+    Z = space.encode(X)
+    assert Z.shape == X.shape
+    assert np.array_equal(Z, np.clip(X, [-1, 5], [1, 6]))
+
+
+def test_encoding_leaves_the_callers_array_alone():
+    X = np.array([[5.0], [0.5]])
+    FeatureSpace.from_bounds((0, 1), 1).encode(X)
+    assert X.tolist() == [[5.0], [0.5]]
+
+
+def test_float32_is_kept_and_other_types_become_float64():
+    space = FeatureSpace.from_bounds((-1e300, 1e300), 1)
+    assert space.encode(np.array([[1.0]], dtype=np.float32)).dtype == np.float32
+    for dtype in (np.float16, np.int8, bool, np.longdouble):
+        assert space.encode(np.array([[1]], dtype=dtype)).dtype == np.float64
+
+
+def test_records_as_mappings_and_rows():
+    space = mixed_space()
+    assert space.encode_record({"h": 1.5, "sex": "M", "age": 41, "unused": None}).tolist() == ENCODED[0]
+    assert space.encode_record([41, "M", 1.5]).tolist() == ENCODED[0]
+    assert FeatureSpace.from_bounds((0, 9), 2).encode_record(np.array([3, 11])).tolist() == [3.0, 9.0]
+    with pytest.raises(BoundsError, match=r"lacks \['sex'\]"):
+        space.encode_record({"age": 1, "h": 1})
+    for bad in (3.0, np.ones((1, 3)), "abc", [1, "M"], [1, "M", 1.5, 2]):
+        with pytest.raises(BoundsError):
+            space.encode_record(bad)
+
+
+def test_category_names_are_not_numbers():
+    """A record whose columns all look like numbers must not have its categories read as numbers."""
+    space = FeatureSpace((CategoricalFeature("zip", ("01", "1", "1e3")), NumericFeature("a", 0, 9)))
+    assert space.encode_record({"zip": "01", "a": "5"}).tolist() == [0.0, 5.0]
+    assert space.encode([["1e3", 2], ["1", 3]]).tolist() == [[2.0, 2.0], [1.0, 3.0]]
+
+
+def test_numeric_categories_have_one_name():
+    space = FeatureSpace.from_public(np.array([[1.0, 0.5], [2.0, 0.1]]), categorical_features=[0])
+    assert space.features[0].categories == ("1", "2")
+    for value in (2, 2.0, np.int64(2), np.float32(2), "2"):
+        assert space.encode_record([value, 0.3]).tolist() == [1.0, 0.3]
+    assert CategoricalFeature("n", (1, 2)).codes([2, 1]).tolist() == [1.0, 0.0]
+
+
+def test_an_object_column_of_numbers_is_numeric_and_of_text_is_not():
+    frame = pd.DataFrame({"a": [1.5, 2.5], "b": ["x", "y"]}, dtype=object)
+    for public in (frame, frame.to_numpy()):
+        assert FeatureSpace.from_public(public).is_categorical.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_unknown_category_is_a_clear_error(make):
+    with pytest.raises(BoundsError, match=r"column 'sex' has the unknown category 'X'; known are \['F', 'M'\]"):
+        mixed_space().encode(make({**ROWS, "sex": ["M", "X", "F"]}))
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT])
+def test_missing_category(missing):
+    with pytest.raises(BoundsError, match="missing"):
+        mixed_space().encode_record([1, missing, 1])
+    with pytest.raises(BoundsError, match="missing"):
+        FeatureSpace.from_public(pd.DataFrame({"c": ["a", missing]}, dtype=object), categorical_features=["c"])
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])
+def test_missing_and_infinite_numbers(value):
+    with pytest.raises(BoundsError, match="NaN or infinity"):
+        mixed_space().encode_record([value, "M", 1])
+    with pytest.raises(BoundsError, match="NaN or infinity"):
+        FeatureSpace.from_public([[1.0], [value]])
+    with pytest.raises(BoundsError, match="NaN or infinity"):
+        FeatureSpace.from_bounds((0, 1), ["a"]).encode(pl.DataFrame({"a": [0.5, value]}))
+
+
+def test_text_in_a_numeric_column():
+    with pytest.raises(BoundsError, match="column 'age' is not numeric"):
+        mixed_space().encode_record(["old", "M", 1])
+    with pytest.raises(BoundsError, match="Complex"):
+        FeatureSpace.from_bounds((0, 1), 1).encode(np.array([[1j]]))
+
+
+@pytest.mark.parametrize("X", [[1.0, 2.0], 3.0, np.zeros((2, 2, 2))])
+def test_wrong_dimensions(X):
+    with pytest.raises(BoundsError, match="2-dimensional"):
+        FeatureSpace.from_bounds((0, 1), 2).encode(X)
+
+
+def test_wrong_or_missing_columns():
+    space = FeatureSpace.from_bounds((0, 1), ["a", "b"])
+    with pytest.raises(BoundsError, match="X has 3 features, but 2 features are expected"):
+        space.encode(np.zeros((4, 3)))
+    for make in (pd.DataFrame, pl.DataFrame):
+        with pytest.raises(BoundsError, match=r"lacks the columns \['b'\]"):
+            space.encode(make({"a": [1.0], "c": [1.0]}))
+
+
+@pytest.mark.parametrize("bounds", [(1, 0), (0, math.nan), (-math.inf, 1), [[0, 1], [1, 0]]])
+def test_reversed_or_infinite_feature_bounds(bounds):
+    with pytest.raises(BoundsError, match=r"'feature_bounds' of 'x.' must be finite with low <= high"):
+        FeatureSpace.from_bounds(bounds, 2)
+
+
+@pytest.mark.parametrize("bounds", [(0, 1, 2), 5, "ab", [[0, 1, 2], [1, 2, 3]], [[0], [1], [2]], {"a": 1}])
+def test_feature_bounds_of_the_wrong_shape(bounds):
+    with pytest.raises(
+        BoundsError, match=r"'feature_bounds' must be a pair \(low, high\) or an array of shape \(2, 2\)"
+    ):
+        FeatureSpace.from_bounds(bounds, 2)
+
+
+def test_missing_feature_bounds_say_why():
+    with pytest.raises(BoundsError, match=r"'feature_bounds' is required.*never read from private records"):
+        FeatureSpace.from_bounds(None, 2)
+
+
+def test_category_lists_without_public_data():
+    space = FeatureSpace.from_bounds((0, 9), ["age", "sex"], categories={"sex": ["F", "M"]})
+    assert space.encode_record({"age": 10, "sex": "M"}).tolist() == [9.0, 1.0]
+    assert len(FeatureSpace.from_bounds(None, ["sex"], categories={"sex": ["F", "M"]})) == 1
+    with pytest.raises(BoundsError, match="unknown columns"):
+        FeatureSpace.from_bounds((0, 9), ["age"], categories={"sex": ["F"]})
+
+
+def test_public_ranges_unless_given():
+    X = np.array([[1.0, -2.0], [3.0, 5.0]])
+    assert FeatureSpace.from_public(X).low.tolist() == [1.0, -2.0]
+    assert FeatureSpace.from_public(X, feature_bounds=(0, 4)).high.tolist() == [4.0, 4.0]
+    frame = pd.DataFrame({"c": ["b", "a"]})
+    assert FeatureSpace.from_public(frame).features[0].categories == ("a", "b")
+    assert FeatureSpace.from_public(frame, categories={"c": ["z", "b", "a"]}).features[0].categories == ("z", "b", "a")
+    with pytest.raises(BoundsError, match="unknown columns"):
+        FeatureSpace.from_public(frame, categorical_features=["d"])
+    with pytest.raises(BoundsError, match="unknown category 'b'"):
+        FeatureSpace.from_public(frame, categories={"c": ["a"]}).encode(frame)
+
+
+def test_impossible_schemas():
+    with pytest.raises(BoundsError, match="distinct"):
+        FeatureSpace.from_bounds((0, 1), ["a", "a"])
+    with pytest.raises(BoundsError, match="0 features"):
+        FeatureSpace(())
+    for categories in ((), ("a", "a"), (1, 1.0)):
+        with pytest.raises(BoundsError, match="distinct names"):
+            CategoricalFeature("c", categories)
+
+
+def test_outside_tells_raw_records_beyond_the_ranges():
+    space = FeatureSpace.from_bounds([[0, 0], [1, 2]], 2)
+    X = np.array([[0.0, 2.0], [1.1, 1.0], [0.5, -0.1], [0.5, 2.1]])
+    assert space.outside(X).tolist() == [False, True, True, True]
+
+
+def test_space_json_round_trip():
+    for space in (mixed_space(), FeatureSpace.from_bounds((-1e-9, 1e300), ["é", ""])):
+        again = FeatureSpace.from_dict(json.loads(json.dumps(space.to_dict())))
+        assert again == space and hash(again) == hash(space)
+        assert json.dumps(again.to_dict()) == json.dumps(space.to_dict())
+
+
+@pytest.mark.parametrize(
+    "features",
+    [None, "ab", 5, [5], ["x"], [None], [{"name": "a"}], [{"name": "a", "low": 0, "high": 1, "unit": "m"}],
+     [{"name": 5, "low": 0, "high": 1}], [{"name": "a", "low": "0", "high": 1}],
+     [{"name": "a", "low": True, "high": 1}],
+     [{"name": "a", "categories": "ab"}], [{"name": "a", "categories": [1]}], [{"name": "a", "categories": None}],
+     [{"name": "a", "categories": ["x"], "low": 0}], [{"name": "a", "low": 0, "high": math.inf}]],
+)  # fmt: skip
+def test_space_json_is_strict(features):
+    with pytest.raises(FormatError):
+        FeatureSpace.from_dict({"features": features})
+    with pytest.raises(FormatError):
+        FeatureSpace.from_dict({"features": [], "more": 1})
