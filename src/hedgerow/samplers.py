@@ -400,7 +400,7 @@ def _falling(term: int, bits: int, ratios: Iterator[tuple[int, int]]) -> tuple[l
 
     Returns the terms and a bound of the sum of all errors: of rounding, and of the terms left out.
     """
-    limit, out = term >> (bits + 10), []
+    limit, out = term >> (bits + 10), list[int]()
     for a, b in ratios:
         if term * a <= limit * (b - a):  # what follows is below term * r / (1 - r), with r = a / b
             steps = len(out)
@@ -443,7 +443,7 @@ class _HexDigit:
         key = (digit.astype(np.uint64) << np.uint64(60)) | (u >> np.uint64(4))
         sure = np.searchsorted(self._below_high, key, side="left")
         possible = np.searchsorted(self._low, key, side="right")
-        values = sure + self._shift[digit]
+        values: IntArray = sure + self._shift[digit]
         for i in np.flatnonzero(sure != possible):
             values[i] = self._laws[digit[i] - 1].resolve(int(u[i]), randomness)
         return values
