@@ -27,6 +27,17 @@ _HOMES = {
     ),
     "hedgerow.errors": ("BoundsError", "BudgetError", "FormatError", "HedgerowError"),
     "hedgerow.guarantee": ("Guarantee",),
+    "hedgerow.label": (
+        "AutoMechanism",
+        "GaussianMechanism",
+        "LabelPrior",
+        "LabelPrivateRegressor",
+        "LaplaceMechanism",
+        "RPWithPrior",
+        "RROnBins",
+        "StaircaseMechanism",
+        "UnbiasedRandomizer",
+    ),
     "hedgerow.ledger": ("Ledger",),
     "hedgerow.local": (
         "DeconvolutionRegressor",
@@ -46,6 +57,7 @@ _HOMES = {
         "privatize",
         "privatize_many",
     ),
+    "hedgerow.protocol.label": ("LabelReports", "LabelTask"),
     "hedgerow.randomness": ("Randomness", "SecureRandomness", "SeededRandomness"),
     "hedgerow.semi": (
         "HistOfTreeRegressor",
@@ -75,6 +87,17 @@ if TYPE_CHECKING:
     )
     from hedgerow.errors import BoundsError, BudgetError, FormatError, HedgerowError
     from hedgerow.guarantee import Guarantee
+    from hedgerow.label import (
+        AutoMechanism,
+        GaussianMechanism,
+        LabelPrior,
+        LabelPrivateRegressor,
+        LaplaceMechanism,
+        RPWithPrior,
+        RROnBins,
+        StaircaseMechanism,
+        UnbiasedRandomizer,
+    )
     from hedgerow.ledger import Ledger
     from hedgerow.local import (
         DeconvolutionRegressor,
@@ -86,6 +109,7 @@ if TYPE_CHECKING:
     )
     from hedgerow.partition import Partition
     from hedgerow.protocol import Aggregate, LocalTask, Model, Report, Reports, privatize, privatize_many
+    from hedgerow.protocol.label import LabelReports, LabelTask
     from hedgerow.randomness import Randomness, SecureRandomness, SeededRandomness
     from hedgerow.semi import HistOfTreeRegressor, KRRRegressor, LabelTreeRegressor, PartialTreeRegressor
     from hedgerow.simulate import simulate_aggregate

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,6 +53,10 @@ class LevelMechanism(Mechanism):
     def guarantee(self) -> Guarantee:
         """The local guarantee of one randomised label."""
         return Guarantee(self.epsilon, self.delta, protects="label", trust="local", neighbours="label")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Rebuilt from its parameters: sampling tables stay behind, and the claim is checked again.
+        return type(self), tuple(getattr(self, f.name) for f in fields(self) if f.init)  # type: ignore[arg-type]
 
     @property
     def code_range(self) -> tuple[int, int]:
