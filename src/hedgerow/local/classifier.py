@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -84,6 +85,8 @@ class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore
             raise HedgerowError("LPDTClassifier requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
         y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         self.classes_ = self._class_list(y, y_public)
         self._collect(X, y, X_public, y_public, classes=list(self.classes_))
