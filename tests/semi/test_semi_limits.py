@@ -147,3 +147,25 @@ def test_reports_of_no_holders():
     cells = CellTask.design(first, n_private=1, n_bins=2, max_depth=1)
     empty = SemiAggregate(cells).add(answer(cells, np.empty((0, 2)), secrets, 2)).model()
     assert empty.predict([[0.5, 0.5]]).tolist() == [1.0]
+
+
+def test_shrinking_keeps_what_is_certain_and_drops_what_is_noise():
+    step = 2.0 * (X[:, 2] > 0.5)
+    sure = HistOfTreeRegressor(np.inf, **BOUNDS, max_depth=1, random_state=0).fit(X, step, private=[False] * 3)
+    assert sure.predict([[0.5, 0.5, 0.1], [0.5, 0.5, 0.9]]) == pytest.approx([0.0, 2.0], abs=0.02)
+    noise = RNG.integers(0, 2, 600) * 2.0
+    unsure = HistOfTreeRegressor(0.05, **BOUNDS, n_private=1, max_depth=1, random_state=0)
+    assert np.ptp(unsure.fit(X, noise, private=[True, False, False]).model_.leaf_values) < 2.0
+
+
+def test_balance_keeps_both_sides_large():
+    levels = np.where(X[:, 0] > 0.98, 100, 0).astype(np.int64)
+    free, even = (
+        grow_masked(
+            FeatureSpace.from_bounds((0, 1), 3), X, levels, np.zeros((600, 3), dtype=bool), [0, 1, 2],
+            rule="cart", max_depth=1, balance=balance,
+        )
+        for balance in (0.0, 0.2)
+    )  # fmt: skip
+    assert np.bincount(free.apply(X)).min() < 30
+    assert np.bincount(even.apply(X)).min() >= 120

@@ -34,6 +34,7 @@ from hedgerow.mechanisms.one_bit import OneBit
 from hedgerow.mechanisms.record_laplace import RecordLaplace
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
+from hedgerow.protocol.semi.law import small_protocol
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE
 
@@ -170,3 +171,4 @@ register("unbiased response", lambda epsilon: _matrix(KaryResponse(epsilon, 2)))
 register("candidate bits", lambda epsilon: AmongCandidates(CandidateBits(epsilon), (True, False, True, True)))
 register("candidate k-ary", lambda epsilon: AmongCandidates(CandidateKary(epsilon), (True, False, True, True)))
 register("gradual Laplace", lambda epsilon: GradualLaplace(epsilon, 4, epsilon / 2), law=lambda m, v: m.law(v, reach=4))
+register("two-round protocol", small_protocol)

@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.guarantee import Guarantee
 from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiModel, SemiTask, answer_blocks, begin
-from hedgerow.protocol.semi.choose import Choice, choose
+from hedgerow.protocol.semi.choose import Choice
+from hedgerow.protocol.semi.files import resolve
 from hedgerow.randomness import as_randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
@@ -49,10 +50,12 @@ class HistOfTreeRegressor(SemiRegressor):
         The cell report: (17) or (8).
     min_samples_leaf : int, default=1
         Fewest holders with a public value on either side of a split.
+    balance : float, default=0.2
+        Smallest share of them on either side; the paper has 0.
     constant : float, default=0.1
         The constant of appendix C.1, for "auto".
     shrink : bool, default=True
-        Draw noisy cells towards the overall mean; False is the paper's estimator (9).
+        Believe the two sides of a split to differ only as far as noise allows; False is the paper's estimator (9).
     mask_private : bool, default=False
         Hide the mask too: random splits, and everybody answers over all cells.
     categories : dict, optional
@@ -96,6 +99,7 @@ class HistOfTreeRegressor(SemiRegressor):
         label_share: float = 0.5,
         response: str = "k_ary",
         min_samples_leaf: int = 1,
+        balance: float = 0.2,
         constant: float = 0.1,
         shrink: bool = True,
         mask_private: bool = False,
@@ -112,6 +116,7 @@ class HistOfTreeRegressor(SemiRegressor):
         self.label_share = label_share
         self.response = response
         self.min_samples_leaf = min_samples_leaf
+        self.balance = balance
         self.constant = constant
         self.shrink = shrink
         self.mask_private = mask_private
@@ -142,6 +147,7 @@ class HistOfTreeRegressor(SemiRegressor):
             max_depth=self.choice_.max_depth,
             rule=self.rule,
             min_samples_leaf=self.min_samples_leaf,
+            balance=self.balance,
             response=self.response,
             randomness=source.child("partition"),
         )
@@ -152,20 +158,14 @@ class HistOfTreeRegressor(SemiRegressor):
         return self
 
     def _choose(self, mask: npt.NDArray[np.bool_]) -> Choice:
-        given = (self.n_private, self.max_depth, self.n_bins)
-        if not any(isinstance(v, str) for v in given):
-            return Choice(int(self.n_private), int(self.max_depth), int(self.n_bins), float("nan"))
-        if self.mask_private:  # the masks may not be looked at: as if nobody had marked anything, no histogram
-            depth = 4 if isinstance(self.max_depth, str) else int(self.max_depth)
-            s = 0 if isinstance(self.n_private, str) else int(self.n_private)
-            return Choice(s, depth, 2 if isinstance(self.n_bins, str) else int(self.n_bins), float("nan"))
-        return choose(
+        return resolve(
             mask,
             self.epsilon,
             n_private=self.n_private,
             max_depth=self.max_depth,
             n_bins=self.n_bins,
             constant=self.constant,
+            hidden=self.mask_private,
         )
 
     def _task(self, space: Any, private: Any, mask: npt.NDArray[np.bool_]) -> SemiTask:
