@@ -28,6 +28,12 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see '{self.prog} --help')\n")
 
 
+class _Help(argparse.HelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = 16  # argparse forgets the indent of commands and would break their lines
+
+
 class _Version(argparse.Action):
     """Print the version; it is looked up only when asked for."""
 
@@ -40,7 +46,9 @@ class _Version(argparse.Action):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser with all commands."""
-    parser = _Parser(prog="hedgerow", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False)
+    parser = _Parser(
+        prog="hedgerow", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=_Help, allow_abbrev=False
+    )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=True)
     for name in COMMANDS:

@@ -29,7 +29,7 @@ class BytesBatch:
     """
 
     def __init__(self, file: IO[bytes], task: LocalTask, simulation: bool) -> None:
-        self._file, self._messages, self.n = file, tempfile.TemporaryFile(), 0
+        self._file, self._messages, self.n = file, tempfile.TemporaryFile(), 0  # noqa: SIM115 (closed by __exit__)
         # The header of an empty batch; its last 8 bytes are the number of reports.
         self._head = _none(task, simulation).to_bytes()
         file.write(self._head)
@@ -40,14 +40,19 @@ class BytesBatch:
         self._messages.write(reports.payloads.tobytes())
         self.n += len(reports)
 
-    def close(self) -> None:
+    def finish(self) -> None:
         """Append the messages and set the number of reports."""
-        with self._messages as messages:
-            messages.seek(0)
-            shutil.copyfileobj(messages, self._file, 1 << 20)
+        self._messages.seek(0)
+        shutil.copyfileobj(self._messages, self._file, 1 << 20)
         self._file.seek(len(self._head) - 8)
         self._file.write(self.n.to_bytes(8, "little"))
         self._file.seek(0, os.SEEK_END)
+
+    def __enter__(self) -> BytesBatch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._messages.close()
 
 
 class ParquetBatch:
@@ -64,8 +69,14 @@ class ParquetBatch:
         self._writer.write_table(_table(reports))
         self.n += len(reports)
 
-    def close(self) -> None:
+    def finish(self) -> None:
         """Write the footer."""
+        self._writer.close()
+
+    def __enter__(self) -> ParquetBatch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._writer.close()
 
 
@@ -116,9 +127,6 @@ def check_no_copies(tokens: Sequence[npt.NDArray[np.uint8]], paths: Sequence[str
     same = (rows[first] == rows[second]).all(axis=1)
     if same.any():
         i = int(np.flatnonzero(same)[0])
-        a, b = paths[origin[first[i]]], paths[origin[second[i]]]
-        where = f"twice in {a}" if a == b else f"in {a} and again in {b}"
-        raise FormatError(
-            f"{int(same.sum())} reports are there twice, the first {where}; leave out the copy "
-            "(simulations need a seed each)."
-        )
+        a, b = int(origin[first[i]]), int(origin[second[i]])
+        where = f"twice within {paths[a]}" if a == b else f"in {paths[a]} and again in {paths[b]}"
+        raise FormatError(f"{int(same.sum())} reports are there twice, one of them {where}; leave out the copy.")

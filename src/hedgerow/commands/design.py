@@ -30,8 +30,10 @@ def register(subparsers: Any) -> None:
     parser.add_argument("public", help="public records with their labels, CSV or Parquet")
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the label")
     parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="privacy budget of one report")
-    parser.add_argument(
-        "--label-bounds", required=True, type=_bounds, metavar="LOW:HIGH", help="public range of the label"
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--label-bounds", type=_bounds, metavar="LOW:HIGH", help="public range of a numeric label")
+    kind.add_argument(
+        "--classes", type=_names, metavar="A,B", help="the label is one of these classes; 'public': as in the records"
     )
     parser.add_argument("--features", type=_names, metavar="COL,COL", help="columns to use (default: all others)")
     parser.add_argument(
@@ -78,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         y,
         epsilon=arguments.epsilon,
         label_bounds=arguments.label_bounds,
+        classes="public" if arguments.classes == ["public"] else arguments.classes,
         rule=arguments.rule,
         max_depth=arguments.max_depth,
         min_samples_leaf=arguments.min_samples_leaf,
@@ -96,7 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace, task: LocalTask, X: Frame, y: Any) -> None:
     low, high = task.label_bounds
-    clipped = int(((y < low) | (y > high)).sum())
+    clipped = 0 if task.classes else int(((y < low) | (y > high)).sum())
+    values = f"in [{low:g}, {high:g}]" if task.classes is None else f"one of {', '.join(task.classes)}"
     width = 18 + task.encoding.width
     summary = {
         "output": arguments.output,
@@ -107,8 +111,9 @@ def _report(arguments: argparse.Namespace, task: LocalTask, X: Frame, y: Any) ->
         "n_leaves": task.n_leaves,
         "depth": task.partition.depth,
         "target": task.target,
-        "label_bounds": [low, high],
-        "label_steps": task.grid.n_steps,
+        "label_bounds": None if task.classes else [low, high],
+        "label_steps": None if task.classes else task.grid.n_steps,
+        "classes": None if task.classes is None else list(task.classes),
         "features": [f.to_dict() for f in task.space.features],
         "n_public": len(X),
         "n_public_clipped": clipped,
@@ -118,7 +123,7 @@ def _report(arguments: argparse.Namespace, task: LocalTask, X: Frame, y: Any) ->
     lines = [
         f"task {task.id[:12]} from {len(X):,} public records -> {arguments.output}",
         f"tree: {task.n_leaves} leaves, depth {task.partition.depth}; "
-        f"report: {task.response}, {width} bytes; label {task.target!r} in [{low:g}, {high:g}]",
+        f"report: {task.response}, {width} bytes; label {task.target!r} {values}",
         str(task.guarantee),
     ]
     if clipped:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import add_command, check_output, output, read_model, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hedgerow.protocol.model import Model
 
 _DESCRIPTION = """\
 Say what a model predicts and how sure it is: each leaf with its conditions,
 its share of the holders, its mean label and an interval for that mean; and what
-the people behind the reports were promised. All of it follows from the reports
-that were sent, and so costs no privacy.
+the people behind the reports were promised. Where the task came from public
+records, also whether private records look like them. All of it follows from the
+reports that were sent and from public records, and so costs no privacy.
 """
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -25,67 +29,65 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "explain", "say what a model predicts, and how sure it is", _DESCRIPTION)
     parser.add_argument("model", help="a model made by 'hedgerow aggregate'")
+    parser.add_argument("--shift", action="store_true", help="compare private and public records leaf by leaf")
     parser.add_argument("--plot", metavar="FILE", dest="picture", help="draw the tree: .png, .svg or .pdf")
+    parser.add_argument("--plot-shift", metavar="FILE", dest="shift_picture", help="draw the comparison")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print, and draw if asked to."""
     model = read_model(arguments.model)
-    if arguments.picture is not None:
-        _draw(arguments, model)
-    summary = {
+    if model.task.public is None and (arguments.shift or arguments.shift_picture is not None):
+        raise HedgerowError(f"{arguments.model} comes from a task without public records: nothing to compare with.")
+    pictures = {arguments.picture: model.plot, arguments.shift_picture: lambda: model.shift().plot()}
+    pictures.pop(None, None)
+    for path in pictures:
+        _check_picture(arguments, path)
+    for path, plot in pictures.items():
+        _draw(path, plot)
+    text = str(model.shift()) if arguments.shift else model.explain()
+    report(arguments, _summary(arguments, model), [text])
+    return 0
+
+
+def _summary(arguments: argparse.Namespace, model: Model) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    shift = None
+    if model.task.public is not None:
+        found = model.shift()
+        shift = {"verdict": found.verdict, "shifted": found.shifted, "p_share": found.p_share, "p_mean": found.p_mean}
+        shift["leaves"] = [asdict(leaf) for leaf in found.leaves]
+    return {
         "task": model.task.id,
         "title": model.task.title,
         "target": model.task.target,
-        "label_bounds": list(model.task.label_bounds),
+        "label_bounds": None if model.task.classes else list(model.task.label_bounds),
+        "classes": None if model.task.classes is None else list(model.task.classes),
         "n_reports": model.n_reports,
         "n_leaves": model.task.n_leaves,
         "leaves": model.leaf_table(),
+        "shift": shift,
         "simulation": model.simulation,
         "guarantee": model.guarantee.to_dict(),
         "statement": str(model.guarantee),
         "plot": arguments.picture,
+        "plot_shift": arguments.shift_picture,
     }
-    report(arguments, summary, [_text(model)])
-    return 0
 
 
-def _text(model: Model) -> str:
-    explain = getattr(model, "explain", None)
-    return str(explain()) if explain is not None else f"{_table(model)}\n\n{model.guarantee}"
-
-
-def _table(model: Model) -> str:
-    rows = [f"{'leaf':>4} {'share':>7} {'mean':>10} {'90 % interval':>23}  cell"]
-    for leaf in model.leaf_table():
-        interval = f"{leaf['low']:>10.4g} to {leaf['high']:>9.4g}"
-        note = "  (too few reports)" if leaf["starved"] else ""
-        rows.append(
-            f"{leaf['leaf']:>4} {leaf['share']:>7.1%} {leaf['mean']:>10.4g} {interval:>23}  {leaf['cell']}{note}"
-        )
-    return "\n".join(rows)
-
-
-def _draw(arguments: argparse.Namespace, model: Model) -> None:
-    """Draw into a file that appears only when it is whole."""
-    path = arguments.picture
-    kind = os.path.splitext(path)[1].lower()
-    if kind not in _PICTURES:
+def _check_picture(arguments: argparse.Namespace, path: str) -> None:
+    if os.path.splitext(path)[1].lower() not in _PICTURES:
         raise HedgerowError(f"--plot must name a file that ends in {', '.join(_PICTURES)}. Got {path!r} instead.")
-    check_output(argparse.Namespace(output=path, json=False), [arguments.model])
+    check_output(argparse.Namespace(output=path, json=False), [arguments.model], option="--plot")
     try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
+        import matplotlib.figure  # noqa: F401
     except ImportError:
         raise HedgerowError("--plot needs Matplotlib: pip install 'hedgerow[plot]'.") from None
-    from hedgerow.partition.plot import plot_partition
 
-    axes = plot_partition(model.task.partition, model.leaf_values)
-    try:
-        with output(path) as file:
-            axes.figure.savefig(file, format=kind[1:], dpi=150)
-    finally:
-        pyplot.close(axes.figure)
+
+def _draw(path: str, plot: Callable[[], Figure]) -> None:
+    """Draw into a file that appears only when it is whole."""
+    with output(path, option="--plot") as file:
+        plot().savefig(file, format=os.path.splitext(path)[1][1:].lower(), dpi=120)

@@ -83,7 +83,7 @@ def naming(path: str) -> Iterator[None]:
         raise FormatError(f"{path}: {error}") from error
 
 
-def check_output(arguments: argparse.Namespace, inputs: Sequence[str]) -> None:
+def check_output(arguments: argparse.Namespace, inputs: Sequence[str], option: str = "-o") -> None:
     """Refuse, before any work, an output that is an input or that mixes with the summary."""
     path = arguments.output
     if path == STDIO:
@@ -92,16 +92,16 @@ def check_output(arguments: argparse.Namespace, inputs: Sequence[str]) -> None:
         return
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
-        raise HedgerowError(f"-o {path}: there is no folder {folder}; make it first.")
+        raise HedgerowError(f"{option} {path}: there is no folder {folder}; make it first.")
     if os.path.isdir(path):
-        raise HedgerowError(f"-o {path} is a folder; give a file name in it.")
+        raise HedgerowError(f"{option} {path} is a folder; give a file name in it.")
     for name in inputs:
         if name != STDIO and os.path.exists(path) and os.path.exists(name) and os.path.samefile(path, name):
-            raise HedgerowError(f"-o {path} is an input of this command and would be lost; choose another name.")
+            raise HedgerowError(f"{option} {path} is an input of this command and would be lost; choose another name.")
 
 
 @contextlib.contextmanager
-def output(path: str) -> Iterator[IO[bytes]]:
+def output(path: str, option: str = "-o") -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when it is whole.
 
     A temporary file in the same folder is written, forced to disk and renamed. Whatever goes wrong on the way,
@@ -118,7 +118,7 @@ def output(path: str) -> Iterator[IO[bytes]]:
     partial = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{secrets.token_hex(4)}.partial")
     with _stoppable():
         try:
-            with _open_new(partial, path) as file:
+            with _open_new(partial, f"{option} {path}") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -132,11 +132,11 @@ def output(path: str) -> Iterator[IO[bytes]]:
     _sync_folder(os.path.dirname(target))
 
 
-def _open_new(partial: str, path: str) -> IO[bytes]:
+def _open_new(partial: str, what: str) -> IO[bytes]:
     try:
         return open(partial, "x+b")
     except OSError as error:
-        raise HedgerowError(f"-o {path} cannot be written: {error.strerror}.") from error
+        raise HedgerowError(f"{what} cannot be written: {error.strerror}.") from error
 
 
 def _copy(spool: IO[bytes], path: str) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hedgerow.commands.files import Progress, add_command, add_output, check_output, output, read_model, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Block, Table
-    from hedgerow.protocol.model import Model
+    from hedgerow.protocol.model import ClassModel, Model
 
 _DESCRIPTION = """\
 Predict the label of new records. All columns of the input are kept; the last
 column of the output is the prediction. With --interval two columns before it
 hold an interval for the mean label of the record's leaf (not for its own label).
+Of a model with classes, --probabilities adds one column a class before it.
 """
 
 
@@ -25,6 +26,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument("model", help="a model made by 'hedgerow aggregate'")
     parser.add_argument("new", help="records, CSV or Parquet; - for standard input")
     parser.add_argument("--interval", type=_level, metavar="LEVEL", help="add an interval, at 0.9 say")
+    parser.add_argument("--probabilities", action="store_true", help="add the probability of every class")
     parser.add_argument("--name", default="prediction", help="name of the new column (default: prediction)")
     add_output(parser, "the predictions; Parquet if its name ends in .parquet, else CSV")
     parser.set_defaults(run=run)
@@ -38,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     model = read_model(arguments.model)
     table = Table(arguments.new)
     table.require(model.task.space.names, "that the model asks for")
-    new = _new_names(arguments)
+    new = _new_names(arguments, model)
     if taken := [name for name in new if name in table.names]:
         raise HedgerowError(f"{arguments.new} already has a column {taken[0]!r}; choose another with --name.")
     n = _write(arguments, model, table, new)
@@ -54,8 +56,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _new_names(arguments: argparse.Namespace) -> list[str]:
-    name = arguments.name
+def _new_names(arguments: argparse.Namespace, model: Model) -> list[str]:
+    """Return the names of the new columns, the prediction last."""
+    name, classes = arguments.name, model.task.classes
+    if classes is not None and arguments.interval is not None:
+        raise HedgerowError("--interval is for numeric labels, and this model has classes; use --probabilities.")
+    if classes is None and arguments.probabilities:
+        raise HedgerowError("--probabilities is for classes, and this model has a numeric label; use --interval.")
+    if arguments.probabilities:
+        return [*(f"{name}_{c}" for c in classes or ()), name]
     return [name] if arguments.interval is None else [f"{name}_low", f"{name}_high", name]
 
 
@@ -67,17 +76,21 @@ def _write(arguments: argparse.Namespace, model: Model, table: Table, new: list[
         to_parquet = arguments.output.lower().endswith((".parquet", ".pq"))
         writer = ParquetPredictions(file, model.task.space) if to_parquet else CsvPredictions(file, table.names, new)
         for block in table.blocks():
-            writer.add(block, dict(zip(new, _predict(model, block, arguments.interval), strict=True)))
+            writer.add(block, dict(zip(new, _predict(arguments, model, block), strict=True)))
             n += len(block)
             progress.update(n, table.share)
-        writer.close()
+        writer.finish()
     return n
 
 
-def _predict(model: Model, block: Block, level: float | None) -> list[Any]:
+def _predict(arguments: argparse.Namespace, model: Model, block: Block) -> list[Any]:
     frame = block.frame(model.task.space)
     prediction = model.predict(frame)
-    return [prediction] if level is None else [*model.predict_interval(frame, level), prediction]
+    if arguments.probabilities:
+        return [*cast("ClassModel", model).predict_proba(frame).T, prediction]
+    if arguments.interval is not None:
+        return [*model.predict_interval(frame, arguments.interval), prediction]
+    return [prediction]
 
 
 def _level(text: str) -> float:

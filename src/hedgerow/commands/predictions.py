@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 import numpy.typing as npt
@@ -21,15 +21,20 @@ class CsvPredictions:
 
     def __init__(self, file: IO[bytes], names: list[str], new: list[str]) -> None:
         self._text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        self._writer = csv.writer(self._text, lineterminator="\n")
-        self._writer.writerow([*names, *new])
+        self._write([[*names, *new]])
 
     def add(self, block: Block, new: Columns) -> None:
         """Write one block."""
         old = [c if isinstance(c, tuple) else c.to_pylist() for c in block.columns.values()]
-        self._writer.writerows(zip(*old, *(v.tolist() for v in new.values()), strict=True))
+        self._write(list(zip(*old, *(v.tolist() for v in new.values()), strict=True)))
 
-    def close(self) -> None:
+    def _write(self, rows: Sequence[Sequence[Any]]) -> None:
+        # The csv module forgets to quote a lone carriage return when lines end in a line feed.
+        odd = any(isinstance(cell, str) and "\r" in cell for row in rows for cell in row)
+        writer = csv.writer(self._text, lineterminator="\n", quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL)
+        writer.writerows(rows)
+
+    def finish(self) -> None:
         """Write what is left, without closing the file."""
         self._text.detach()
 
@@ -64,7 +69,7 @@ class ParquetPredictions:
             return block.columns[name]
         return pa.array(block.numbers(name) if name in self._numeric else block.columns[name])
 
-    def close(self) -> None:
+    def finish(self) -> None:
         """Write the footer."""
         if self._writer is None:
             raise HedgerowError("there are no rows to predict, and so no Parquet file; give at least one row.")

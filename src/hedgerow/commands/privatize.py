@@ -6,7 +6,17 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import Progress, add_command, add_output, check_output, naming, output, read_task, report, warn
+from hedgerow.commands.files import (
+    Progress,
+    add_command,
+    add_output,
+    check_output,
+    naming,
+    output,
+    read_task,
+    report,
+    warn,
+)
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Table
@@ -46,9 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     table.require([*task.space.names, task.target], "that the task asks for")
     source = as_randomness(arguments.seed)
     if source.simulation:
-        warn(arguments, "--seed is for simulation; whoever knows the seed can take the noise away. Nobody is protected.")
+        warn(arguments, "--seed is for simulation: whoever knows the seed can take the noise away; nobody is protected")
     if math.isinf(task.epsilon):
-        warn(arguments, "the task's epsilon is infinite; reports hold the truth and nobody is protected.")
+        warn(arguments, "the task's epsilon is infinite: reports hold the truth; nobody is protected")
     n = _write(arguments, task, table, source)
     _report(arguments, task, n, source.simulation)
     return 0
@@ -59,13 +69,16 @@ def _write(arguments: argparse.Namespace, task: LocalTask, table: Table, source:
     from hedgerow.protocol.holder import privatize_many
 
     kind = ParquetBatch if arguments.output.lower().endswith(PARQUET) else BytesBatch
-    with output(arguments.output) as file, Progress("privatising") as progress:
-        batch = kind(file, task, source.simulation)
+    with (
+        output(arguments.output) as file,
+        kind(file, task, source.simulation) as batch,
+        Progress("privatising") as progress,
+    ):
         for block in table.blocks():
             with naming(arguments.private):
-                batch.add(privatize_many(task, block.frame(task.space), block.numbers(task.target), source))
+                batch.add(privatize_many(task, block.frame(task.space), block.labels(task), source))
             progress.update(batch.n, table.share)
-        batch.close()
+        batch.finish()
     return batch.n
 
 

@@ -15,9 +15,22 @@ from hedgerow.errors import BoundsError, HedgerowError
 MOST_CATEGORIES = 100
 
 
-def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[Any], npt.NDArray[np.float64]]:
     """Return the features, the labels and the bounds of all columns."""
     table = Table(arguments.public)
+    names, given = _check_columns(arguments, table)
+    blocks = _read(table)
+    if not blocks:
+        raise HedgerowError(f"{arguments.public} has no records below its header; public records are needed.")
+    y = np.concatenate(
+        [b.texts(arguments.target) if arguments.classes else b.numbers(arguments.target) for b in blocks]
+    )
+    data = {n: _column(blocks, n, n in arguments.categorical, n in given) for n in names}
+    return Frame(data, len(y)), y, np.array([given.get(n) or _range(data[n]) for n in names]).T
+
+
+def _check_columns(arguments: argparse.Namespace, table: Table) -> tuple[list[str], dict[str, tuple[float, float]]]:
+    """Return the features and the given bounds, refusing names that do not fit."""
     table.require([arguments.target], "named by --target")
     names = arguments.features or [n for n in table.names if n != arguments.target]
     table.require(names, "named by --features")
@@ -29,16 +42,16 @@ def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[np.fl
         raise HedgerowError(f"--features must name at least one column other than the target {arguments.target!r}.")
     if both := sorted(set(given) & set(arguments.categorical)):
         raise HedgerowError(f"column {both[0]!r} is categorical and has no range; leave out its --feature-bounds.")
+    return names, given
+
+
+def _read(table: Table) -> list[Block]:
+    blocks = []
     with Progress("reading") as progress:
-        blocks = []
         for block in table.blocks():
             blocks.append(block)
             progress.update(block.start + len(block), table.share)
-    if not blocks:
-        raise HedgerowError(f"{arguments.public} has no records below its header; public records are needed.")
-    y = np.concatenate([b.numbers(arguments.target) for b in blocks])
-    data = {n: _column(blocks, n, n in arguments.categorical, n in given) for n in names}
-    return Frame(data, len(y)), y, np.array([given.get(n) or _range(data[n]) for n in names]).T
+    return blocks
 
 
 def _column(blocks: list[Block], name: str, declared: bool, numeric: bool) -> npt.NDArray[Any]:

@@ -12,10 +12,11 @@ import io
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
 from itertools import islice
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ import numpy.typing as npt
 from hedgerow.bounds import CategoricalFeature, FeatureSpace
 from hedgerow.commands.files import STDIO
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.protocol.task import LocalTask
 
 ROWS = 1 << 16
 LARGE = 1 << 23  # bytes of CSV from which pyarrow is worth its start-up
@@ -74,6 +76,14 @@ class Block:
         out[:] = cells
         return out
 
+    def labels(self, task: LocalTask) -> npt.NDArray[Any]:
+        """Return the labels of a task: numbers, or classes that the task lists."""
+        if task.classes is None:
+            return self.numbers(task.target)
+        classes = self.texts(task.target)
+        self._check_known(CategoricalFeature(task.target, task.classes), classes)
+        return classes
+
     def frame(self, space: FeatureSpace) -> Frame:
         """Return the features of a task or model, checked cell by cell."""
         data: dict[str, npt.NDArray[Any]] = {}
@@ -116,8 +126,8 @@ class Table:
     def __init__(self, path: str) -> None:
         self.path = path
         self.is_csv = not path.lower().endswith((".parquet", ".pq"))
-        self._stdin: Iterator[tuple[int, list[str]]] | None = None
-        self._position = lambda: 0  # bytes read so far
+        self._stdin: Generator[tuple[int, list[str]], None, None] | None = None
+        self._position: Callable[[], int] = int  # bytes read so far: none
         if self.is_csv:
             self.names = self._csv_names()
         else:
@@ -166,10 +176,10 @@ class Table:
             self._stdin = records  # can be read once only
         return first
 
-    def _lines(self) -> Iterator[tuple[int, list[str]]]:
+    def _lines(self) -> Generator[tuple[int, list[str]], None, None]:
         """Yield (line, cells) of every record, the header first; empty lines are skipped."""
         with _open_text(self.path) as file:
-            self._position = lambda: 0 if file.closed or self.path == STDIO else file.buffer.tell()
+            self._position = partial(_tell, file)
             reader = csv.reader(file, strict=True)
             try:
                 for cells in reader:
@@ -182,14 +192,17 @@ class Table:
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line, cells) of every record below the header, checking their length."""
-        records = self._stdin if self._stdin is not None else islice(self._lines(), 1, None)
-        for line, cells in records:
-            if len(cells) != len(self.names):
-                raise FormatError(
-                    f"{self.path}, line {line}: {len(cells)} cells where the header has {len(self.names)}; "
-                    "correct the line (a text with a comma needs quotes)."
-                )
-            yield line, cells
+        records = self._stdin or self._lines()
+        if self._stdin is None:
+            next(records)
+        with closing(records):
+            for line, cells in records:
+                if len(cells) != len(self.names):
+                    raise FormatError(
+                        f"{self.path}, line {line}: {len(cells)} cells where the header has {len(self.names)}; "
+                        "correct the line (a text with a comma needs quotes)."
+                    )
+                yield line, cells
 
     def _csv_blocks(self, rows: int, skip: int) -> Iterator[Block]:
         records, start = islice(self._records(), skip, None), skip
@@ -271,10 +284,15 @@ def _said(cell: Any) -> str:
     return f"{cell!r}" if len(repr(cell)) <= 40 else f"{repr(cell)[:39]}…"
 
 
-def _open_text(path: str) -> IO[str]:
+def _open_text(path: str) -> io.TextIOWrapper:
     if path == STDIO:
         return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
     return open(path, encoding="utf-8-sig", newline="")
+
+
+def _tell(file: io.TextIOWrapper) -> int:
+    """Return how many bytes have been read; a text file itself does not say while it is iterated."""
+    return 0 if file.closed else cast("io.BufferedReader", file.buffer).tell()
 
 
 def _has_pyarrow() -> bool:
