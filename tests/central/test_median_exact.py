@@ -1,0 +1,70 @@
+"""Private medians: exact law, shortcut equal to it in law, and the audit that can fail."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from hedgerow.audit import audit_laws
+from hedgerow.mechanisms.median import PrivateMedian
+from hedgerow.randomness import SeededRandomness
+
+CELLS = 4
+
+
+def worst(built_for, claim):
+    median = PrivateMedian(built_for, CELLS)
+    losses = []
+    for size in range(4):
+        for data in itertools.combinations_with_replacement(range(CELLS), size):
+            for extra in range(CELLS):
+                laws = [(data, median.law(data)), ("with", median.law((*data, extra)))]
+                losses.append(audit_laws("median", laws, epsilon=claim))
+    # Where the loss comes close to its bound: one cut of many whose larger side grows.
+    fine = PrivateMedian(built_for, 40)
+    laws = [("D", fine.law((0, 39, 39))), ("with", fine.law((0, 39, 39, 1)))]
+    losses.append(audit_laws("median", laws, epsilon=claim))
+    return max(losses, key=lambda r: r.measured)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_a_median_costs_epsilon(epsilon):
+    result = worst(epsilon, epsilon)
+    assert result.holds and result.measured > 0.9 * epsilon
+
+
+def test_audit_fails_when_noise_is_ten_percent_too_small():
+    assert not worst(1.1, 1.0).holds
+
+
+@pytest.mark.parametrize(
+    "data", [(), (2,), (3, 3, 3, 7, 9), (0,) * 6 + (11,), (5,) * 40 + (6,) * 3, tuple(range(12)) * 3]
+)
+def test_shortcut_follows_the_law(data):
+    median, n = PrivateMedian(0.7, 12), 2000
+    law = median.law(data)
+    source = SeededRandomness(5)
+    drawn = np.array([median.choose(data, source) for _ in range(n)])
+    limit = math.sqrt(math.log(22 / 1e-8) / (2 * n))  # Hoeffding over 11 cuts: a false alarm below 1e-8
+    for cut in range(1, 12):
+        assert abs((drawn == cut).mean() - float(law.probability(cut))) < limit
+
+
+def test_envelope_is_used_and_stays_exact(monkeypatch):
+    """With one weighted rank only, nearly all draws come from the envelope and its rejection."""
+    monkeypatch.setattr("hedgerow.mechanisms.median._MOST_RANKS", 1)
+    median, data, n = PrivateMedian(0.2, 6), (0, 1, 1, 2, 2, 2, 3, 5, 5, 5), 3000
+    law, source = median.law(data), SeededRandomness(6)
+    drawn = np.array([median.choose(data, source) for _ in range(n)])
+    limit = math.sqrt(math.log(10 / 1e-8) / (2 * n))
+    for cut in range(1, 6):
+        assert abs((drawn == cut).mean() - float(law.probability(cut))) < limit
+
+
+def test_threshold_is_near_the_median_and_exact_without_noise():
+    x = np.random.default_rng(0).normal(5, 1, 20_001)
+    assert abs(PrivateMedian(1.0).threshold(x, -100, 100, SeededRandomness(0)) - 5) < 0.1
+    cut = PrivateMedian(math.inf).threshold(x, -100, 100, SeededRandomness(0))
+    assert abs((x < cut).sum() - 10_000.5) < 1
+    assert -1 < PrivateMedian(1.0).threshold(np.empty(0), -1, 1, SeededRandomness(0)) < 1
