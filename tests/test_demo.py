@@ -44,7 +44,7 @@ def test_demo_saves_all_methods(output):
     folder, _ = output
     with (folder / "results.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len({row["method"] for row in rows}) == 6
+    assert len({row["method"] for row in rows}) == 7
     assert all(float(row["mse"]) > 0 for row in rows)
 
 

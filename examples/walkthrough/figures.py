@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.text import Text
 
-from walkthrough.study import FAIR, OPEN, OURS, PAPER_M, PAPER_V, PUBLIC, leaf_means
+from walkthrough.study import BLENDED_V, FAIR, OPEN, OURS, PAPER_M, PAPER_V, PUBLIC, leaf_means
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hedgerow import Model
 
 INK, MUTED, LINE = "#1f2933", "#6b7785", "#d5dbe1"
-GREEN, ORANGE, PURPLE = "#2f7d4f", "#c8641b", "#7a5ea8"
+GREEN, ORANGE, SAND, PURPLE = "#2f7d4f", "#c8641b", "#d9a566", "#7a5ea8"
 STYLE = {
     "font.family": "sans-serif",
     "font.size": 11,
@@ -61,7 +61,8 @@ def curve_svg(table: pd.DataFrame, fixed: dict[str, float]) -> str:
     """Draw test error against epsilon."""
     with plt.rc_context(STYLE):
         figure, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
-        for name, colour, marker in ((PAPER_M, PURPLE, "^"), (PAPER_V, ORANGE, "s"), (OURS, GREEN, "o")):
+        lines = ((PAPER_M, PURPLE, "^"), (PAPER_V, ORANGE, "s"), (BLENDED_V, SAND, "D"), (OURS, GREEN, "o"))
+        for name, colour, marker in lines:
             rows = table[table["method"] == name]
             below = np.minimum(rows["sd"], 0.9 * rows["mse"])
             look = {"color": colour, "marker": marker, "lw": 2, "capsize": 3, "elinewidth": 1}

@@ -12,7 +12,7 @@ import pandas as pd
 
 from walkthrough.device import Account, CellLine
 from walkthrough.population import TARGET
-from walkthrough.study import FAIR, OPEN, OURS, PAPER_M, PAPER_V, PUBLIC
+from walkthrough.study import ORDER, OURS
 
 _PAGE = Template("""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -71,9 +71,11 @@ the figures cannot; the private reports put them right.</p>
 <p>Mean squared error on $n_test homes that took no part, mean of $repeats runs.</p>
 <img alt="Test error against epsilon" src="$curve">
 <div class="wide"><table>$table</table></div>
-<p class="muted">All methods use the same depth, and all lean on the pilot's means in leaves where noise drowns the
-reports. The last line keeps us honest: with a pilot that is a fair sample, public data alone would do this well, and
-private reports pay only where they are many or the budget is large.</p></section>
+<p class="muted">All trees have the same depth. LPDT is as its paper has it: a noisy bit for every leaf, a noisy label,
+and reports alone. Leaning on public means weighs the pilot in where reports are mostly noise; ours does so too, and
+sends one report of (leaf, end of the label) with the whole epsilon. The last line keeps us honest: with a pilot that
+is a fair sample, public data alone would do this well, and private reports pay only where they are many or the
+budget is large.</p></section>
 
 <section><h2>What one device sent</h2>
 <div class="two"><div><h3>The true record (stays at home)</h3><table>$record</table></div>
@@ -136,7 +138,7 @@ def _results(table: pd.DataFrame, fixed: dict[str, float]) -> str:
     epsilons = sorted(table["epsilon"].unique())
     head = "".join(f"<th>&epsilon;&nbsp;=&nbsp;{e:g}</th>" for e in epsilons)
     rows = [f"<thead><tr><th></th>{head}</tr></thead>"]
-    for name in (PUBLIC, PAPER_M, PAPER_V, OURS, OPEN, FAIR):
+    for name in ORDER:
         if name in fixed:
             cells = f"<td>{fixed[name]:.1f}</td>" * len(epsilons)
         else:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from walkthrough.device import Account
 from walkthrough.population import TARGET
-from walkthrough.study import FAIR, OPEN, OURS, PAPER_M, PAPER_V, PUBLIC
+from walkthrough.study import ORDER, OURS
 
 WIDTH = 100
 
@@ -27,7 +27,7 @@ def results_table(table: pd.DataFrame, fixed: dict[str, float]) -> str:
     """Return test errors, one row a method and one column a budget."""
     epsilons = sorted(table["epsilon"].unique())
     lines = [f"{'test MSE at epsilon =':<44}" + "".join(f"{e:>9g}" for e in epsilons)]
-    for name in (PUBLIC, PAPER_M, PAPER_V, OURS, OPEN, FAIR):
+    for name in ORDER:
         if name in fixed:
             cells = [f"{fixed[name]:>9.1f}"] * len(epsilons)
         else:
