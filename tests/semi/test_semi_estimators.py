@@ -161,3 +161,20 @@ def test_mask_files(tmp_path):
         path.write_text(text)
         with pytest.raises(ValueError, match=word):
             read_mask(path, ("a", "b"), 2)
+
+
+def test_data_frames_and_categories():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"job": np.array(list("abcd"))[(4 * X[:, 0]).astype(int)], "age": X[:, 1], "far": X[:, 3]})
+    y = np.where(frame["job"].isin(["a", "c"]), 0.2, 1.8)
+    categories = {"job": ["a", "b", "c", "d"]}
+    for cls, extra in (
+        (HistOfTreeRegressor, {"n_bins": 4, "max_depth": 1}),
+        (KRRRegressor, {}),
+        (LabelTreeRegressor, {}),
+    ):
+        tree = cls(9.0, label_bounds=(0, 2), feature_bounds=(0, 1), categories=categories, random_state=0, **extra)
+        tree.fit(frame, y, private=[True, False, False])
+        assert ((tree.predict(frame) - y) ** 2).mean() < 0.5 * y.var()
+    policy = HistOfTreeRegressor(1.0, **UNIT, random_state=0).fit(frame[["age", "far"]], y, private=[False, True])
+    assert any("private: far" in note for note in policy.guarantee_.notes)

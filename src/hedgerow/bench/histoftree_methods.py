@@ -180,10 +180,10 @@ def ad_hist_of_tree(trial: Trial, epsilon: float, aligned: bool, source: Randomn
     mask = np.broadcast_to(trial.aligned, trial.X.shape) if aligned else trial.personal
     out: Grid = {}
     known: dict[tuple[float, int, int, int], tuple[float, float]] = {}
+    chosen = {constant: choose(mask, epsilon, constant=constant) for constant in CONSTANTS}
     for share in SHARES:
         task = _task(trial, epsilon, share, aligned)
-        for constant in CONSTANTS:
-            c = choose(mask, epsilon, constant=constant)
+        for constant, c in chosen.items():
             rounds = None
             for offset in OFFSETS:
                 key = (share, c.n_private, c.max_depth, max(1, c.n_bins + offset))
@@ -248,6 +248,8 @@ def hist(trial: Trial, epsilon: float, aligned: bool, source: Randomness) -> Gri
     """Return errors of the local histogram, which treats everything as private."""
     out: Grid = {}
     for t in (1, 2, 3, 4):
+        if t > 1 and t ** trial.X.shape[1] > 10 * len(trial.y):
+            continue  # ten cells a holder: nothing but noise, and slow to draw
         for threshold in (0.01, 0.05):
             model = PrivateHistogramRegressor(
                 epsilon,

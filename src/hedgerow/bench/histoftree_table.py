@@ -51,7 +51,9 @@ def _best(results: Results, estimator: str) -> dict[tuple[str, str, float, str],
             grids[code, preference, epsilon, method][parameter].append(error)
     out = {}
     for key, grid in grids.items():
-        parameter = min(grid, key=lambda p: float(np.mean(grid[p])))
+        most = max(map(len, grid.values()))
+        full = [p for p, errors in grid.items() if len(errors) == most]
+        parameter = min(full, key=lambda p: float(np.mean(grid[p])))
         out[key] = Best(parameter, tuple(grid[parameter]))
     return out
 
@@ -168,7 +170,8 @@ one could do privately).
   s* = ceil(log sqrt(d)) columns are protected in the aligned case, and W_i^l = 1 for i <= n / 10^floor(l/s*) in the
   personalised one. ABA's Sex is coded 0, 1, 2 for all methods.
 - All methods clip their predictions to the label bounds (the paper's Hist does not: hence its 1e4 and more). KRR
-  divides epsilon over the private features AND the label. Hist gives starved cells the middle of the label range.
+  divides epsilon over the private features AND the label. Hist gives starved cells the middle of the label range;
+  bins that make more than ten cells a holder are left out of its grid.
 - HistOfTree is as shipped: holders whose cell is certain give the label all of epsilon (with one bin, everybody under a
   policy), a split leaves at least a fifth of the holders on either side, and the sides of a split differ only as far as
   noise allows. A second table has the paper's plain estimator (9) on the same reports.

@@ -26,18 +26,19 @@ _MOMENTS = ("numerator", "denominator", "var_n", "cov", "var_d")
 _FIELDS = {"format", "version", "task", "n_reports", "simulation", "shrink", *_MOMENTS}
 
 
-def shrunk(partition: Partition, moments: Moments) -> FloatArray:
+def shrunk(partition: Partition, moments: Moments, width: float) -> FloatArray:
     r"""Return cell means (in levels) in which the two sides of a split differ only as far as noise leaves it credible.
 
-    From the root down, a node passes its value to its children ``a`` and ``b``, which move apart by the contrast of
-    their means, shrunk by the factor
+    From the root down, a node passes its value r to its children a and b, which move apart by their contrast times w:
 
-    .. math:: w = \max\Big(0,\ 1 - \frac{2 s^2}{c^2}\Big), \qquad c = \frac{N_a}{D_a} - \frac{N_b}{D_b}, \qquad
-              s^2 = \frac{V_a}{D_a^2} + \frac{V_b}{D_b^2}
+    .. math:: c = \frac{N_a - r D_a}{E_a} - \frac{N_b - r D_b}{E_b}, \qquad
+              s^2 = \frac{V_a}{E_a^2} + \frac{V_b}{E_b^2}, \qquad w = \max\Big(0,\ 1 - \frac{2 s^2}{c^2}\Big)
 
     (positive-part James-Stein; 2 rather than 1 because splits were chosen for their contrast). V_a is the variance of
-    ``N_a - r D_a`` at the parent's value r, for inner nodes the sum over their cells, which is an upper bound. A side
-    that cannot be told from an empty one gets the parent's value; with many holders nothing is shrunk.
+    ``N_a - r D_a``, for inner nodes the sum over their cells, which is an upper bound. ``E = D + V / (tau^2 D)`` keeps
+    a number D of holders that is mostly noise from being divided by: no side is expected to differ by much more than
+    tau, a quarter of the label's ``width``. A side that cannot be told from an empty one gets the parent's value; with
+    many holders nothing is shrunk.
     """
     levels = node_levels(partition.feature, partition.left)
     N, D, var_n, cov, var_d = (_node_sums(partition, levels, getattr(moments, name)) for name in _MOMENTS)
@@ -46,16 +47,21 @@ def shrunk(partition: Partition, moments: Moments) -> FloatArray:
     for level in levels:
         inner = level[partition.feature[level] >= 0]
         a = partition.left[inner].astype(np.intp)
-        r, sides = value[inner], (a, a + 1)
+        r = value[inner]
         value[a] = value[a + 1] = r
         full = (D[a] > 0) & (D[a + 1] > 0)
-        safe = [np.where(full, D[x], 1.0) for x in sides]
-        spread = [np.maximum(var_n[x] - 2 * r * cov[x] + r * r * var_d[x], 0.0) for x in sides]
-        contrast = np.where(full, N[a] / safe[0] - N[a + 1] / safe[1], 0.0)
-        noise = 2 * (spread[0] / safe[0] ** 2 + spread[1] / safe[1] ** 2)
-        kept = np.where(contrast**2 > noise, contrast - np.divide(noise, contrast, where=contrast != 0, out=r * 0), 0.0)
-        value[a] += kept * safe[1] / (safe[0] + safe[1])
-        value[a + 1] -= kept * safe[0] / (safe[0] + safe[1])
+        move, noise, size = [], np.zeros(len(a)), []
+        for side in (a, a + 1):
+            spread = np.maximum(var_n[side] - 2 * r * cov[side] + r * r * var_d[side], 0.0)
+            size.append(np.where(full, D[side], 1.0))
+            enough = size[-1] + spread * 16 / (width * width * size[-1])
+            move.append((N[side] - r * D[side]) / enough)
+            noise += 2 * spread / enough**2
+        contrast = np.where(full, move[0] - move[1], 0.0)
+        believed = full & (contrast**2 > noise)
+        kept = np.where(believed, contrast - noise / np.where(believed, contrast, 1.0), 0.0)
+        value[a] += kept * size[1] / (size[0] + size[1])
+        value[a + 1] -= kept * size[0] / (size[0] + size[1])
     leaf = partition.leaf_of_node
     out = np.empty(partition.n_leaves)
     out[leaf[leaf >= 0]] = value[leaf >= 0]
@@ -125,7 +131,7 @@ class SemiModel:
         grid = self.task.first.grid
         if self.n_reports == 0:
             return grid.values(np.full(self.task.n_cells, grid.n_steps / 2))
-        return grid.values(np.clip(shrunk(self.partition, self.leaves.moments), 0.0, grid.n_steps))
+        return grid.values(np.clip(shrunk(self.partition, self.leaves.moments, grid.n_steps), 0.0, grid.n_steps))
 
     def apply(self, X: object) -> Any:
         """Return the cell of each record."""
