@@ -120,7 +120,9 @@ class LazyCdf:
         self._offset, lows, highs = bounds(64)
         self._low = np.array([v for v in lows if v < ONE], dtype=np.uint64)
         # high - 1, compared with "<": so that high = 2**64 fits (then no 64 bits are ever enough).
-        self._below_high = np.array([min(max(v, 1), ONE) - 1 for v in highs[: len(self._low)]], dtype=np.uint64)
+        self._below_high = np.array(
+            [(v - 1 if v < ONE else ONE - 1) if v else 0 for v in highs[: len(self._low)]], dtype=np.uint64
+        )
         self._drawn = 0
         self._table: npt.NDArray[np.int32] | None = None
 
@@ -146,7 +148,8 @@ class LazyCdf:
     def table(self, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """Return the value of every 16-bit prefix, -1 where it is left open."""
         table = self._tabulate()
-        return np.where(table < 0, -1, table + self._offset).astype(dtype)
+        table[table >= 0] += self._offset
+        return table.astype(dtype)
 
     def keys(self, digit: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """Return the lower bounds, and the upper ones less one, to 60 bits, with four bits before them."""
@@ -163,12 +166,13 @@ class LazyCdf:
         return self._resolve(u, randomness) + self._offset
 
     def _tabulate(self) -> npt.NDArray[np.int32]:
-        """Return :meth:`_count` of all 16-bit prefixes, from the number of thresholds in each cell."""
-        cells = 1 << 16
-        ends = np.bincount((self._below_high >> np.uint64(48)).astype(np.intp), minlength=cells).cumsum()
-        possible = np.bincount((self._low >> np.uint64(48)).astype(np.intp), minlength=cells).cumsum()
-        sure = np.concatenate([[0], ends[:-1]])
-        return np.where(sure == possible, sure, -1).astype(np.int32)
+        """Return :meth:`_count` of all 16-bit prefixes: runs between thresholds, open where a threshold lies."""
+        lows, highs = ((part >> np.uint64(48)).astype(np.intp) for part in (self._low, self._below_high))
+        runs = np.diff(highs, prepend=-1, append=(1 << 16) - 1)
+        table = np.repeat(np.arange(runs.size, dtype=np.int32), runs)
+        for beyond in range(int((highs - lows).max(initial=0)) + 1):
+            table[np.minimum(lows + beyond, highs)] = -1
+        return table
 
     def _count(self, first: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
         """Return the count of thresholds at or below a 16-bit prefix, -1 where the prefix leaves it open."""
