@@ -171,6 +171,13 @@ def test_an_unknown_prior_is_paid_for(kind, options, parts, total, trust):
         mechanism.law(0)
 
 
+@pytest.mark.parametrize("options", [{}, {"trust": "local"}, {"prior_from": "holders"}])
+def test_very_few_labels_are_no_error(options):
+    for n in (0, 1, 2):
+        mechanism = RPWithPrior(1.0, label_bounds=BOUNDS, **options)
+        assert mechanism.randomize(np.full(n, 7.0), 0).shape == (n,)
+
+
 def test_auto_takes_the_least_error():
     for epsilon, averaging in itertools.product((0.3, 2.0, 6.0), (None, 50.0)):
         auto = AutoMechanism(epsilon, label_bounds=BOUNDS, prior=PRIOR, averaging=averaging)

@@ -83,6 +83,10 @@ def test_priors_are_read_from_several_forms():
     expected = LabelPrior((0, 5, 10), (0.75, 0.25))
     assert LabelPrior.of((heights, nodes), (0, 10)) == expected
     assert LabelPrior.of((nodes, heights), (0, 10)) == expected
+    uneven = np.histogram([1, 2, 8], bins=[0.0, 2.5, 10.0])  # counts, then the same as densities in both orders
+    density = np.histogram([1, 2, 8], bins=[0.0, 2.5, 10.0], density=True)
+    for form in (uneven, density, density[::-1]):
+        assert LabelPrior.of(form, (0, 10)).masses == pytest.approx((2 / 3, 1 / 3))
     assert LabelPrior.of([3, 1], (0, 10)) == expected
     assert LabelPrior.of("uniform", (0, 10)) == LabelPrior((0, 10), (1,))
     for bad in ("normal", [[1, 2]], ([1, 2], [3, 4])):

@@ -69,6 +69,8 @@ def decode_prior(mechanism: LevelMechanism, grid: LabelGrid, codes: IntArray, bi
     first, last = mechanism.code_range
     seen = np.bincount(codes - first, minlength=last - first + 1).astype(np.float64)
     nodes = tuple(np.linspace(*bounds, bins + 1))
+    if not codes.size:
+        return LabelPrior.uniform(bounds)
     if mechanism.epsilon == math.inf:
         inside = np.interp(np.linspace(0, seen.size, bins + 1), np.arange(seen.size + 1), np.r_[0, np.cumsum(seen)])
         return LabelPrior(nodes, tuple(np.maximum(np.diff(inside), 0)))

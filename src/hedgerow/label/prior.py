@@ -73,9 +73,8 @@ class LabelPrior:
     def of(cls, prior: Any, label_bounds: object) -> LabelPrior:
         """Return a prior given as one, as "uniform", as a histogram, or as masses of equal bins.
 
-        A histogram is a pair ``(heights, nodes)`` as of :func:`numpy.histogram`, in either order; heights are
-        counts or densities, told apart by nothing, so with bins of different widths pass densities times
-        widths, that is masses.
+        ``(nodes, densities)`` is a step density. ``(heights, nodes)``, as of :func:`numpy.histogram`, holds
+        counts, or densities if they integrate to 1; where bins have one width, that makes no difference.
         """
         if isinstance(prior, LabelPrior):
             return prior
@@ -84,8 +83,7 @@ class LabelPrior:
                 raise HedgerowError(f"The 'prior' parameter may be \"uniform\" or a histogram. Got {prior!r} instead.")
             return cls.uniform(label_bounds)
         if isinstance(prior, tuple | list) and len(prior) == 2 and all(np.ndim(part) == 1 for part in prior):
-            one, two = (np.asarray(part, dtype=np.float64) for part in prior)
-            return cls(one, two) if one.size > two.size else cls(two, one)  # type: ignore[arg-type]
+            return _histogram(*(np.asarray(part, dtype=np.float64) for part in prior))
         masses = np.asarray(prior, dtype=np.float64)
         if masses.ndim != 1 or masses.size == 0:
             raise HedgerowError("The 'prior' parameter must be a LabelPrior, a histogram or masses of equal bins.")
@@ -134,6 +132,17 @@ class LabelPrior:
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
         return {"nodes": list(self.nodes), "masses": list(self.masses)}
+
+
+def _histogram(one: FloatArray, two: FloatArray) -> LabelPrior:
+    nodes_first = one.size > two.size
+    nodes, heights = (one, two) if nodes_first else (two, one)
+    if nodes.size != heights.size + 1:
+        raise HedgerowError("'prior' needs one more node than heights.")
+    masses = heights * np.diff(nodes)
+    if not nodes_first and not math.isclose(float(masses.sum()), 1.0, rel_tol=1e-9):
+        masses = heights  # counts
+    return LabelPrior(tuple(nodes), tuple(masses))
 
 
 def _clipped(prior: LabelPrior, grid: LabelGrid, below: Any, above: Any, kept: Any) -> GridPrior:
