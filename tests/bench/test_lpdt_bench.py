@@ -9,7 +9,7 @@ import pytest
 from hedgerow.bench import lpdt, lpdt_figures, lpdt_methods, lpdt_studies
 from hedgerow.bench.datasets import load_dataset
 from hedgerow.bench.lpdt_methods import GROUPS, Stream, Tabulated, trees
-from hedgerow.bench.lpdt_table import markdown, paper_figures, summarise
+from hedgerow.bench.lpdt_table import against_hindsight, markdown, paper_figures, summarise
 from hedgerow.bench.results import Results
 from hedgerow.bench.splits import split, widened
 from hedgerow.simulate import simulate_aggregate
@@ -116,6 +116,17 @@ def test_table_command_writes_figures_beside_the_papers(data, tmp_path, capsys):
     assert (summary["repeats"] == 2).all()
     assert markdown(Results(out.with_suffix(".jsonl")), "A remark.") == text
     assert not list(out.parent.glob(".*")), "nothing half-written is left behind"
+
+
+def test_ours_is_compared_on_the_splits_that_all_were_run_on(tmp_path):
+    results = Results(tmp_path / "results.jsonl")
+    grid = len(lpdt_methods.GRIDS["LPDT"])
+    for repeat, error in ((0, 2.0), (1, 100.0)):
+        results.add(("HOU", repeat, "lpdt"), {"LPDT-M+blend": {"1": [error] * grid}})
+        results.add(("HOU", repeat, "cell"), {"CELL-V": {"1": [error + 1] * grid}})
+    results.add(("HOU", 0, "ours"), {"ours": {"1": [3.0]}})
+    row = next(line for line in against_hindsight(results) if line.startswith("| HOU"))
+    assert "1.50" in row
 
 
 def test_a_missing_data_set_is_one_clear_line(data, tmp_path, capsys):
