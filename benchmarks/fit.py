@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 from benchmarks.timing import Row, fresh, interleave
 from hedgerow import LocalTask, simulate_aggregate
 from hedgerow.randomness import SecureRandomness
+from hedgerow.simulate import _ROWS
 
 D, DEPTH, EPSILON = 10, 10, 2.0
 _CHILD = "import sys; from benchmarks.fit import child; child(int(sys.argv[1]), int(sys.argv[2]))"
@@ -90,18 +92,25 @@ def child(n: int, rounds: int) -> None:
 
 
 def _parts(task: LocalTask, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Return the steps of a fit, each on its own and over all rows at once."""
+    """Return the steps of a fit, each on its own; by blocks of rows, as a fit does them."""
     source, encoding = SecureRandomness(), task.encoding
     leaf, level = task.partition.apply(X), task.grid.levels(y, source)
-    cells = leaf * np.int64(encoding.n_columns) + encoding.column(level, source)
-    size = task.n_leaves * encoding.n_columns
-    counts = np.bincount(cells, minlength=size).reshape(task.n_leaves, -1)
+    cells = leaf + np.int64(task.n_leaves) * encoding.column(level, source)
+    counts = np.bincount(cells, minlength=task.n_leaves * encoding.n_columns).reshape(-1, task.n_leaves).T
+
+    def over(step: Callable[[slice], object]) -> Callable[[], None]:
+        def run_blocks() -> None:
+            for i in range(0, len(y), _ROWS):
+                step(slice(i, i + _ROWS))
+
+        return run_blocks
+
     return {
-        "encode (checks and clips)": lambda: task.space.encode(X),
-        "apply (leaves)": lambda: task.partition.apply(X),
-        "levels (labels to the grid)": lambda: task.grid.levels(y, source),
-        "noise on labels": lambda: encoding.column(level, source),
-        "table (bincount)": lambda: np.bincount(cells, minlength=size),
+        "encode (checks and clips)": over(lambda b: task.space.encode(X[b])),
+        "apply (leaves)": over(lambda b: task.partition.apply(X[b])),
+        "levels (labels to the grid)": over(lambda b: task.grid.levels(y[b], source)),
+        "noise on labels": over(lambda b: encoding.column(level[b], source)),
+        "table (bincount)": lambda: np.bincount(cells),
         "binomials": lambda: encoding.simulate(counts, source),
     }
 
