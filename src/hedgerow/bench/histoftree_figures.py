@@ -58,7 +58,7 @@ def _jobs(repeat: int) -> Iterator[tuple[Key, Any]]:
     for n in SIZES:
         for s in range(1, D):
             yield ("b", n, s, repeat), (n, _aligned(n, s), s, 4.0, DEPTHS, (2,))
-    yield ("c", 2, 2, repeat), (10_000, _aligned(10_000, 2), 2, 4.0, (1, 2, 3, 4, 5, 6, 7, 8), (1, 2, 3))
+    yield ("c", 2, 2, repeat), (10_000, _aligned(10_000, 2), 2, 4.0, tuple(range(9)), (1, 2, 3))
     for gamma in GAMMAS:
         n = 10_000
         mask = np.arange(1, n + 1)[:, None] <= n / np.arange(1, D + 1) ** gamma
@@ -113,7 +113,7 @@ def _by_depth(means: Any) -> list[str]:
         ends = [str(p), str(t), "plain"]
         return f"{min(e for q, e in grid.items() if q.split('/')[1:] == ends):.3f}"
 
-    return _rows("p", ["t = 1", "t = 2", "t = 3"], [(p, [best(p, t) for t in (1, 2, 3)]) for p in range(1, 9)])
+    return _rows("p", ["t = 1", "t = 2", "t = 3"], [(p, [best(p, t) for t in (1, 2, 3)]) for p in range(9)])
 
 
 def _by_gamma(means: Any) -> list[str]:

@@ -46,8 +46,14 @@ def criterion(
     if p > 0 and not tree.size:
         return math.inf
     spread = private[:, tree].sum(axis=1) * (p / max(1, tree.size))
-    log_noise = math.log(max(2.0, math.log(max(n, 2)))) if n < 3 else math.log(math.log(n))
-    log_noise += 2 * s * math.log(t) + p * math.log(2) - math.log(n) - 2 * math.log(min(epsilon, 1e6))
+    # In logarithms: 2**(p (d+s)/(d-s)) leaves the floats for s near d.
+    log_noise = (
+        math.log(math.log(max(n, 3)))
+        + 2 * s * math.log(t)
+        + p * math.log(2)
+        - math.log(n)
+        - 2 * math.log(min(epsilon, 1e6))
+    )
     log_noise += math.log(float(np.exp2(np.minimum(spread, 1000)).mean()))
     noise = math.exp(min(log_noise, 700.0))
     edges = s * t**-2.0 + (tree.size * 2.0 ** (-2 * p / tree.size) if tree.size else 0.0)
