@@ -1,0 +1,88 @@
+"""What the documentation site does by itself: run the examples, list public names, find optional pages."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+MODELS = {"Semi-feature local model": "semi.md", "Label model": "label.md", "Central model": "central.md"}
+
+
+def on_config(config: Any) -> Any:
+    """Add the pages that exist only once their parts do."""
+    models = [{title: name} for title, name in MODELS.items() if (DOCS / name).exists()]
+    results = sorted(p for p in (DOCS / "results").glob("*.md") if not p.name.endswith(".notes.md"))
+    optional = {"Trust models in detail": models, "Results": [f"results/{p.name}" for p in results]}
+    at = len(config["nav"]) - 2
+    config["nav"][at:at] = [{title: pages} for title, pages in optional.items() if pages]
+    return config
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Fill in `{{ run: example }}`, `{{ names: module }}` and `{{ help }}`."""
+    # Results are written by commands; a link to one that has not run yet becomes plain text.
+    markdown = re.sub(
+        r"\[([^\]]+)\]\((results/\w+\.md)\)", lambda m: m[0] if (DOCS / m[2]).exists() else m[1], markdown
+    )
+    markdown = re.sub(r"^\{\{ run: (\S+) \}\}$", lambda m: run_example(m[1]), markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"^\{\{ names: (\S+) \}\}$", lambda m: public_names(m[1]), markdown, flags=re.MULTILINE)
+    return re.sub(r"^\{\{ help \}\}$", lambda _: command_help(), markdown, flags=re.MULTILINE)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Turn formulas into MathML, which browsers set by themselves."""
+    from latex2mathml.converter import convert
+
+    def mathml(match: re.Match[str]) -> str:
+        return str(convert(unescape(match[2]), display="block" if match[1] == "[" else "inline"))
+
+    return re.sub(
+        r'<(?:span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</(?:span|div)>', mathml, html, flags=re.DOTALL
+    )
+
+
+def run_example(name: str) -> str:
+    """Return the source of an example and what it prints."""
+    path = ROOT / "examples" / "gallery" / f"{name}.py"
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode:
+        raise RuntimeError(f"the example {path} failed:\n{done.stderr}")
+    source = path.read_text(encoding="utf-8").strip()
+    return f"```python\n{source}\n```\n\nIt prints:\n\n```text\n{done.stdout.rstrip()}\n```"
+
+
+def public_names(module: str) -> str:
+    """Return a reference entry for every name that ``hedgerow`` offers from a module, or from the module itself."""
+    import importlib
+
+    import hedgerow
+
+    names = hedgerow._HOMES.get(module) or importlib.import_module(module).__all__
+    home = importlib.import_module(module)
+    places = [f"{getattr(getattr(home, n), '__module__', module)}.{n}" for n in names]
+    return "\n\n".join(f"::: {place}" for place in places)
+
+
+def command_help() -> str:
+    """Return the help of all commands."""
+    from hedgerow import cli
+    from hedgerow.commands import COMMANDS
+
+    os.environ["COLUMNS"] = "90"
+    parts = []
+    for arguments in ([], *([c] for c in COMMANDS)):
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
+            cli.main([*arguments, "--help"])
+        title = " ".join(["hedgerow", *arguments])
+        parts.append(f"## {title}\n\n```text\n{text.getvalue().rstrip()}\n```")
+    return "\n\n".join(parts)
