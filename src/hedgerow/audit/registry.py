@@ -26,12 +26,14 @@ from hedgerow.mechanisms import (
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.candidates import AmongCandidates, CandidateBits, CandidateKary
 from hedgerow.mechanisms.cell_laplace import CellLaplace
+from hedgerow.mechanisms.counts import NeighbouringCounts, NoisyCounts
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.gradual import GradualLaplace
 from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.one_bit import OneBit
 from hedgerow.mechanisms.record_laplace import RecordLaplace
+from hedgerow.mechanisms.selection import NeighbouringCosts, PermuteAndFlip
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.protocol.semi.law import small_protocol
@@ -172,3 +174,6 @@ register("candidate bits", lambda epsilon: AmongCandidates(CandidateBits(epsilon
 register("candidate k-ary", lambda epsilon: AmongCandidates(CandidateKary(epsilon), (True, False, True, True)))
 register("gradual Laplace", lambda epsilon: GradualLaplace(epsilon, 4, epsilon / 2), law=lambda m, v: m.law(v, reach=4))
 register("two-round protocol", small_protocol)
+# central (the exponential mechanism and medians come close to their bound in the limit only: tests/central)
+register("permute-and-flip", lambda epsilon: NeighbouringCosts(PermuteAndFlip(epsilon, 2), ((0, 0), (2, 0))))
+register("leaf counts", lambda epsilon: NeighbouringCounts(NoisyCounts(epsilon, 2), ((0, 1), (1, 2))))

@@ -181,12 +181,3 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         chosen = self.model_.trees[tree]
         return chosen.partition.plot(chosen.values[:, column], ax, **options)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = True
-        if tags.regressor_tags is not None:
-            tags.regressor_tags.poor_score = True
-        if tags.classifier_tags is not None:
-            tags.classifier_tags.poor_score = True
-        return tags

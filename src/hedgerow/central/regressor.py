@@ -159,3 +159,9 @@ class DiPriMeForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels, within the label bounds."""
         return self._values(X)[:, 0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # small data, noise: scikit-learn's checks expect too much
+        tags.non_deterministic = True
+        return tags

@@ -20,7 +20,7 @@ from hedgerow.mechanisms.selection import dyadic_ratio
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import LazyCdf, geometric
 
-__all__ = ["PrivateMedian"]
+__all__ = ["NeighbouringMedians", "PrivateMedian"]
 
 _MOST_RANKS = 1 << 14
 
@@ -71,14 +71,14 @@ class PrivateMedian:
             place = np.floor((ordered[rank].astype(np.float64) - low) * scale)
             return np.clip(place, 0, self.n_cells - 1).astype(np.int64)
 
-        cut = _Ranks(len(ordered), self.n_cells, cell).draw(self, as_randomness(randomness))
-        share = cut / self.n_cells
+        cut = _Ranks(len(ordered), self.n_cells, cell).draw(self, 1, as_randomness(randomness))
+        share = float(cut[0]) / self.n_cells
         return low * (1 - share) + high * share
 
-    def choose(self, cells: npt.ArrayLike, randomness: Randomness | None = None) -> int:
-        """Return a cut for records given as cells ``0 .. n_cells - 1``."""
+    def choose(self, cells: npt.ArrayLike, n: int = 1, randomness: Randomness | None = None) -> IntArray:
+        """Return ``n`` independent cuts for records given as cells ``0 .. n_cells - 1``."""
         ordered = np.sort(np.asarray(cells, dtype=np.int64))
-        return _Ranks(len(ordered), self.n_cells, lambda k: ordered[k]).draw(self, as_randomness(randomness))
+        return _Ranks(len(ordered), self.n_cells, lambda k: ordered[k]).draw(self, n, as_randomness(randomness))
 
     def law(self, cells: Sequence[int]) -> Law:
         """Return the exact law of the cut (small grids only)."""
@@ -89,6 +89,34 @@ class PrivateMedian:
             costs.append(max(left, len(cells) - left))
         least, most = min(costs), max(costs)
         return Law(tuple(cuts), tuple(self.ratio ** (c - least) << 64 * (most - c) for c in costs))
+
+
+@dataclass(frozen=True)
+class NeighbouringMedians:
+    """A median on two neighbouring columns, in the shape that the auditor takes: input 0 or 1."""
+
+    median: PrivateMedian
+    columns: tuple[tuple[int, ...], tuple[int, ...]]
+    n_inputs = 2
+    name = "private median"
+
+    @property
+    def epsilon(self) -> float:
+        """The claim."""
+        return float(self.median.epsilon)
+
+    def law(self, value: int) -> Law:
+        """Return the law of the cut under one of the two columns."""
+        return self.median.law(self.columns[value])
+
+    def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> IntArray:
+        """Draw a cut for each value (0 or 1)."""
+        source, chosen = as_randomness(randomness), np.asarray(values)
+        out = np.empty(chosen.size, dtype=np.int64)
+        for value, column in enumerate(self.columns):
+            rows = np.flatnonzero(chosen == value)
+            out[rows] = self.median.choose(column, rows.size, source)
+        return out
 
 
 class _Ranks:
@@ -120,29 +148,34 @@ class _Ranks:
                 low = middle + 1
         return low
 
-    def draw(self, median: PrivateMedian, randomness: Randomness) -> int:
+    def draw(self, median: PrivateMedian, n: int, randomness: Randomness) -> IntArray:
+        """Return ``n`` independent cuts."""
         start = self.first()
         if median.ratio == 0:
-            return self._uniform(start, randomness)
+            return self._uniform(np.full(n, start), randomness)
         width = min(math.ceil((math.log(self.n_cells) + 12) / float(median.epsilon)), _MOST_RANKS)
         end = min(start + width, self.last)
         _, counts = self.cuts(np.arange(start, end))
-        # The envelope of all J >= end; at the last J it is the truth.
+        # The last component is the envelope of all J >= end; where end is the last J it is the truth.
         law = _component_cdf(median.ratio, counts.tolist(), self.n_cells - 1)
-        while True:
-            j = start + int(law.sample(1, randomness)[0])
-            if j < end:
-                return self._uniform(j, randomness)
-            if end < self.last:
-                j = min(end + int(geometric(median.ratio, 1, randomness)[0]), self.last)
-                allowed = int(self.cuts(np.array([j]))[1][0])
-                if int(randomness.integers(self.n_cells - 1, 1)[0]) >= allowed:
-                    continue
-            return self._uniform(j, randomness)
+        excess, left = np.empty(n, dtype=np.int64), np.arange(n)
+        while left.size:
+            drawn = start + law.sample(left.size, randomness).astype(np.int64)
+            kept = np.ones(left.size, dtype=bool)
+            if end < self.last and (beyond := np.flatnonzero(drawn == end)).size:
+                far = np.minimum(end + geometric(median.ratio, beyond.size, randomness), self.last)
+                kept[beyond] = randomness.integers(self.n_cells - 1, beyond.size) < self.cuts(far)[1]
+                drawn[beyond] = far
+            excess[left[kept]] = drawn[kept]
+            left = left[~kept]
+        return self._uniform(excess, randomness)
 
-    def _uniform(self, excess: int, randomness: Randomness) -> int:
-        low, count = self.cuts(np.array([excess]))
-        return int(low[0]) + int(randomness.integers(int(count[0]), 1)[0])
+    def _uniform(self, excess: IntArray, randomness: Randomness) -> IntArray:
+        low, count = self.cuts(excess)
+        for size in np.unique(count).tolist():
+            rows = np.flatnonzero(count == size)
+            low[rows] += randomness.integers(size, rows.size)
+        return low
 
 
 def _component_cdf(ratio: int, counts: list[int], envelope: int) -> LazyCdf:
