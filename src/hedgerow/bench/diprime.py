@@ -74,7 +74,7 @@ def _prepared(X: Any, y: Any, categories: dict[int, list[int]], *, scaled: bool)
 
 def _private(name: str, **options: Any) -> Callable[..., Any]:
     def build(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
-        from hedgerow import central
+        import hedgerow.central as central
 
         kind = getattr(central, name + ("Classifier" if classify else "Regressor"))
         public: dict[str, Any] = {"classes": [0, 1]} if classify else {"label_bounds": (0.0, 1.0)}
