@@ -277,3 +277,8 @@ def test_explain_refuses(made):
     made.ok("aggregate", "bare.json", "x.bin", "-o", "bare_model.json")
     assert json.loads(made.ok("explain", "bare_model.json", "--json"))["shift"] is None
     assert "nothing to compare with" in made.fails("explain", "bare_model.json", "--shift")
+
+
+def test_short_file_names_are_named_too(made):
+    Path("a").write_bytes(b"x" * 100)
+    assert made.fails("aggregate", "task.json", "a", "-o", "m").startswith("hedgerow aggregate: a: this is not a batch")

@@ -96,16 +96,15 @@ def _table(reports: Reports) -> Any:
 
 def read_reports(task: LocalTask, path: str) -> Reports:
     """Read a file of reports, in either format, or of a single report."""
-    with naming(path):
-        if path.lower().endswith(PARQUET):
-            if not os.path.exists(path):
-                raise FileNotFoundError(2, "No such file or directory", path)
-            return Reports.from_parquet(task, path)
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size == 0:
-                raise FormatError("this is not a batch of reports: it is empty.")
-            data = cast("bytes", mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    if path.lower().endswith(PARQUET):
+        if not os.path.exists(path):
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return Reports.from_parquet(task, path)
+    with naming(path), open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size == 0:
+            raise FormatError("this is not a batch of reports: it is empty.")
+        data = cast("bytes", mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         if data[:4] != b"HDGR" and size == 18 + task.encoding.width:
             return Reports.collect(task, [Report.from_bytes(task, data)])
         return Reports.from_bytes(task, data)

@@ -78,8 +78,6 @@ def naming(path: str) -> Iterator[None]:
     try:
         yield
     except HedgerowError as error:
-        if path in str(error):
-            raise
         raise FormatError(f"{path}: {error}") from error
 
 

@@ -20,7 +20,7 @@ class CsvPredictions:
     """Rows as CSV; cells that came from a CSV file are written back as they were."""
 
     def __init__(self, file: IO[bytes], names: list[str], new: list[str]) -> None:
-        self._text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        self._file = file
         self._write([[*names, *new]])
 
     def add(self, block: Block, new: Columns) -> None:
@@ -29,14 +29,19 @@ class CsvPredictions:
         self._write(list(zip(*old, *(v.tolist() for v in new.values()), strict=True)))
 
     def _write(self, rows: Sequence[Sequence[Any]]) -> None:
-        # The csv module forgets to quote a lone carriage return when lines end in a line feed.
-        odd = any(isinstance(cell, str) and "\r" in cell for row in rows for cell in row)
-        writer = csv.writer(self._text, lineterminator="\n", quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL)
-        writer.writerows(rows)
+        text = _csv_text(rows, quote_all=False)
+        if "\r" in text:  # the csv module forgets to quote a lone carriage return when lines end in a line feed
+            text = _csv_text(rows, quote_all=True)
+        self._file.write(text.encode())
 
     def finish(self) -> None:
-        """Write what is left, without closing the file."""
-        self._text.detach()
+        """Do nothing: all is written."""
+
+
+def _csv_text(rows: Sequence[Sequence[Any]], *, quote_all: bool) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL).writerows(rows)
+    return text.getvalue()
 
 
 class ParquetPredictions:

@@ -75,8 +75,9 @@ def _write(arguments: argparse.Namespace, task: LocalTask, table: Table, source:
         Progress("privatising") as progress,
     ):
         for block in table.blocks():
+            X, y = block.frame(task.space), block.labels(task)
             with naming(arguments.private):
-                batch.add(privatize_many(task, block.frame(task.space), block.labels(task), source))
+                batch.add(privatize_many(task, X, y, source))
             progress.update(batch.n, table.share)
         batch.finish()
     return batch.n
