@@ -232,7 +232,7 @@ def test_categorical_features_take_part():
         for rule in ("max_edge", "cart"):
             first, secrets = begin(task, X, y, private, 1)
             cells = CellTask.design(first, n_private=s, n_bins=4, max_depth=2, rule=rule)
-            model = SemiAggregate(cells).add(answer_blocks(cells, X, secrets, 2)).model(shrink=False)
+            model = SemiAggregate(cells).add(answer_blocks(cells, X, secrets, 2)).model(shrink=0)
             assert np.abs(model.predict(X) - y).max() < 1e-9
 
 

@@ -105,6 +105,7 @@ class _Rounds:
     secrets: Secrets
     tree: Partition
     columns: list[int]
+    strength: float
 
     @classmethod
     def run(cls, trial: Trial, task: SemiTask, mask: Any, s: int, rule: str, depth: int, source: Randomness) -> _Rounds:
@@ -122,7 +123,7 @@ class _Rounds:
             balance=BALANCE,
             randomness=source,
         )
-        return cls(trial, secrets, tree, columns)
+        return cls(trial, secrets, tree, columns, 2.0 if rule == "cart" else 1.0)
 
     def errors(self, depth: int, bins: int, source: Randomness) -> tuple[float, float]:
         """Return the error with shrinking, and that of the paper's (9)."""
@@ -130,7 +131,7 @@ class _Rounds:
         blocks = answer_blocks(task, self.trial.X, _spent_once(self.secrets), source)
         total = SemiAggregate(task).add(blocks)
         cell = task.partition.apply(self.trial.X_test)
-        both = [self.trial.mse(total.model(shrink=shrink).leaf_values[cell]) for shrink in (True, False)]
+        both = [self.trial.mse(total.model(shrink=shrink).leaf_values[cell]) for shrink in (self.strength, 0.0)]
         return both[0], both[1]
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.bench.datasets import data_folder
+from hedgerow.bench.datasets import TARGETS, data_folder, load_dataset
 from hedgerow.bench.histoftree_figures import figure_text
+from hedgerow.bench.histoftree_methods import make_trial
 from hedgerow.bench.results import Results
 
 __all__ = ["markdown"]
@@ -95,6 +96,23 @@ def _ratios(best: Any, epsilon: float, preference: str) -> dict[str, dict[str, f
             row[method] = best[code, place, epsilon, method].mean / base
         out[code] = row
     return out
+
+
+def _constant(results: Results) -> dict[str, float]:
+    """Return the error of predicting the training mean, without privacy, in each data set."""
+    out = {}
+    for code, repeats in _complete(results).items():
+        if code in TARGETS and data_folder() is not None:
+            data = load_dataset(code)
+            trials = [make_trial(data, repeat) for repeat in sorted(repeats)]
+            out[code] = float(np.mean([t.mse(np.full(len(t.y_test), t.y.mean())) for t in trials]))
+    return out
+
+
+def _floor(best: Any, constant: dict[str, float]) -> str:
+    """Return the ratios of the constant prediction, in words."""
+    parts = [f"{c} {e / best[c, 'both', 0.0, 'DT'].mean:.2f}" for c, e in sorted(constant.items())]
+    return f"Predicting the training mean without any privacy has the ratios {', '.join(parts)}.\n"
 
 
 def _rank_sums(ratios: dict[str, dict[str, float]]) -> dict[str, float]:
@@ -187,7 +205,9 @@ def markdown(results: Results, figures: Results) -> str:
     counts = {code: len(r) for code, r in sorted(complete.items())}
     few = ", ".join(f"{code} {n}" for code, n in counts.items())
     lines = [INTRO.format(repeats=f"Repeats: {few or 'none yet'}")]
-    paper = _paper()
+    paper, constant = _paper(), _constant(results)
+    if constant:
+        lines.append(_floor(_best(results, "shrunk"), constant))
     for estimator, name in ESTIMATORS.items():
         best = _best(results, estimator)
         if not best:

@@ -141,7 +141,7 @@ class SemiAggregate:
         D, N, m = first[0], first[1], max(self.n_reports, 1)
         return Moments(N, D, second[2] - N * N / m, second[1] - N * D / m, second[0] - D * D / m)
 
-    def model(self, *, shrink: bool = True) -> SemiModel:
+    def model(self, *, shrink: float = 1.0) -> SemiModel:
         """Return the model that these totals make; see :class:`SemiModel` for ``shrink``."""
         return SemiModel.of(self.task, self.n_reports, self.moments(), self.simulation, shrink)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.bounds import check_fields
-from hedgerow.errors import FormatError
+from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
@@ -26,15 +26,16 @@ _MOMENTS = ("numerator", "denominator", "var_n", "cov", "var_d")
 _FIELDS = {"format", "version", "task", "n_reports", "simulation", "shrink", *_MOMENTS}
 
 
-def shrunk(partition: Partition, moments: Moments, width: float) -> FloatArray:
+def shrunk(partition: Partition, moments: Moments, width: float, strength: float) -> FloatArray:
     r"""Return cell means (in levels) in which the two sides of a split differ only as far as noise leaves it credible.
 
     From the root down, a node passes its value r to its children a and b, which move apart by their contrast times w:
 
     .. math:: c = \frac{N_a - r D_a}{E_a} - \frac{N_b - r D_b}{E_b}, \qquad
-              s^2 = \frac{V_a}{E_a^2} + \frac{V_b}{E_b^2}, \qquad w = \max\Big(0,\ 1 - \frac{2 s^2}{c^2}\Big)
+              s^2 = \frac{V_a}{E_a^2} + \frac{V_b}{E_b^2}, \qquad w = \max\Big(0,\ 1 - \frac{k s^2}{c^2}\Big)
 
-    (positive-part James-Stein; 2 rather than 1 because splits were chosen for their contrast). V_a is the variance of
+    (positive-part James-Stein). The strength k is 1 for splits that were fixed, or chosen among a few, and 2 for cuts
+    chosen among very many: those are chosen for their contrast, noise included. V_a is the variance of
     ``N_a - r D_a``, for inner nodes the sum over their cells, which is an upper bound. ``E = D + V / (tau^2 D)`` keeps
     a number D of holders that is mostly noise from being divided by: no side is expected to differ by much more than
     tau, a quarter of the label's ``width``. A side that cannot be told from an empty one gets the parent's value; with
@@ -56,7 +57,7 @@ def shrunk(partition: Partition, moments: Moments, width: float) -> FloatArray:
             size.append(np.where(full, D[side], 1.0))
             enough = size[-1] + spread * 16 / (width * width * size[-1])
             move.append((N[side] - r * D[side]) / enough)
-            noise += 2 * spread / enough**2
+            noise += strength * spread / enough**2
         contrast = np.where(full, move[0] - move[1], 0.0)
         believed = full & (contrast**2 > noise)
         kept = np.where(believed, contrast - noise / np.where(believed, contrast, 1.0), 0.0)
@@ -86,8 +87,8 @@ class SemiModel:
     ----------
     task : CellTask
         Both rounds' tasks: partition, grid, masks.
-    shrink : bool
-        True: splits are believed as far as noise allows (:func:`shrunk`). False: the paper's (9), ``N_j / D_j``.
+    shrink : float
+        0: the paper's (9), ``N_j / D_j``. Above: how strongly splits are doubted, see :func:`shrunk`.
         Either way predictions are clipped to the public label bounds.
     """
 
@@ -95,14 +96,16 @@ class SemiModel:
     n_reports: int
     values: tuple[tuple[float, ...], ...]
     simulation: bool = False
-    shrink: bool = True
+    shrink: float = 1.0
 
     def __post_init__(self) -> None:
+        if not 0 <= self.shrink < 100:
+            raise HedgerowError(f"The 'shrink' parameter must be in 0 .. 100. Got {self.shrink!r} instead.")
         if len(self.values) != len(_MOMENTS) or any(len(v) != self.task.n_cells for v in self.values):
             raise FormatError("the model's estimates do not fit its task.")
 
     @classmethod
-    def of(cls, task: CellTask, n_reports: int, moments: Moments, simulation: bool, shrink: bool) -> SemiModel:
+    def of(cls, task: CellTask, n_reports: int, moments: Moments, simulation: bool, shrink: float) -> SemiModel:
         """Make a model of a task and its moments."""
         values = tuple(tuple(getattr(moments, name).tolist()) for name in _MOMENTS)
         return cls(task, n_reports, values, simulation, shrink)
@@ -131,7 +134,9 @@ class SemiModel:
         grid = self.task.first.grid
         if self.n_reports == 0:
             return grid.values(np.full(self.task.n_cells, grid.n_steps / 2))
-        return grid.values(np.clip(shrunk(self.partition, self.leaves.moments, grid.n_steps), 0.0, grid.n_steps))
+        return grid.values(
+            np.clip(shrunk(self.partition, self.leaves.moments, grid.n_steps, self.shrink), 0.0, grid.n_steps)
+        )
 
     def apply(self, X: object) -> Any:
         """Return the cell of each record."""
@@ -173,7 +178,7 @@ class SemiModel:
         try:
             values = tuple(tuple(float(v) for v in data[name]) for name in _MOMENTS)
             task = CellTask.from_dict(data["task"])
-            return cls(task, int(data["n_reports"]), values, bool(data["simulation"]), bool(data["shrink"]))
+            return cls(task, int(data["n_reports"]), values, bool(data["simulation"]), float(data["shrink"]))
         except FormatError:
             raise
         except (TypeError, ValueError) as error:
