@@ -126,7 +126,7 @@ categorical_features, categories, delta, n_hint, neighbours, n_bins, stages, bou
 
     def _problem(self, codes: npt.NDArray[np.int64]) -> Problem:
         paper = self.accounting == "paper"
-        weights = Weights(squared=128) if paper else Weights(squared=32, margin=72, balance=24)
+        weights = Weights(squared=128) if paper else Weights(margin=115, balance=13)
         two = len(self.classes_) == 2
         return Problem(
             codes,
@@ -134,7 +134,8 @@ categorical_features, categories, delta, n_hint, neighbours, n_bins, stages, bou
             weights=weights,
             split_quantile=0.0,
             leaf_quantile=0.0,
-            occupancy=(2.0, 4.0),
+            occupancy=(0.2, 0.4),
+            rooted=True,
         )
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:

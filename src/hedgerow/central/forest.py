@@ -38,7 +38,8 @@ class Problem:
     """What is predicted: a number in ``[low, high]``, or (``n_classes`` > 0) a class code.
 
     ``split_quantile`` and ``leaf_quantile`` say how far the windows reach in which labels are compared and in
-    which leftovers are summed. ``occupancy`` is ``(a, b)``: a leaf should hold ``a + b / epsilon`` records.
+    which leftovers are summed. ``occupancy`` is ``(a, b)``: a leaf should hold ``a + b / epsilon`` records,
+    or that many times the root of a tree's records if ``rooted``.
     """
 
     y: npt.NDArray[Any]
@@ -49,6 +50,7 @@ class Problem:
     split_quantile: float = 0.1
     leaf_quantile: float = 0.05
     occupancy: tuple[float, float] = (8.0, 16.0)
+    rooted: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,8 @@ def _depth_and_budget(recipe: Recipe, problem: Problem, rest: Amount, n_tree: fl
         depth = recipe.depth
     else:
         branches = recipe.n_bins if recipe.splits == "kary" else 2
-        levels = math.log(max(n_tree, 1.0) / (a + b / float(each)), branches)
+        unit = math.sqrt(max(n_tree, 1.0)) if problem.rooted and b else 1.0
+        levels = math.log(max(n_tree, 1.0) / (unit * (a + b / float(each))), branches)
         depth = min(max(round(levels) if b else math.floor(levels), 1), _DEEPEST)
     if recipe.delta and not recipe.partition and not math.isinf(rest):
         each = tree_epsilon(Fraction(rest), recipe.delta, recipe.n_trees, depth, recipe.split_share)
