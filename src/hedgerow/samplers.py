@@ -479,7 +479,8 @@ def binomial(trials: npt.NDArray[np.integer], numerator: int, randomness: Random
         return counts * (numerator == ONE)
     out = np.zeros(counts.shape, dtype=np.int64)
     if counts.ndim == 2 and counts.size >= _MANY:
-        common = counts.min(axis=1) & ~15
+        # As much of each row as leaves one hexadecimal digit, if it can be, and has few digits itself.
+        common = np.minimum(counts.max(axis=1) & ~15, counts.min(axis=1))
         _add_binomials(out, common, numerator, randomness)
         counts = counts - common[:, None]
     _add_binomials(out.reshape(-1, 1), counts.ravel(), numerator, randomness)
@@ -505,5 +506,6 @@ def _add_digit(out: IntArray, digit: IntArray, law: _HexDigit, randomness: Rando
     if 4 * np.count_nonzero(digit) < 3 * digit.size:
         rows = np.flatnonzero(digit)
         digit = digit[rows]
-    drawn = law.sample(np.repeat(digit, out.shape[1]), randomness)
-    out[rows] += drawn.reshape(-1, out.shape[1])
+    width = out.shape[1]
+    drawn = law.sample(digit if width == 1 else np.repeat(digit, width), randomness)
+    out[rows] += drawn.reshape(-1, width)

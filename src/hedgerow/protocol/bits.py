@@ -151,7 +151,7 @@ class BitsEncoding(Encoding):
             labels = occupied[start : start + block]
             own = by_label[labels]
             bits = binomial(n_g[labels, None] - own, self.cell.flip, randomness)
-            some = np.flatnonzero(own)  # most holders are elsewhere
+            some = np.flatnonzero(own > 0)  # most holders are elsewhere
             kept = own.ravel()[some]
             bits.ravel()[some] += kept - binomial(kept, self.cell.flip, randomness)
             total += (powers[:, labels].astype(exact) @ bits.astype(exact)).astype(np.int64)
