@@ -19,7 +19,7 @@ LAYERS = [
     ["randomness", "guarantee"],
     ["samplers", "ledger"],
     ["bounds"],
-    ["mechanisms"],  # know nothing of trees
+    ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["protocol"],  # knows nothing of estimators
     ["simulate"],

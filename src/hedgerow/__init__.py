@@ -44,10 +44,12 @@ _HOMES = {
         "LPDTClassifier",
         "LPDTRegressor",
         "PrivateHistogramRegressor",
+        "PublicModel",
         "ValidationReport",
         "validate_privately",
     ),
     "hedgerow.partition": ("Partition",),
+    "hedgerow.portable": ("PortableModel",),
     "hedgerow.protocol": (
         "Aggregate",
         "LocalTask",
@@ -104,10 +106,12 @@ if TYPE_CHECKING:
         LPDTClassifier,
         LPDTRegressor,
         PrivateHistogramRegressor,
+        PublicModel,
         ValidationReport,
         validate_privately,
     )
     from hedgerow.partition import Partition
+    from hedgerow.portable import PortableModel
     from hedgerow.protocol import Aggregate, LocalTask, Model, Report, Reports, privatize, privatize_many
     from hedgerow.protocol.label import LabelReports, LabelTask
     from hedgerow.randomness import Randomness, SecureRandomness, SeededRandomness

@@ -4,6 +4,7 @@ from hedgerow.local.classifier import LPDTClassifier
 from hedgerow.local.deconvolution import DeconvolutionRegressor
 from hedgerow.local.histogram import PrivateHistogramRegressor
 from hedgerow.local.lpdt import LPDTRegressor
+from hedgerow.local.public_model import PublicModel
 from hedgerow.local.validation import ValidationReport, validate_privately
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "LPDTClassifier",
     "LPDTRegressor",
     "PrivateHistogramRegressor",
+    "PublicModel",
     "ValidationReport",
     "validate_privately",
 ]

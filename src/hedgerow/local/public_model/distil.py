@@ -1,0 +1,78 @@
+"""Distillation: a small model that says nearly the same as a large one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.local.public_model.convert import portable_parts
+from hedgerow.local.public_model.kernel_ridge import TunedKernelRidge, squared_distances
+from hedgerow.portable import Kernel
+from hedgerow.portable.model import Part
+
+__all__ = ["COMPACT_BYTES", "distil"]
+
+FloatArray = npt.NDArray[np.float64]
+
+COMPACT_BYTES = 200_000
+_KERNEL_BYTES = 80_000
+_TREE_BYTES = 110_000
+_ROWS = 12_000
+_LEAVES = 16
+_LEAF_BYTES = 20
+
+
+def between(D: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+    """Return ``n`` records between pairs of public ones: each column from either of the two, or from between.
+
+    >>> between(np.array([[0.0, 5.0], [1.0, 5.0]]), 3, np.random.default_rng(0))[:, 1].tolist()
+    [5.0, 5.0, 5.0]
+    """
+    a, b = (D[rng.integers(len(D), size=n)] for _ in range(2))
+    # Indicators of categories stay 0 or 1: columns with two values are swapped whole.
+    binary = np.isin(D, (0.0, 1.0)).all(axis=0)
+    share = rng.random((n, D.shape[1])) * 0.5
+    share[:, binary] = 0.0
+    return a + share * (b - a)
+
+
+def distil(teacher: Callable[[FloatArray], FloatArray], D: FloatArray, seed: int) -> tuple[float, list[Part]]:
+    """Return a constant and parts of at most 200 kB that imitate ``teacher`` around the public records ``D``.
+
+    A Gaussian kernel on few centres takes the smooth part, small boosted trees the rest; both are fitted to the
+    teacher's own predictions, on the public records and on made-up ones between them, of which there is no lack.
+    """
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    rng = np.random.default_rng(seed)
+    most = D[rng.permutation(len(D))[: _ROWS // 2]]
+    X = np.vstack([most, between(most, _ROWS - len(most), rng)])
+    target = teacher(X)
+    centres = min(600, _KERNEL_BYTES // (8 * (D.shape[1] + 1)))
+    parts: list[Part] = []
+    constant = float(target.mean())
+    rest = target - constant
+    if centres >= 10 and np.ptp(target) > 0:
+        smooth: Any = TunedKernelRidge(random_state=seed).fit(X[:centres], target[:centres])
+        part = _refit(smooth, X, rest)
+        parts.append(part)
+        rest = rest - part.predict(X)
+    boosting = HistGradientBoostingRegressor(
+        max_iter=_TREE_BYTES // (_LEAVES * _LEAF_BYTES), max_leaf_nodes=_LEAVES, learning_rate=0.15,
+        min_samples_leaf=10, early_stopping=False, random_state=seed,
+    ).fit(X, rest)  # fmt: skip
+    more, trees = portable_parts(boosting, D.shape[1])
+    return constant + more, [*parts, *trees]
+
+
+def _refit(smooth: TunedKernelRidge, X: FloatArray, target: FloatArray) -> Kernel:
+    """Return the kernel part on the same centres with weights fitted to all rows (least squares with a penalty)."""
+    K = np.exp(-smooth.gamma_ * squared_distances((X - smooth.center_) / smooth.scale_, smooth.points_))
+    inner = np.exp(-smooth.gamma_ * squared_distances(smooth.points_, smooth.points_))
+    gram = K.T @ K + smooth.alpha_ * inner
+    gram[np.diag_indices_from(gram)] += 1e-8 * np.trace(gram) / len(gram)
+    weights = np.asarray(np.linalg.solve(gram, K.T @ target), dtype=np.float64)
+    return Kernel(smooth.points_, weights, smooth.center_, smooth.scale_, np.array([smooth.gamma_]))

@@ -1,0 +1,166 @@
+"""PublicModel: what public data alone can do, and the yardstick of everything private."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from hedgerow.bounds import FeatureSpace, check_labels
+from hedgerow.errors import HedgerowError
+from hedgerow.local.public_model.convert import portable_parts
+from hedgerow.local.public_model.distil import COMPACT_BYTES, distil
+from hedgerow.local.public_model.stack import assign_folds, fit_stack, out_of_fold
+from hedgerow.portable import PortableModel
+from hedgerow.portable.model import Part
+
+__all__ = ["PublicModel", "design_columns"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """The best model from public records alone: a non-negative stack, with honest residuals and a portable form.
+
+    ExtraTrees, gradient boosting, ridge, kernel ridge tuned by leave-one-out and support vectors are weighted by
+    non-negative least squares on their out-of-fold predictions. No private record is involved, so nothing is
+    protected and nothing needs to be.
+
+    Parameters
+    ----------
+    regressor : scikit-learn regressor, optional
+        Used in place of the stack. It is fitted on encoded records: numbers clipped to their public ranges, categories
+        as indicators.
+    compact : bool, default=False
+        Distil a model larger than that into at most 200 kB, which a phone or a browser can run. It is then the small
+        model that predicts, and its residuals that are kept.
+    categorical_features, categories, feature_bounds : see :class:`~hedgerow.LPDTRegressor`
+    random_state : None, int or RandomState, default=None
+        Seed of trees and folds.
+
+    Attributes
+    ----------
+    portable_ : PortableModel
+        The same model as plain arrays; ``portable_.predict(space_.encode(X))`` needs NumPy only and differs from
+        scikit-learn's prediction by rounding. None for a ``regressor`` that has no portable form.
+    residuals_ : array
+        ``y`` minus the prediction by models that have not seen the record.
+    weights_ : dict
+        Weights of the stack by name.
+    space_ : FeatureSpace
+        Public ranges and categories.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((200, 2)); y = np.sin(6 * X[:, 0]) + X[:, 1]
+    >>> model = PublicModel(random_state=0).fit(X, y)
+    >>> float(np.mean(model.residuals_**2) / np.var(y)) < 0.01
+    True
+    >>> bool(np.allclose(model.portable_.predict(model.space_.encode(X)), model.predict(X)))
+    True
+    """
+
+    def __init__(
+        self,
+        regressor: Any = None,
+        *,
+        compact: bool = False,
+        categorical_features: Any = None,
+        categories: Any = None,
+        feature_bounds: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.regressor = regressor
+        self.compact = compact
+        self.categorical_features = categorical_features
+        self.categories = categories
+        self.feature_bounds = feature_bounds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> PublicModel:
+        """Fit on public records and labels."""
+        if y is None:
+            raise HedgerowError("PublicModel requires y to be passed, but the target y is None.")
+        X = self._records(X, reset=True)
+        y = check_labels(column_or_1d(y, warn=True), n=len(X)).astype(np.float64)
+        self.space_ = FeatureSpace.from_public(
+            X,
+            feature_bounds=self.feature_bounds,
+            categorical_features=self.categorical_features,
+            categories=self.categories,
+        )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._column, self._code = design_columns(self.space_)
+        D = self._design(X)
+        if self.regressor is None:
+            self._fit_stack(D, y, seed)
+        else:
+            self._fit_given(D, y, seed)
+        if self.compact and (self.portable_ is None or self.portable_.n_bytes > COMPACT_BYTES):
+            self._distil(D, seed)
+        return self
+
+    def _fit_stack(self, D: FloatArray, y: FloatArray, seed: int) -> None:
+        stack = fit_stack(D, y, seed)
+        self.fitted_: Any = stack
+        self.weights_ = dict(stack.weights)
+        self.residuals_ = y - stack.out_of_fold
+        self.portable_: PortableModel | None = self._portable(*stack.portable(D.shape[1]))
+
+    def _fit_given(self, D: FloatArray, y: FloatArray, seed: int) -> None:
+        self.fitted_ = clone(self.regressor).fit(D, y)
+        self.weights_ = {type(self.regressor).__name__: 1.0}
+        if len(y) > 1:
+            self.residuals_ = y - out_of_fold(self.regressor, D, y, assign_folds(len(y), seed))
+        else:
+            self.residuals_ = np.zeros(len(y))
+        try:
+            self.portable_ = self._portable(*portable_parts(self.fitted_, D.shape[1]))
+        except HedgerowError:
+            self.portable_ = None
+
+    def _distil(self, D: FloatArray, seed: int) -> None:
+        """Replace the model by a small one; what the small one misses is part of its residuals."""
+        large = np.asarray(self.fitted_.predict(D))
+        self.portable_ = self._portable(*distil(lambda A: np.asarray(self.fitted_.predict(A)), D, seed))
+        small = sum((p.predict(D) for p in self.portable_.parts), start=np.full(len(D), self.portable_.intercept))
+        self.residuals_ = self.residuals_ + large - small
+
+    def _portable(self, constant: float, parts: list[Part]) -> PortableModel:
+        return PortableModel(len(self.space_), self._column, self._code, constant, tuple(parts))
+
+    def _design(self, X: Any) -> FloatArray:
+        return PortableModel(len(self.space_), self._column, self._code, 0.0, ()).design(self.space_.encode(X))
+
+    def _records(self, X: Any, *, reset: bool) -> Any:
+        if hasattr(X, "columns") or self.categorical_features is not None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X if hasattr(X, "columns") else np.asarray(X)
+        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict labels, with scikit-learn where the model is not a compact one."""
+        check_is_fitted(self)
+        X = self._records(X, reset=False)
+        if self.compact and self.portable_ is not None:
+            return self.portable_.predict(self.space_.encode(X))
+        return np.asarray(self.fitted_.predict(self._design(X)), dtype=np.float64)
+
+
+def design_columns(space: FeatureSpace) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the design: numeric columns as they are, an indicator for each category.
+
+    >>> space = FeatureSpace.from_bounds((0, 1), ["a", "b"], categories={"b": ["x", "y"]})
+    >>> [part.tolist() for part in design_columns(space)]
+    [[0, 1, 1], [-1, 0, 1]]
+    """
+    pairs: list[tuple[int, int]] = []
+    for j, size in enumerate(space.n_categories.tolist()):
+        pairs += [(j, code) for code in range(size)] if size else [(j, -1)]
+    column, code = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return column, code
