@@ -23,9 +23,7 @@ small_deltas = st.floats(0, 1e-3)
 
 
 def local(epsilon, delta=0.0, **other):
-    return Guarantee(
-        epsilon, delta, **{"protects": "record", "trust": "local", "neighbours": "replace"} | other
-    )
+    return Guarantee(epsilon, delta, **{"protects": "record", "trust": "local", "neighbours": "replace"} | other)
 
 
 def central(epsilon, delta=0.0, neighbours="add/remove", **other):
@@ -124,9 +122,7 @@ def test_the_sentence(claim, sentence):
 
 
 def test_the_sentence_says_what_matters():
-    assert str(local(1, simulation=True)).startswith(
-        "Simulation only: the noise came from a seeded generator"
-    )
+    assert str(local(1, simulation=True)).startswith("Simulation only: the noise came from a seeded generator")
     assert "nothing is protected in real use" in str(local(1, simulation=True))
     assert "changes nothing" in str(local(0))
     assert "not the features" in str(labels(1))
@@ -275,9 +271,7 @@ def test_nothing_has_no_guarantee(compose):
 
 @pytest.mark.parametrize("assignment", [None, "shuffle", "hash"])
 def test_the_assignment_must_be_said(assignment):
-    with pytest.raises(
-        HedgerowError, match=r"assignment must be one of .* Shuffling .* fails under 'add/remove'"
-    ):
+    with pytest.raises(HedgerowError, match=r"assignment must be one of .* Shuffling .* fails under 'add/remove'"):
         parallel(central(1), central(1), assignment=assignment)
 
 
@@ -314,10 +308,7 @@ def response(value, epsilon):
 def law(values, shares):
     """Joint law of one bit for each group, independently randomised."""
     bits = [response(value, share) for value, share in zip(values, shares, strict=True)]
-    return {
-        out: math.prod(b[o] for b, o in zip(bits, out, strict=True))
-        for out in itertools.product((0, 1), repeat=3)
-    }
+    return {out: math.prod(b[o] for b, o in zip(bits, out, strict=True)) for out in itertools.product((0, 1), repeat=3)}
 
 
 def loss(first, second):
@@ -408,7 +399,5 @@ def test_only_the_standard_library_is_imported():
         "print(sorted(top - set(sys.stdlib_module_names) - {'hedgerow', '__main__'}))"
     )
     folder = sys.modules["hedgerow.guarantee"].__file__.rpartition("/")[0]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code, folder], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code, folder], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

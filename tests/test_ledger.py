@@ -25,9 +25,7 @@ from hedgerow.ledger import Budget, Ledger
 
 
 def cost(epsilon, delta=0.0, trust="local", neighbours="replace", **other):
-    return Guarantee(
-        epsilon, delta, **{"protects": "record", "trust": trust, "neighbours": neighbours} | other
-    )
+    return Guarantee(epsilon, delta, **{"protects": "record", "trust": trust, "neighbours": neighbours} | other)
 
 
 @pytest.fixture
@@ -50,9 +48,7 @@ def test_ten_tenths_are_one(path, in_memory):
         for month in range(10):
             ledger.spend(cost(0.1), purpose=f"month {month}")
         assert ledger.remaining() == Budget(0, 0)
-        with pytest.raises(
-            BudgetError, match=r"needs epsilon = 1e-06 .* only epsilon = 0 and delta = 0 are left"
-        ):
+        with pytest.raises(BudgetError, match=r"needs epsilon = 1e-06 .* only epsilon = 0 and delta = 0 are left"):
             ledger.spend(cost(1e-6), purpose="one more")
         assert [entry.purpose for entry in ledger.entries()] == [f"month {month}" for month in range(10)]
 
@@ -99,11 +95,7 @@ def test_the_table_can_be_read(path):
         for day in range(25):
             ledger.spend(cost(0.5, 1e-9), purpose=f"day {day}", key=f"k{day}")
         lines = repr(ledger).splitlines()
-    assert (
-        str(path) in lines[0]
-        and "epsilon = 40 and delta = 1e-06" in lines[0]
-        and "left epsilon = 27.5" in lines[0]
-    )
+    assert str(path) in lines[0] and "epsilon = 40 and delta = 1e-06" in lines[0] and "left epsilon = 27.5" in lines[0]
     assert lines[1] == "(5 older entries)" and lines[2].split() == [
         "no.",
         "epsilon",
@@ -455,9 +447,7 @@ print(file.remaining().epsilon, memory.remaining().epsilon)
 
 
 def test_a_fork_shares_the_file_and_cannot_double_the_memory(path):
-    done = subprocess.run(
-        [sys.executable, "-c", FORKED, str(path)], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", FORKED, str(path)], capture_output=True, text=True, check=True)
     child, parent = done.stdout.splitlines()
     assert "another process" in child and parent == "0.0 1.0"
 

@@ -250,9 +250,7 @@ def parallel(*guarantees: Guarantee, assignment: str | None = None, absent: str 
     )
 
 
-def convert(
-    guarantee: Guarantee, neighbours: str, *, protects: str | None = None, absent: str = "silent"
-) -> Guarantee:
+def convert(guarantee: Guarantee, neighbours: str, *, protects: str | None = None, absent: str = "silent") -> Guarantee:
     """Restate a guarantee under another neighbour relation, at its true cost, or refuse.
 
     - "add/remove" to "replace": a replacement is a removal and an addition, so

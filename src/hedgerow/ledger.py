@@ -219,18 +219,14 @@ class Ledger:
                 f"the limit. Got {guarantee.protects!r} and {guarantee.neighbours!r}: convert() it first."
             )
         if guarantee.trust == "central" and limit.trust == "local":
-            raise BudgetError(
-                "trust must be 'local', as in the limit. Got 'central': keep another ledger for it."
-            )
+            raise BudgetError("trust must be 'local', as in the limit. Got 'central': keep another ledger for it.")
         if guarantee.simulation and not limit.simulation:
             raise BudgetError(
                 "simulation must be False: seeded noise protects nothing, so no limit would hold. Use secure "
                 "randomness, or a ledger whose limit has simulation=True for a rehearsal."
             )
         if math.isinf(guarantee.epsilon):
-            raise BudgetError(
-                f"{purpose!r} needs an infinite epsilon, which no budget covers. Use a finite one."
-            )
+            raise BudgetError(f"{purpose!r} needs an infinite epsilon, which no budget covers. Use a finite one.")
         return _cost(guarantee)
 
     @contextlib.contextmanager
@@ -314,15 +310,11 @@ def _fill(connection: sqlite3.Connection, limit: Guarantee) -> None:
 def _verified_limit(connection: sqlite3.Connection) -> Guarantee:
     """Check the whole file once, and return its limit."""
     connection.execute("BEGIN")
-    found = [
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-    ]
+    found = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
     if found[0] != _APPLICATION:
         raise FormatError("The file is not a ledger of hedgerow. Give another path.")
     if found[1] != VERSION:
-        raise FormatError(
-            f"The ledger has version {found[1]}, not {VERSION}. Use the hedgerow that wrote it."
-        )
+        raise FormatError(f"The ledger has version {found[1]}, not {VERSION}. Use the hedgerow that wrote it.")
     if (state := connection.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
         raise _damaged(state)
     limits = connection.execute("SELECT guarantee FROM budget").fetchall()
