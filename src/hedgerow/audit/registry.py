@@ -30,6 +30,7 @@ from hedgerow.mechanisms.counts import NeighbouringCounts, NoisyCounts
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.gradual import GradualLaplace
 from hedgerow.mechanisms.interval import IntervalResponse
+from hedgerow.mechanisms.joint import LevelResponse, SignedSubset
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.one_bit import OneBit
 from hedgerow.mechanisms.record_laplace import RecordLaplace
@@ -177,3 +178,6 @@ register("two-round protocol", small_protocol)
 # central (the exponential mechanism and medians come close to their bound in the limit only: tests/central)
 register("permute-and-flip", lambda epsilon: NeighbouringCosts(PermuteAndFlip(epsilon, 2), ((0, 0), (2, 0))))
 register("leaf counts", lambda epsilon: NeighbouringCounts(NoisyCounts(epsilon, 2), ((0, 1), (1, 2))))
+# assisted
+register("signed subset", lambda epsilon: SignedSubset(epsilon, 4, 2))
+register("level response", lambda epsilon: LevelResponse(epsilon, 3, 3))

@@ -15,7 +15,7 @@ from hedgerow.mechanisms.base import CategoricalMechanism, Law, check_epsilon, c
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, bernoulli
 
-__all__ = ["SubsetSelection"]
+__all__ = ["SubsetSelection", "uniform_subsets"]
 
 
 @dataclass(frozen=True)
@@ -94,30 +94,13 @@ class SubsetSelection(CategoricalMechanism):
         own, source = self._check(values), as_randomness(randomness)
         n, k = own.size, self.n_inputs
         hold = bernoulli(self.hold, n, source)
-        picked = self._subsets(n, hold, source)
+        picked = uniform_subsets(k - 1, self.size, hold, source)
         bits = np.empty((n, k), dtype=bool)
         columns = np.arange(k - 1)
         rows = np.arange(n)[:, None]
         bits[rows, columns + (columns >= own[:, None])] = picked  # the others, with the own one skipped
         bits[np.arange(n), own] = hold
         return bits
-
-    def _subsets(self, n: int, hold: npt.NDArray[np.bool_], source: Randomness) -> npt.NDArray[np.bool_]:
-        """Return uniform subsets of the other ``k - 1``: of size ``s - 1`` where ``hold``, else ``s``.
-
-        Floyd's algorithm, all rows at once: for j = m-s .. m-1 take a uniform t <= j, or j if t is taken.
-        """
-        m = self.n_inputs - 1
-        picked = np.zeros((n, m), dtype=bool)
-        rows = np.arange(n)
-        for step in range(self.size):
-            # Rows that hold the own category need one element fewer: they sit out the first step.
-            active = rows if step else np.flatnonzero(~hold)
-            j = m - self.size + step
-            t = source.integers(j + 1, active.size)
-            taken = picked[active, t]
-            picked[active, np.where(taken, j, t)] = True
-        return picked
 
     def law(self, value: int) -> Law:
         """Return the exact law over all ``C(k, size)`` sets (as sorted tuples)."""
@@ -126,3 +109,21 @@ class SubsetSelection(CategoricalMechanism):
         inside, outside = math.comb(k - 1, s - 1), math.comb(k - 1, s)
         weights = tuple(self.hold * outside if value in o else (ONE - self.hold) * inside for o in outputs)
         return Law(outputs, weights)
+
+
+def uniform_subsets(m: int, size: int, fewer: npt.NDArray[np.bool_], source: Randomness) -> npt.NDArray[np.bool_]:
+    """Return a uniform subset of ``m`` for each row: of ``size - 1`` where ``fewer``, else of ``size``.
+
+    Floyd's algorithm, all rows at once: for j = m-s .. m-1 take a uniform t <= j, or j if t is taken.
+    """
+    picked = np.zeros((len(fewer), m), dtype=bool)
+    rows = np.arange(len(fewer))
+    for step in range(size):
+        # Rows that need one element fewer sit out the first step.
+        active = rows if step else np.flatnonzero(~fewer)
+        if active.size:
+            j = m - size + step
+            t = source.integers(j + 1, active.size)
+            taken = picked[active, t]
+            picked[active, np.where(taken, j, t)] = True
+    return picked
