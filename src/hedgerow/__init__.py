@@ -25,6 +25,7 @@ _HOMES = {
         "MedianForestClassifier",
         "MedianForestRegressor",
     ),
+    "hedgerow.central.anova": ("AnovaModel", "PrivateAnovaClassifier", "PrivateAnovaRegressor"),
     "hedgerow.errors": ("BoundsError", "BudgetError", "FormatError", "HedgerowError"),
     "hedgerow.guarantee": ("Guarantee",),
     "hedgerow.label": (
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
         MedianForestClassifier,
         MedianForestRegressor,
     )
+    from hedgerow.central.anova import AnovaModel, PrivateAnovaClassifier, PrivateAnovaRegressor
     from hedgerow.errors import BoundsError, BudgetError, FormatError, HedgerowError
     from hedgerow.guarantee import Guarantee
     from hedgerow.label import (

@@ -34,6 +34,7 @@ from hedgerow.mechanisms.joint import LevelResponse, SignedSubset
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.one_bit import OneBit
 from hedgerow.mechanisms.record_laplace import RecordLaplace
+from hedgerow.mechanisms.rounded_gaussian import NeighbouringSums
 from hedgerow.mechanisms.selection import NeighbouringCosts, PermuteAndFlip
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
@@ -177,6 +178,7 @@ register("gradual Laplace", lambda epsilon: GradualLaplace(epsilon, 4, epsilon /
 register("two-round protocol", small_protocol)
 # central (the exponential mechanism and medians come close to their bound in the limit only: tests/central)
 register("permute-and-flip", lambda epsilon: NeighbouringCosts(PermuteAndFlip(epsilon, 2), ((0, 0), (2, 0))))
+register("rounded Gaussian", NeighbouringSums)
 register("leaf counts", lambda epsilon: NeighbouringCounts(NoisyCounts(epsilon, 2), ((0, 1), (1, 2))))
 # assisted
 register("signed subset", lambda epsilon: SignedSubset(epsilon, 4, 2))

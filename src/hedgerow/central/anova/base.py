@@ -1,0 +1,110 @@
+"""What the regressor and the classifier share: checks, schema, the fit itself, the guarantee, explanations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hedgerow.bounds import FeatureSpace
+from hedgerow.central.anova.accounting import open_purse
+from hedgerow.central.anova.explain import Explanation, explain, local_terms
+from hedgerow.central.anova.model import MISSING, AnovaModel, encode
+from hedgerow.central.anova.recipe import Options, fit_anova
+from hedgerow.central.schema import categorical_columns, public_space
+from hedgerow.errors import HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms.base import check_epsilon
+from hedgerow.randomness import as_randomness
+
+__all__ = ["AnovaBase"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class AnovaBase(BaseEstimator):  # type: ignore[misc]
+    """Checks the parameters, takes the public schema, fits, and states the cost."""
+
+    epsilon: float
+    delta: float
+    feature_bounds: Any
+    categories: Any
+    interactions: bool
+    neighbours: str
+    missing: str
+    callback: Any
+    random_state: Any
+
+    def _records(self, X: Any, *, reset: bool) -> Any:
+        """Check records the scikit-learn way; data frames keep their columns, arrays become floats."""
+        if hasattr(X, "columns") or self.categories is not None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X if hasattr(X, "columns") else np.asarray(X)
+        finite: Any = "allow-nan" if self.missing == "indicator" else True
+        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=finite)
+
+    def _schema(self, X: Any) -> FeatureSpace:
+        names = [str(c) for c in X.columns] if hasattr(X, "columns") else [f"x{j}" for j in range(X.shape[1])]
+        lists = categorical_columns(X, names, None, self.categories)
+        if self.missing == "indicator":
+            lists = {name: [*listed, MISSING] for name, listed in lists.items()}
+        return public_space(names, lists, self.feature_bounds)
+
+    def _fit(
+        self, X: Any, targets: FloatArray, offset: float, low: Any, high: Any, classes: Any, clip: float, note: str
+    ) -> None:
+        """Fit on targets in [0, 1] (one column an output) around a public offset."""
+        check_epsilon(self.epsilon)
+        if self.missing not in ("error", "indicator"):
+            raise HedgerowError(
+                f"The 'missing' parameter must be 'error' or 'indicator'. Got {self.missing!r} instead."
+            )
+        purse = open_purse(float(self.epsilon), float(self.delta), self.neighbours)
+        source, space = as_randomness(self.random_state), self._schema(X)
+        missing = self.missing == "indicator"
+        options = Options(bool(self.interactions), missing, clip, self.callback)
+        fitted = fit_anova(space, encode(space, X, missing), targets - offset, purse, options, source)
+        self.guarantee_ = Guarantee(
+            float(self.epsilon),
+            float(self.delta) if purse.total is not None else 0.0,
+            protects="record",
+            trust="central",
+            neighbours=self.neighbours,
+            simulation=source.simulation,
+            notes=("provided that the feature bounds and category lists are public", note),
+        )
+        self.model_ = AnovaModel(
+            fitted.feature_map, fitted.theta, fitted.variance, offset, tuple(low), tuple(high), classes,
+            missing, not self.interactions, fitted.size, self.guarantee_,
+        )  # fmt: skip
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self)
+
+    def explain(self) -> Explanation:
+        """Return curves, pair surfaces and importances with their noise; all post-processing."""
+        check_is_fitted(self)
+        return explain(self.model_)
+
+    def explain_local(self, X: Any) -> dict[str, FloatArray]:
+        """Return for each record what each feature and pair adds; with ``"offset"`` the terms sum to the prediction.
+
+        Values are on the scale of the (unclipped) prediction, of shape (n, outputs).
+        """
+        check_is_fitted(self)
+        return local_terms(self.model_, self._records(X, reset=False))
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Share of each feature in the released model's variance (pairs count half for each), less the noise's."""
+        check_is_fitted(self)
+        return explain(self.model_).feature_importances()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.allow_nan = self.missing == "indicator"
+        return tags

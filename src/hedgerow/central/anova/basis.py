@@ -1,0 +1,156 @@
+"""The finite ANOVA basis: which functions of the features a model may use, and how much each counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import CategoricalFeature, FeatureSpace
+from hedgerow.central.anova.quantiles import CELLS, Quantiles
+
+__all__ = ["Basis", "Single", "choose", "singles"]
+
+FloatArray = npt.NDArray[np.float64]
+_CATEGORY = 1.5  # the complexity of an indicator; that of a cosine is its frequency
+_MISSING_SHARE = 0.05
+_POOL = 1000  # one-feature functions that pairs are made of, at most
+
+
+class Single(NamedTuple):
+    """A function of one feature: ``kind`` is "linear", "cosine" (k half periods), "category" k or "missing"."""
+
+    feature: int
+    kind: str
+    k: int
+
+    @property
+    def complexity(self) -> float:
+        """How fine it is; its weight is one over this."""
+        return float(self.k) if self.kind == "cosine" else 1.0 if self.kind == "linear" else _CATEGORY
+
+    def energy(self, space: FeatureSpace) -> float:
+        """Mean square, taken as public: of an arch over uniform quantiles, of an evenly spread category."""
+        feature = space.features[self.feature]
+        if self.kind == "category" and isinstance(feature, CategoricalFeature):
+            return 1.0 / len(feature.categories)
+        return _MISSING_SHARE if self.kind == "missing" else 0.5
+
+    def table(self, quantiles: Mapping[int, Quantiles], size: int) -> FloatArray:
+        """Return its value in each cell of the feature."""
+        out = np.zeros(size)
+        if self.kind == "linear":
+            out[:] = quantiles[self.feature].linear()
+        elif self.kind == "cosine":
+            out[:CELLS] = np.cos(np.pi * self.k * (np.arange(CELLS) + 0.5) / CELLS)
+        else:
+            out[self.k] = 1.0
+        return out
+
+
+def singles(space: FeatureSpace, most: int, missing: bool) -> list[Single]:
+    """Return the functions of one feature, with cosines up to frequency ``most``.
+
+    >>> space = FeatureSpace.from_bounds((0, 1), ["x", "kind"], categories={"kind": ["a", "b"]})
+    >>> [s.kind for s in singles(space, 2, False)]
+    ['linear', 'cosine', 'cosine', 'category', 'category']
+    """
+    out: list[Single] = []
+    for j, feature in enumerate(space.features):
+        if isinstance(feature, CategoricalFeature):
+            out += [Single(j, "category", i) for i in range(len(feature.categories))]
+        else:
+            out += [Single(j, "linear", 0), *(Single(j, "cosine", k) for k in range(1, most + 1))]
+            out += [Single(j, "missing", CELLS)] if missing else []
+    return out
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A constant and weighted functions ``w_m b_m(x)``; each function is one single, or the product of two.
+
+    Attributes
+    ----------
+    functions : tuple of tuples of Single
+        One or two singles each; the constant (weight 1) is not listed.
+    weights : tuple of float
+        As many.
+    energies : tuple of float
+        Public mean squares ``E b**2``.
+    """
+
+    functions: tuple[tuple[Single, ...], ...]
+    weights: tuple[float, ...]
+    energies: tuple[float, ...]
+
+    def __len__(self) -> int:
+        return len(self.functions) + 1
+
+    def root_mean_square(self) -> float:
+        """Return ``sqrt(1 + sum w**2 E b**2)``."""
+        return float(np.sqrt(1.0 + np.dot(np.square(self.weights), self.energies)))
+
+    def largest(self, order: int) -> float:
+        """Return a bound of the norm over all records: of one feature's indicators only one is on."""
+        exponent = float(order)
+        linear, indicators = 1.0, dict[int, float]()
+        for function, weight in zip(self.functions, self.weights, strict=True):
+            only = function[0]
+            if len(function) == 1 and only.kind == "category":
+                indicators[only.feature] = max(indicators.get(only.feature, 0.0), weight**exponent)
+            else:
+                linear += weight**exponent
+        return float((linear + sum(indicators.values())) ** (1 / exponent))
+
+    def groups(self) -> Iterator[tuple[tuple[int, ...], list[int]]]:
+        """Yield each feature or pair with the positions of its functions (the constant is position 0)."""
+        found: dict[tuple[int, ...], list[int]] = {}
+        for m, function in enumerate(self.functions, 1):
+            found.setdefault(tuple(s.feature for s in function), []).append(m)
+        yield from found.items()
+
+
+def choose(
+    space: FeatureSpace,
+    importance: Sequence[float],
+    *,
+    frequency: int,
+    pair_weight: float,
+    pair_complexity: float,
+    least: float,
+    most: int,
+    missing: bool,
+) -> Basis:
+    """Return the heaviest functions: singles of weight ``om_j / complexity``, pairs ``pair_weight w_a w_b``.
+
+    Everything here is public or was released before. ``pair_weight = 0`` leaves pairs out.
+    """
+    pool = singles(space, frequency, missing)
+    weights = np.array([importance[s.feature] / s.complexity for s in pool])
+    functions: list[tuple[Single, ...]] = [(s,) for s in pool]
+    heavy = list(weights)
+    if pair_weight > 0:
+        for a, b, weight in _pairs(pool, weights, pair_weight, pair_complexity, least):
+            functions.append((pool[a], pool[b]))
+            heavy.append(weight)
+    ranked = np.argsort(-np.array(heavy), kind="stable")
+    kept = [int(i) for i in ranked[:most] if heavy[i] >= least]
+    energies = [float(np.prod([s.energy(space) for s in functions[i]])) for i in kept]
+    return Basis(tuple(functions[i] for i in kept), tuple(float(heavy[i]) for i in kept), tuple(energies))
+
+
+def _pairs(
+    pool: list[Single], weights: FloatArray, factor: float, complexity: float, least: float
+) -> Iterator[tuple[int, int, float]]:
+    """Yield pairs of different features, below a complexity and above a weight."""
+    usable = np.array([i for i, s in enumerate(pool) if s.kind in ("cosine", "category")], dtype=np.int64)
+    usable = np.sort(usable[np.argsort(-weights[usable], kind="stable")[:_POOL]])
+    feature = np.array([pool[i].feature for i in usable])
+    fine = np.array([pool[i].complexity for i in usable])
+    product = factor * np.outer(weights[usable], weights[usable])
+    fits = (feature[:, None] < feature[None, :]) & (np.outer(fine, fine) <= complexity) & (product >= least)
+    for i, k in np.argwhere(fits):
+        yield int(usable[i]), int(usable[k]), float(product[i, k])

@@ -1,0 +1,181 @@
+"""Noisy gradient descent on whole-number sums, with momentum and a residual clip that is lowered privately."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.central.anova.accounting import Purse
+from hedgerow.central.anova.design import GRID, Rows
+from hedgerow.central.anova.quantiles import project
+from hedgerow.randomness import Randomness
+
+__all__ = ["UNIT", "Descent", "Steps", "descend", "noise_variance"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+_COEFFICIENT = 1 << 24  # grid steps of a coefficient
+UNIT = float(GRID * _COEFFICIENT)
+"""Grid steps of a prediction, and of a label scaled to [0, 1]."""
+_LONGEST = 1024.0  # norm of the coefficients; with it all products stay below 2**53, hence exact
+_LEVELS = 1 << 12  # least number of levels of a clipped residual
+_CELLS, _RATIO, _QUANTILE = 14, 0.7, 0.9
+_COUNT = 256
+_LOOKS = (0.1, 0.7)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How to descend: functions of what was released before.
+
+    Attributes
+    ----------
+    rounds : int
+        T.
+    rate, momentum : float
+        eta and beta.
+    share, look_share : Fraction
+        Shares of the purse for all rounds together, and for each of two looks at the residuals.
+    size : float
+        The noisy number of records.
+    """
+
+    rounds: int
+    rate: float
+    momentum: float
+    share: Fraction
+    look_share: Fraction
+    size: float
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """The average of the last half of the coefficients, the noise variance of each, and the clip at the end."""
+
+    theta: FloatArray
+    variance: FloatArray
+    clip: float
+
+
+def descend(
+    rows: Rows,
+    targets: FloatArray,
+    start: FloatArray,
+    clip: float,
+    steps: Steps,
+    purse: Purse,
+    norm: int,
+    energy: FloatArray,
+    randomness: Randomness,
+    progress: Callable[[int], bool] | None = None,
+) -> Descent:
+    r"""Descend on the clipped squared error; ``targets`` are labels less the public offset, in ``UNIT`` s.
+
+    .. math:: v = \theta + \beta(\theta - \theta'), \quad
+              g = \sum_i \operatorname{clip}_c(y_i - \langle v, \phi_i\rangle)\,\phi_i + \text{noise}, \quad
+              \theta \leftarrow v + \frac{\eta}{\tilde n} g
+
+    Proof: given v and c, record i adds the whole numbers ``q_i phi_i`` with ``|q_i| <= w`` (w levels, checked in
+    integers for several outputs) and ``|phi_i|`` bounded, so the sum changes by at most ``w |phi|`` under add/remove.
+    All products and sums are whole numbers below 2**53: exact in any order, hence no other record's term changes.
+    Looks at the residuals count each record in one cell. Prices: :class:`~.accounting.GaussianPurse`.
+    """
+    each = purse.release(steps.share / steps.rounds, norm, _LEVELS)
+    theta, before, total = start.copy(), start.copy(), np.zeros_like(start)
+    half = steps.rounds - max(1, steps.rounds // 2)
+    looks = {int(share * steps.rounds) for share in _LOOKS}
+    noise, edge = [], clip
+    for t in range(steps.rounds):
+        at = _whole(theta + steps.momentum * (theta - before))
+        if t in looks:
+            clip = min(clip, _look(rows, targets, at, edge, steps, purse, randomness))
+        sums = _gradient(rows, targets, at, clip, each.weight, purse.order)
+        unit = clip / (each.weight * GRID)
+        gradient = each.noisy(sums, randomness) * unit
+        noise.append(each.deviation * unit)
+        before, theta = theta, at / _COEFFICIENT + steps.rate / steps.size * gradient
+        if t >= half:
+            total += theta
+        if progress is not None and progress(t) and t > half:
+            return Descent(total / (t + 1 - half), noise_variance(steps, noise, energy), clip)
+    return Descent(total / (steps.rounds - half), noise_variance(steps, noise, energy), clip)
+
+
+def _whole(theta: FloatArray) -> FloatArray:
+    """Return coefficients in whole grid steps, shortened if need be (after the release: costs nothing)."""
+    length = float(np.sqrt((theta**2).sum()))
+    scaled = theta * (min(1.0, _LONGEST / length) if length > 0 else 1.0)
+    return np.asarray(np.rint(np.where(np.isfinite(scaled), scaled, 0.0) * _COEFFICIENT))
+
+
+def _norms(residuals: FloatArray, order: int) -> FloatArray:
+    """Return each row's norm; column by column, so that a row's result depends on the row alone."""
+    total = np.zeros(len(residuals))
+    for column in residuals.T:
+        total += column * column if order == 2 else np.abs(column)
+    return np.sqrt(total) if order == 2 else total
+
+
+def _gradient(rows: Rows, targets: FloatArray, at: FloatArray, clip: float, levels: int, order: int) -> IntArray:
+    """Return the exact sum of ``q_i phi_i``."""
+    total = np.zeros(at.shape)
+    for part, block in rows:
+        total += block.T @ quantised(targets[part] - block @ at, clip * UNIT, levels, order)
+    return total.astype(np.int64)
+
+
+def quantised(residuals: FloatArray, clip: float, levels: int, order: int) -> FloatArray:
+    """Return residuals clipped to a norm, as whole numbers whose norm is at most ``levels``.
+
+    >>> quantised(np.array([[3.0], [-0.5]]), 1.0, 8, 2).ravel().tolist()
+    [8.0, -4.0]
+    >>> quantised(np.array([[3.0, 4.0]]), 1.0, 10, 2).tolist()
+    [[5.0, 7.0]]
+    """
+    if residuals.shape[1] == 1:
+        return np.clip(np.rint(residuals * (levels / clip)), -levels, levels)
+    norms = _norms(residuals, order)
+    out = np.trunc(residuals * (levels * (1 - 2.0**-40) / np.maximum(norms, clip))[:, None])
+    exact = np.einsum("ij,ij->i", out, out) > levels**2 if order == 2 else np.abs(out).sum(axis=1) > levels
+    out[exact] = 0.0  # never needed: see FeatureMap._enforce
+    return out
+
+
+def _look(
+    rows: Rows, targets: FloatArray, at: FloatArray, top: float, steps: Steps, purse: Purse, randomness: Randomness
+) -> float:
+    """Return the noisy 0.9-quantile of the residuals' norm, from a histogram of 14 geometric cells below ``top``."""
+    edges = top * _RATIO ** np.arange(_CELLS - 1, -1, -1)
+    counts = np.zeros(_CELLS, dtype=np.int64)
+    for part, block in rows:
+        norms = _norms(targets[part] - block @ at, purse.order)
+        cells = np.minimum(np.searchsorted(edges * UNIT, norms), _CELLS - 1)
+        counts += np.bincount(cells, minlength=_CELLS)
+    release = purse.release(steps.look_share, 1, _COUNT)
+    noisy = release.noisy(release.weight * counts, randomness) / release.weight
+    share = np.concatenate([[0.0], np.cumsum(project(noisy, steps.size))]) / steps.size
+    return max(float(np.interp(_QUANTILE, share, np.concatenate([[0.0], edges]))), float(edges[0]))
+
+
+def noise_variance(steps: Steps, noise: list[float], energy: FloatArray) -> FloatArray:
+    r"""Return the variance that noise alone gives each averaged coefficient, were the basis orthogonal.
+
+    The recursion is linear in the noise, ``theta+ = (1 - eta h)((1 + beta) theta - beta theta') + (eta/n) z``, with
+    ``h = E phi_m**2`` taken as public; running it backwards from the average gives the factor of each round's noise.
+    """
+    contraction = 1.0 - steps.rate * np.clip(energy, 0.0, 1.0)
+    rounds = len(noise)
+    averaged = rounds - max(1, rounds // 2)
+    after, later = np.zeros_like(energy), np.zeros_like(energy)
+    variance = np.zeros_like(energy)
+    for t in range(rounds - 1, -1, -1):
+        own = 1.0 / (rounds - averaged) if t >= averaged else 0.0
+        now = own + contraction * ((1 + steps.momentum) * after - steps.momentum * later)
+        variance += (now * steps.rate / steps.size * noise[t]) ** 2
+        after, later = now, after
+    return variance

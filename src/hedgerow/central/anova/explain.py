@@ -1,0 +1,170 @@
+"""What a released model says: curves, surfaces, importances and their noise. Post-processing, at no cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import CategoricalFeature
+from hedgerow.central.anova.design import GRID
+from hedgerow.central.anova.model import AnovaModel, encode
+from hedgerow.central.anova.quantiles import CELLS
+from hedgerow.central.anova.recipe import energies
+
+__all__ = ["Curve", "Explanation", "Surface", "explain", "local_terms"]
+
+FloatArray = npt.NDArray[np.float64]
+_POINTS, _SIDE = 65, 17
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What one feature adds to the prediction, in label units.
+
+    Attributes
+    ----------
+    x : array or list of str
+        Values at evenly spaced quantiles, or category names.
+    y, noise : arrays of shape (points, outputs)
+        The curve, and one standard deviation of the privacy noise in it.
+    missing : array of shape (outputs,)
+        What a missing value adds.
+    """
+
+    name: str
+    x: Any
+    y: FloatArray
+    noise: FloatArray
+    missing: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """What two features add beyond their curves; ``y[i, k]`` at ``x[0][i], x[1][k]``, the last axis for outputs."""
+
+    names: tuple[str, str]
+    x: tuple[Any, Any]
+    y: FloatArray
+    noise: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """A model in parts. ``importances`` maps features and pairs to (size, noise): standard deviations in label units.
+
+    ``additive`` says whether the prediction is exactly the sum of the curves. If not, each record's sum is shortened
+    by a factor of its own (the norm clip), and ``explain_local`` gives the terms that do add up.
+    """
+
+    curves: dict[str, Curve]
+    surfaces: dict[tuple[str, str], Surface]
+    importances: dict[tuple[str, ...], tuple[float, float]]
+    additive: bool
+
+    def feature_importances(self) -> FloatArray:
+        """Return each feature's share of the squared sizes, pairs halved; sums to 1."""
+        names = list(self.curves)
+        total = np.zeros(len(names))
+        for group, (size, _) in self.importances.items():
+            for name in group:
+                total[names.index(name)] += size**2 / len(group)
+        return total / total.sum() if total.sum() > 0 else np.full(len(names), 1 / len(names))
+
+    def __str__(self) -> str:
+        ranked = sorted(self.importances.items(), key=lambda item: -item[1][0])
+        lines = [f"{' x '.join(group):<40} {size:>10.4g}  noise {noise:.2g}" for group, (size, noise) in ranked]
+        kind = "exactly the sum of its curves" if self.additive else "a sum of curves, shortened record by record"
+        return "\n".join([f"The model is {kind}. Sizes in label units:", *lines])
+
+    def plot(self, output: int = 0, most: int = 12) -> Any:
+        """Draw the curves of the most important features with bands of two noise deviations (Matplotlib)."""
+        from matplotlib.figure import Figure
+
+        order = np.argsort(-self.feature_importances(), kind="stable")[:most]
+        names = list(self.curves)
+        columns = min(3, len(order))
+        rows = -(-len(order) // columns)
+        figure = Figure(figsize=(4 * columns, 3 * rows), layout="constrained")
+        for place, j in enumerate(order, 1):
+            _draw(figure.add_subplot(rows, columns, place), self.curves[names[j]], output)
+        return figure
+
+
+def _draw(axes: Any, curve: Curve, output: int) -> None:
+    y, band = curve.y[:, output], 2 * curve.noise[:, output]
+    if isinstance(curve.x, list):
+        axes.bar(curve.x, y, yerr=band)
+        axes.tick_params(axis="x", rotation=45)
+    else:
+        axes.plot(curve.x, y)
+        axes.fill_between(curve.x, y - band, y + band, alpha=0.3)
+    axes.set_title(curve.name)
+
+
+def _points(model: AnovaModel, j: int, count: int) -> tuple[npt.NDArray[np.int64], Any]:
+    """Return cells of a feature and the values they stand for."""
+    feature = model.space.features[j]
+    if isinstance(feature, CategoricalFeature):
+        return np.arange(len(feature.categories)), list(feature.categories)
+    cells = np.linspace(0, CELLS - 1, count).astype(np.int64)
+    return cells, model.feature_map.quantiles[j].inverse((cells + 0.5) / CELLS)
+
+
+def _terms(model: AnovaModel, members: list[int], columns: dict[int, npt.NDArray[np.int64]]) -> tuple[Any, Any]:
+    """Return value and noise deviation, in label units, of some functions at given cells of their features."""
+    n = len(next(iter(columns.values())))
+    codes = np.zeros((n, len(model.space)), dtype=np.int32)
+    for j, cells in columns.items():
+        codes[:, j] = cells
+    phi = model.feature_map.functions(codes)[:, members]
+    width = np.array(model.high) - np.array(model.low)
+    noise = np.sqrt(phi**2 @ model.variance[members])
+    return (phi @ model.theta[members]) * width, noise[:, None] * width
+
+
+def explain(model: AnovaModel) -> Explanation:
+    """Take a model apart. Curves are drawn before any shortening of long records."""
+    groups = dict(model.feature_map.basis.groups())
+    names, energy = model.space.names, energies(model.feature_map)
+    width = np.array(model.high) - np.array(model.low)
+    curves, surfaces, importances = {}, {}, {}
+    for j, name in enumerate(names):
+        members = groups.get((j,), [])
+        cells, x = _points(model, j, _POINTS)
+        y, noise = _terms(model, members, {j: cells})
+        blank = np.zeros(len(width))
+        gap = _terms(model, members, {j: np.array([CELLS])})[0][0] if j in model.feature_map.quantiles else blank
+        curves[name] = Curve(name, x, y, noise, gap)
+    for features, members in groups.items():
+        group = tuple(names[j] for j in features)
+        signal = ((model.theta[members] ** 2 - model.variance[members, None]) * energy[members, None]).sum(axis=0)
+        doubt = float((model.variance[members] * energy[members]).sum())
+        size = float(np.sqrt((np.maximum(signal, 0) * width**2).sum()))
+        importances[group] = (size, float(np.sqrt(doubt * (width**2).sum())))
+        if len(features) == 2:
+            surfaces[group[0], group[1]] = _surface(model, features, members)
+    return Explanation(curves, surfaces, importances, model.additive)
+
+
+def _surface(model: AnovaModel, features: tuple[int, ...], members: list[int]) -> Surface:
+    (cells_a, a), (cells_b, b) = (_points(model, j, _SIDE) for j in features)
+    grid = np.meshgrid(cells_a, cells_b, indexing="ij")
+    columns = {j: g.ravel() for j, g in zip(features, grid, strict=True)}
+    y, noise = _terms(model, members, columns)
+    shape = (len(cells_a), len(cells_b), -1)
+    names = (model.space.names[features[0]], model.space.names[features[1]])
+    return Surface(names, (a, b), y.reshape(shape), noise.reshape(shape))
+
+
+def local_terms(model: AnovaModel, X: Any) -> dict[str, FloatArray]:
+    """Return for each record the exact terms of its (unclipped) prediction, by feature and pair."""
+    Z = encode(model.space, X, model.missing)
+    phi = model.feature_map.vectors(model.feature_map.codes(Z)) / GRID
+    low, width = np.array(model.low), np.array(model.high) - np.array(model.low)
+    out = {"offset": low + width * (model.offset + phi[:, :1] * model.theta[0])}
+    for features, members in model.feature_map.basis.groups():
+        out[" x ".join(model.space.names[j] for j in features)] = width * (phi[:, members] @ model.theta[members])
+    return out

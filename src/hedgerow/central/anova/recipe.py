@@ -1,0 +1,208 @@
+"""One fixed recipe for every data set: quantiles, then one or two descents, and what is decided between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import FeatureSpace
+from hedgerow.central.anova.accounting import Purse
+from hedgerow.central.anova.basis import Basis, choose
+from hedgerow.central.anova.descent import UNIT, Descent, Steps, descend
+from hedgerow.central.anova.design import GRID, FeatureMap, Rows
+from hedgerow.central.anova.quantiles import Quantiles, estimate
+from hedgerow.randomness import Randomness
+
+__all__ = ["Fitted", "Options", "fit_anova"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_QUANTILE_SHARE, _LOOK_SHARE = Fraction(1, 10), Fraction(4, 100)
+_STAGES = (Fraction(3, 10), Fraction(7, 10))
+_TWO_STAGES, _EACH = 900.0, 90.0  # n mu, at most and by feature, from which features are re-weighted and pairs used
+_FULL = 0.3  # of n mu: how far the descent goes
+_FEWEST, _MOST = 120, 400
+_RADIUS, _PURE_RADIUS = 0.8, 1.2
+
+
+@dataclass(frozen=True)
+class Options:
+    """Public choices: pairs or not, missing values or not, the largest first clip, a progress function."""
+
+    interactions: bool
+    missing: bool
+    clip: float
+    progress: Callable[[int], bool] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What was released: the map, its coefficients with their noise variance, the noisy number of records."""
+
+    feature_map: FeatureMap
+    theta: FloatArray
+    variance: FloatArray
+    size: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Encoded records, targets less the offset in grid units, and where the noise comes from."""
+
+    space: FeatureSpace
+    Z: FloatArray
+    targets: FloatArray
+    purse: Purse
+    randomness: Randomness
+
+
+def fit_anova(
+    space: FeatureSpace, Z: FloatArray, targets: FloatArray, purse: Purse, options: Options, randomness: Randomness
+) -> Fitted:
+    """Fit on encoded records; ``targets`` are labels in [0, 1] less a public offset, one column an output."""
+    data = _Data(space, Z, np.rint(targets * UNIT), purse, randomness)
+    if purse.order == 1:
+        return _pure(data, options)
+    quantiles, size = estimate(space, Z, purse, _QUANTILE_SHARE, 3, randomness)
+    signal = size * purse.strength
+    frequency = int(np.clip(0.4 * math.sqrt(min(signal, 1e6)), 4, 32))
+    rich = signal >= min(_TWO_STAGES, _EACH * len(space))
+    pairs = options.interactions and rich
+    first = choose(
+        space,
+        np.ones(len(space)).tolist(),
+        frequency=min(8, frequency),
+        pair_weight=0.3 if pairs else 0.0,
+        pair_complexity=2.25,
+        least=0.0,
+        most=800,
+        missing=options.missing,
+    )
+    if not rich:
+        only = _stage(data, options, quantiles, first, None, size, Fraction(1), options.clip)
+        return only[0]
+    fitted, clip = _stage(data, options, quantiles, first, None, size, _STAGES[0], options.clip)
+    second = choose(
+        space,
+        relevance(fitted, len(space)).tolist(),
+        frequency=frequency,
+        pair_weight=0.5 if pairs else 0.0,
+        pair_complexity=math.inf,
+        least=signal**-0.5,
+        most=500,
+        missing=options.missing,
+    )
+    return _stage(data, options, quantiles, second, fitted, size, _STAGES[1], clip)[0]
+
+
+def _stage(
+    data: _Data,
+    options: Options,
+    quantiles: dict[int, Quantiles],
+    basis: Basis,
+    warm: Fitted | None,
+    size: float,
+    share: Fraction,
+    clip: float,
+) -> tuple[Fitted, float]:
+    """Descend once in a basis, from zero or from what the stage before found."""
+    radius = _RADIUS * basis.root_mean_square() if options.interactions else basis.largest(2)
+    feature_map = FeatureMap(data.space, quantiles, basis, radius)
+    whole = 1 - _QUANTILE_SHARE - _LOOK_SHARE
+    stages = 1 if share == 1 else len(_STAGES)
+    reach = _FULL * size * data.purse.strength * math.sqrt(whole * share)
+    steps = plan(reach, size, whole * share, _LOOK_SHARE / (2 * stages))
+    start = np.zeros((len(basis), data.targets.shape[1])) if warm is None else carry(warm, feature_map)
+    found = _descend(data, options, feature_map, start, clip, steps, GRID**2)
+    return Fitted(feature_map, found.theta, found.variance, size), found.clip
+
+
+def plan(reach: float, size: float, share: Fraction, look_share: Fraction) -> Steps:
+    """Return rounds, rate and momentum for a descent of length ``reach``.
+
+    More rounds cost time, not privacy, but momentum beyond ``1 - 3/T`` cannot take effect within T rounds: the rounds
+    grow with the root of the reach, which is then cut to ``T**2 / 4``.
+    """
+    rounds = int(np.clip(3 * math.sqrt(min(reach, 1e8)), _FEWEST, _MOST))
+    reach = min(reach, rounds**2 / 4)
+    ratio = 0.75 * rounds / reach
+    return Steps(rounds, min(1.0, 1 / ratio), max(0.0, 1 - ratio), share, look_share, size)
+
+
+def _descend(
+    data: _Data, options: Options, feature_map: FeatureMap, start: FloatArray, clip: float, steps: Steps, norm: int
+) -> Descent:
+    rows = Rows(feature_map, feature_map.codes(data.Z))
+    energy = energies(feature_map)
+    return descend(rows, data.targets, start, clip, steps, data.purse, norm, energy, data.randomness, options.progress)
+
+
+def energies(feature_map: FeatureMap) -> FloatArray:
+    """Return ``E phi_m**2`` as it is publicly assumed: ``w**2 E b**2 / R**2``."""
+    basis = feature_map.basis
+    squares = np.square(basis.weights) * np.array(basis.energies)
+    return np.concatenate([[1.0], squares]) / feature_map.scale**2
+
+
+def relevance(fitted: Fitted, d: int) -> FloatArray:
+    """Return feature weights of mean square 1 from the signal that rose above the noise (post-processing)."""
+    energy, found = energies(fitted.feature_map), np.zeros(d)
+    excess = ((fitted.theta**2).sum(axis=1) - fitted.variance * fitted.theta.shape[1]) * energy
+    spread = 2 * fitted.theta.shape[1] * (fitted.variance * energy) ** 2
+    for features, members in fitted.feature_map.basis.groups():
+        gain = max(0.0, float(excess[members].sum() - np.sqrt(spread[members].sum())))
+        for j in features:
+            found[j] += gain / len(features)
+    share = found / found.sum() if found.sum() > 0 else np.full(d, 1 / d)
+    weights = (d * (0.05 / d + 0.95 * share)) ** (1.35 / 2)
+    return np.asarray(weights / np.sqrt(np.mean(weights**2)))
+
+
+def carry(warm: Fitted, feature_map: FeatureMap) -> FloatArray:
+    """Return the coefficients of shared functions in the new basis, shrunk by what noise would explain."""
+    old = warm.feature_map
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shrink = np.maximum(0.0, 1 - np.nan_to_num(warm.variance[:, None] / warm.theta**2, nan=1.0, posinf=1.0))
+    plain = shrink * warm.theta * np.concatenate([[1.0], old.basis.weights])[:, None] / old.scale
+    place = {function: m for m, function in enumerate(old.basis.functions, 1)}
+    out = np.zeros((len(feature_map.basis), warm.theta.shape[1]))
+    out[0] = plain[0] * feature_map.scale
+    for m, (function, weight) in enumerate(zip(feature_map.basis.functions, feature_map.basis.weights, strict=True), 1):
+        if function in place:
+            out[m] = plain[place[function]] * feature_map.scale / weight
+    return out
+
+
+def _pure(data: _Data, options: Options) -> Fitted:
+    """Fit with pure epsilon: one stage, few functions, discrete Laplace noise on vectors of bounded L1 norm."""
+    share, looks = Fraction(85, 100), Fraction(5, 100)
+    quantiles, size = estimate(data.space, data.Z, data.purse, _QUANTILE_SHARE, 2, data.randomness)
+    signal = min(size * data.purse.strength, 1e9) / len(data.space)
+    rounds = int(np.clip(0.9 * math.sqrt(signal), 6, 80))
+    basis = choose(
+        data.space,
+        np.ones(len(data.space)).tolist(),
+        frequency=int(np.clip(0.06 * math.sqrt(signal), 1, 8)),
+        pair_weight=0.3 if options.interactions and signal > 20_000 else 0.0,
+        pair_complexity=1.0,
+        least=0.0,
+        most=800,
+        missing=options.missing,
+    )
+    mean = basis.root_mean_square()
+    scale = _PURE_RADIUS * mean if options.interactions else basis.largest(2)
+    sizes = np.array(basis.weights) * np.sqrt(np.array(basis.energies))  # E|b| is a little below this
+    most = 1 + float(sizes.sum()) if options.interactions else basis.largest(1)
+    feature_map = FeatureMap(data.space, quantiles, basis, scale, most / scale)
+    noise = math.sqrt(2 * rounds) * feature_map.most / (float(share) * max(data.purse.strength, 1e-300))
+    reach = min(max(2.0, _FULL * size / noise if noise > 0 else 1e9), rounds**2 / 4)
+    ratio = 0.75 * rounds / reach
+    steps = Steps(rounds, min(1.0, 1 / ratio), max(0.0, 1 - ratio), share, looks / 2, size)
+    start = np.zeros((len(basis), data.targets.shape[1]))
+    found = _descend(data, options, feature_map, start, options.clip, steps, feature_map.l1_bound)
+    return Fitted(feature_map, found.theta, found.variance, size)
