@@ -149,7 +149,7 @@ def quantised(residuals: FloatArray, clip: float, levels: int, order: int) -> Fl
 def _look(
     rows: Rows, targets: FloatArray, at: FloatArray, top: float, steps: Steps, purse: Purse, randomness: Randomness
 ) -> float:
-    """Return the noisy 0.9-quantile of the residuals' norm, from a histogram of 14 geometric cells below ``top``."""
+    """Return the upper edge of the cell of the noisy 0.9-quantile of residuals, among 14 geometric cells to ``top``."""
     edges = top * _RATIO ** np.arange(_CELLS - 1, -1, -1)
     counts = np.zeros(_CELLS, dtype=np.int64)
     for part, block in rows:
@@ -158,8 +158,8 @@ def _look(
         counts += np.bincount(cells, minlength=_CELLS)
     release = purse.release(steps.look_share, 1, _COUNT)
     noisy = release.noisy(release.weight * counts, randomness) / release.weight
-    share = np.concatenate([[0.0], np.cumsum(project(noisy, steps.size))]) / steps.size
-    return max(float(np.interp(_QUANTILE, share, np.concatenate([[0.0], edges]))), float(edges[0]))
+    share = np.cumsum(project(noisy, steps.size)) / steps.size
+    return float(edges[min(int(np.searchsorted(share, _QUANTILE)), _CELLS - 1)])
 
 
 def noise_variance(steps: Steps, noise: list[float], energy: FloatArray) -> FloatArray:

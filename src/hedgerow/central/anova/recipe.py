@@ -26,7 +26,8 @@ _QUANTILE_SHARE, _LOOK_SHARE = Fraction(1, 10), Fraction(4, 100)
 _STAGES = (Fraction(3, 10), Fraction(7, 10))
 _TWO_STAGES, _EACH = 900.0, 90.0  # n mu, at most and by feature, from which features are re-weighted and pairs used
 _FULL = 0.3  # of n mu: how far the descent goes
-_FEWEST, _MOST = 120, 400
+_SAMPLING = 150.0  # a longer descent than n**1.5 over this would fit the sample, not the law
+_FEWEST, _MOST = 120, 300
 _RADIUS, _PURE_RADIUS = 0.8, 1.2
 
 
@@ -128,7 +129,8 @@ def plan(reach: float, size: float, share: Fraction, look_share: Fraction) -> St
     More rounds cost time, not privacy, but momentum beyond ``1 - 3/T`` cannot take effect within T rounds: the rounds
     grow with the root of the reach, which is then cut to ``T**2 / 4``.
     """
-    rounds = int(np.clip(3 * math.sqrt(min(reach, 1e8)), _FEWEST, _MOST))
+    reach = min(reach, size**1.5 / _SAMPLING)
+    rounds = int(np.clip(2.5 * math.sqrt(reach), _FEWEST, _MOST))
     reach = min(reach, rounds**2 / 4)
     ratio = 0.75 * rounds / reach
     return Steps(rounds, min(1.0, 1 / ratio), max(0.0, 1 - ratio), share, look_share, size)
