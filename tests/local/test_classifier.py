@@ -18,7 +18,7 @@ def flowers(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, names[np.where(X[:, 0] < 0.4, 0, np.where(X[:, 1] < 0.5, 1, 2))]
 
 
-@parametrize_with_checks([LPDTClassifier(classes="observed", feature_bounds=(-100, 100))])
+@parametrize_with_checks([LPDTClassifier(feature_bounds=(-100, 100))])
 def test_scikit_learn_conventions(estimator, check) -> None:
     check(estimator)
 
@@ -61,17 +61,16 @@ def test_learns_with_strings_and_saves_as_json() -> None:
     assert "rose" in tree.model_.explain()
 
 
-def test_classes_are_never_read_from_private_labels() -> None:
+def test_classes_come_from_the_list_or_the_public_labels_or_the_guarantee_says_so() -> None:
     X, y = flowers(500)
-    with pytest.raises(HedgerowError, match="classes"):
-        LPDTClassifier(feature_bounds=(0, 1)).fit(X, y)
     public = y[:100] != "lily"
     with pytest.raises(HedgerowError, match="lily"):
         LPDTClassifier().fit(X[100:], y[100:], X[:100][public], y[:100][public])
     declared = LPDTClassifier(classes=["rose", "iris", "lily", "weed"], feature_bounds=(0, 1), random_state=0)
     assert declared.fit(X, y).predict_proba(X).shape == (500, 4)
-    observed = LPDTClassifier(classes="observed", feature_bounds=(0, 1), random_state=0).fit(X, y)
-    assert any("public knowledge" in note for note in observed.guarantee_.notes)
+    assert not any("classes" in note for note in declared.guarantee_.notes)
+    silent = LPDTClassifier(feature_bounds=(0, 1), random_state=0).fit(X, y)
+    assert any("classes that occur is public" in note for note in silent.guarantee_.notes)
 
 
 def test_bits_and_single_classes_are_refused() -> None:

@@ -29,9 +29,9 @@ class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore
     ----------
     epsilon : float, default=1.0
         Budget of one holder's report about the whole record.
-    classes : list, "observed" or None, default=None
-        The public list of classes. None takes it from the public labels. ``"observed"`` takes it from the private
-        labels, which is only right if it is public knowledge which classes occur; the guarantee then says so.
+    classes : list, optional
+        The public list of classes. None takes it from the public labels; without public labels, it has to be public
+        knowledge which classes occur among the private ones, and the guarantee says so.
     rule, max_depth, min_samples_leaf, response : see :class:`~hedgerow.LPDTRegressor`
         ``response`` is one of "auto", "unary", "k_ary", "subset".
     feature_bounds, categorical_features, categories, fallback, random_state : see :class:`~hedgerow.LPDTRegressor`
@@ -90,25 +90,18 @@ class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore
         check_classification_targets(y)
         self.classes_ = self._class_list(y, y_public)
         self._collect(X, y, X_public, y_public, classes=list(self.classes_))
-        if isinstance(self.classes, str) and self.classes == "observed":
-            note = "that these classes occur is taken to be public knowledge"
+        if self.classes is None and y_public is None:
+            note = "provided that the set of classes that occur is public"
             self.guarantee_ = replace(self.guarantee_, notes=(*self.guarantee_.notes, note))
         return self
 
     def _class_list(self, y: Any, y_public: Any) -> npt.NDArray[Any]:
-        if isinstance(self.classes, str) and self.classes == "observed":
-            classes = np.unique(y)
-        elif self.classes is not None:
+        if self.classes is not None:
             classes = np.asarray(self.classes)
-        elif y_public is not None:
-            classes = np.unique(np.asarray(y_public))
         else:
-            raise HedgerowError(
-                "'classes' is required without public labels: pass the public list of classes. It is never read from "
-                "private labels, unless you declare with classes='observed' that it is public which classes occur."
-            )
+            classes = np.unique(y if y_public is None else np.asarray(y_public))
         if classes.ndim != 1 or len(classes) < 2:
-            raise HedgerowError(f"'classes' must name at least 2 classes. Got {len(classes)} class instead.")
+            raise HedgerowError(f"'classes' must name at least 2 classes. Got {classes.size} class instead.")
         if len({category_name(c) for c in classes}) != len(classes):
             raise HedgerowError(f"'classes' must be distinct by name. Got {list(classes)[:10]} instead.")
         return classes
