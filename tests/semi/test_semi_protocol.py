@@ -112,7 +112,7 @@ def test_private_values_change_nothing_but_the_answer():
 
 
 def test_candidates_are_exactly_the_cells_that_agree():
-    """Against brute force: replace the private features by every combination of a fine grid."""
+    """A fine grid of private values reaches no other cell, and each candidate is reached from its own middle."""
     X, first, _, cells, _ = rounds(rule="cart")
     grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 41)] * 2), axis=-1).reshape(-1, 2)
     reach = candidates(cells.partition, X, first.private)
@@ -125,6 +125,10 @@ def test_candidates_are_exactly_the_cells_that_agree():
         found = np.unique(cells.partition.apply(trial))
         assert not set(found.tolist()) - set(np.flatnonzero(reach[i]).tolist())
         assert reach[i, cells.partition.apply(X[i : i + 1])[0]]
+    box = cells.partition.cell_bounds()
+    for i, cell in np.argwhere(reach)[:400].tolist():
+        inside = np.where(first.private[i], box.low[cell] / 2 + box.high[cell] / 2, X[i])
+        assert cells.partition.apply(inside[None, :])[0] == cell
 
 
 def test_secrets_answer_once():
