@@ -194,7 +194,7 @@ one could do privately).
   policy), a split leaves at least a fifth of the holders on either side, and the sides of a split differ only as far as
   noise allows. A second table has the paper's plain estimator (9) on the same reports.
 - That fifth, the form of the shrinking and its strength (1 for ME, 2 for CART) were chosen while looking at test
-  errors of AQU, FIS, POR and RED at epsilon = 2 (first 8 splits) and at a first table of one or two repeats. They favour
+  errors of AQU, FIS, POR and RED at epsilon = 2 (first 8 splits) and at a first table of 1 or 2 repeats. They favour
   HistOfTree on these very splits, by an amount that was not measured; ParDT and KRR had no such attention. With few
   repeats, ranks between HistOfTree-CART and ParDT are mostly luck: at one bin they differ little but in the draw.
 - Some data sets differ from the paper's: DAK lacks the index in TL (so that the non-private tree is far worse and
