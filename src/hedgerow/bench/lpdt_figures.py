@@ -38,7 +38,9 @@ _CAPTIONS = {
     "not print its epsilon; here it is 6.",
     "5": "Figure 5. The partition is grown on 1,000 records, a share of them from another distribution: red wine for "
     "white, and trips paid by prepaid card for trips paid by credit card (TAX, a small stand-in for the paper's taxi "
-    "data). Holders, label bounds and feature ranges are the same for every share.",
+    "data). Holders, label bounds and feature ranges are the same for every share. As in the paper, error grows with "
+    "the share on taxi; on wine LPDT-M, whose cuts depend on the data little, shows no clear effect, unlike the paper. "
+    "(Depths 1, 2, 4, 6. Without depth 1 error on wine at epsilon 2 falls with the share, from 1.39 to 1.09.)",
 }
 
 

@@ -221,7 +221,7 @@ def shift_study(repeats: int) -> Iterator[Point]:
                 space = FeatureSpace.from_public(np.vstack([X0, X1[rest[:900]]]))
                 bounds = widened(np.concatenate([y0, y1[rest[:900]]]))
                 data = make_split(space, bounds, (Z, y), (X1[rest[900:]], y1[rest[900:]]), (X1[test], y1[test]))
-                for epsilon, error, parameter in _grid_errors(data, "max_edge", (2, 4, 6, 8), source, (2, 4, 6)):
+                for epsilon, error, parameter in _grid_errors(data, "max_edge", (2, 4, 6, 8), source, (1, 2, 4, 6)):
                     curves.add(f"{name}, epsilon = {epsilon:g}", delta, error, parameter)
     return curves.points()
 
