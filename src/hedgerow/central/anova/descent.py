@@ -123,10 +123,11 @@ def _norms(residuals: FloatArray, order: int) -> FloatArray:
 
 def _gradient(rows: Rows, targets: FloatArray, at: FloatArray, clip: float, levels: int, order: int) -> IntArray:
     """Return the exact sum of ``q_i phi_i``."""
-    total = np.zeros(at.shape)
-    for part, block in rows:
-        total += block.T @ quantised(targets[part] - block @ at, clip * UNIT, levels, order)
-    return total.astype(np.int64)
+
+    def term(part: slice, block: FloatArray) -> FloatArray:
+        return np.asarray(block.T @ quantised(targets[part] - block @ at, clip * UNIT, levels, order))
+
+    return rows.total(term) + np.zeros(at.shape, dtype=np.int64)  # without records: zeros
 
 
 def quantised(residuals: FloatArray, clip: float, levels: int, order: int) -> FloatArray:
@@ -151,11 +152,13 @@ def _look(
 ) -> float:
     """Return the upper edge of the cell of the noisy 0.9-quantile of residuals, among 14 geometric cells to ``top``."""
     edges = top * _RATIO ** np.arange(_CELLS - 1, -1, -1)
-    counts = np.zeros(_CELLS, dtype=np.int64)
-    for part, block in rows:
+
+    def term(part: slice, block: FloatArray) -> FloatArray:
         norms = _norms(targets[part] - block @ at, purse.order)
         cells = np.minimum(np.searchsorted(edges * UNIT, norms), _CELLS - 1)
-        counts += np.bincount(cells, minlength=_CELLS)
+        return np.asarray(np.bincount(cells, minlength=_CELLS))
+
+    counts = rows.total(term) + np.zeros(_CELLS, dtype=np.int64)
     release = purse.release(steps.look_share, 1, _COUNT)
     noisy = release.noisy(release.weight * counts, randomness) / release.weight
     share = np.cumsum(project(noisy, steps.size)) / steps.size

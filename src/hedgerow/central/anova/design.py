@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -120,7 +122,7 @@ class Rows:
 
     def __init__(self, feature_map: FeatureMap, codes: Codes) -> None:
         p = len(feature_map.basis)
-        self.n, self.step = len(codes), max(16, _BLOCK // p)
+        self.n, self.width, self.step = len(codes), p, max(16, _BLOCK // p)
         dtype: Any = np.float64 if self.n * p <= _IN_FLOATS else np.int16
         self._blocks = [feature_map.vectors(codes[slice(*at)]).astype(dtype) for at in self._bounds()]
 
@@ -128,7 +130,20 @@ class Rows:
         for start in range(0, self.n, self.step):
             yield start, min(start + self.step, self.n)
 
-    def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield each block with the records it holds."""
-        for (start, stop), block in zip(self._bounds(), self._blocks, strict=True):
-            yield slice(start, stop), block.astype(np.float64, copy=False)
+    def total(self, term: Callable[[slice, FloatArray], FloatArray]) -> npt.NDArray[np.int64]:
+        """Return the sum over all blocks of ``term(records, vectors)``, whole numbers below 2**53.
+
+        Sums of integers are the same in any order, so that large data may use all cores.
+        """
+        whole = list(zip(self._bounds(), self._blocks, strict=True))
+        workers = min(os.cpu_count() or 1, 8) if self.n * self.width > _IN_FLOATS else 1
+        if workers == 1:
+            return _added(whole, term)
+        with ThreadPoolExecutor(workers) as pool:
+            parts = pool.map(lambda i: _added(whole[i::workers], term), range(workers))
+            return sum(parts, np.zeros((), dtype=np.int64))
+
+
+def _added(blocks: list[Any], term: Callable[[slice, FloatArray], FloatArray]) -> npt.NDArray[np.int64]:
+    parts = (term(slice(*at), block.astype(np.float64, copy=False)).astype(np.int64) for at, block in blocks)
+    return sum(parts, np.zeros((), dtype=np.int64))
