@@ -96,7 +96,8 @@ class GaussianPurse(Purse):
     .. math:: w^2 S \, 4^{-b} \le \text{share} \cdot \mu^2 .
 
     Proof: see :func:`~hedgerow.mechanisms.rounded_gaussian.rounded_gaussian` for one release. Adaptive composition
-    of mu_i-GDP mechanisms is ``sqrt(sum mu_i**2)``-GDP. The sum is kept in fractions, and ``charge`` bounds it.
+    of mu_i-GDP mechanisms is ``sqrt(sum mu_i**2)``-GDP, also if later mu_i depend on earlier outputs while the sum is
+    bounded (Smith and Thakurta 2022). The sum is kept in fractions, and ``charge`` bounds it.
 
     Examples
     --------
