@@ -15,12 +15,9 @@ The holder's side needs NumPy and the standard library only.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -36,6 +33,7 @@ from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import FloatArray, LaplaceNoise, LevelMechanism
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
+from hedgerow.protocol.published import Published
 from hedgerow.randomness import Randomness, as_randomness
 
 __all__ = ["LabelReports", "LabelTask"]
@@ -55,7 +53,7 @@ NOTES = (
 
 
 @dataclass(frozen=True)
-class LabelTask:
+class LabelTask(Published):
     """A question to holders of labels: send yours, rounded to a grid and randomised.
 
     Frozen; equal content means equal :attr:`id`. Label mechanisms make one with ``.task``.
@@ -129,17 +127,6 @@ class LabelTask:
         rows["record"], rows["code"] = numbers, codes
         return LabelReports(self, rows)
 
-    @cached_property
-    def digest(self) -> bytes:
-        """SHA-256 of the content, 32 bytes."""
-        text = json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).digest()
-
-    @property
-    def id(self) -> str:
-        """The digest in hexadecimal."""
-        return self.digest.hex()
-
     def _content(self) -> dict[str, Any]:
         return {
             "format": _FORMAT,
@@ -150,17 +137,9 @@ class LabelTask:
             "mechanism": self.mechanism.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """Return the task as versioned JSON."""
-        return json.dumps({**self._content(), "id": self.id}, allow_nan=False)
-
     @classmethod
-    def from_json(cls, text: str | bytes) -> LabelTask:
-        """Read a task; refuse other versions, unknown fields, a broken claim and a wrong digest."""
-        try:
-            data = json.loads(text)
-        except (ValueError, TypeError) as error:
-            raise FormatError(f"this task is not valid JSON: {error}") from error
+    def from_dict(cls, data: Mapping[str, Any]) -> LabelTask:
+        """Rebuild a task; refuse other versions, unknown fields, a broken claim and a wrong digest."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
             raise FormatError(f"this is not a label task: expected format {_FORMAT!r}, version {_VERSION}.")
         check_fields(data, {"format", "version", "title", "target", "grid", "mechanism", "id"}, "label task")
@@ -172,9 +151,7 @@ class LabelTask:
             raise
         except (TypeError, ValueError, KeyError, OverflowError) as error:
             raise FormatError(f"this task is malformed: {error}") from error
-        if task.id != data["id"]:
-            raise FormatError("the task's content does not match its id; do not answer it, fetch it again.")
-        return task
+        return task._check_id(data["id"])
 
     def __repr__(self) -> str:
         return (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +32,7 @@ from hedgerow.protocol.bits import BitsEncoding, split_epsilon
 from hedgerow.protocol.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
 from hedgerow.protocol.encoding import Encoding
 from hedgerow.protocol.public import PublicLeaves
+from hedgerow.protocol.published import Published
 from hedgerow.protocol.tuning import RESPONSES, resolve
 from hedgerow.randomness import as_randomness
 
@@ -45,7 +44,7 @@ _CELLS = {c.response: c for c in (UnaryCellEncoding, KaryEncoding, SubsetEncodin
 
 
 @dataclass(frozen=True)
-class LocalTask:
+class LocalTask(Published):
     """A question to data holders: which leaf are you in, and what is your label, under local privacy.
 
     Frozen; equal content means equal :attr:`id`. Use :meth:`design` to make one from public data.
@@ -224,16 +223,6 @@ class LocalTask:
             notes=("one report a person; every further report spends epsilon again",),
         )
 
-    @cached_property
-    def digest(self) -> bytes:
-        """SHA-256 of the content, 32 bytes."""
-        return hashlib.sha256(_canonical(self._content()).encode()).digest()
-
-    @property
-    def id(self) -> str:
-        """The digest in hexadecimal: a task that differs in anything has another id."""
-        return self.digest.hex()
-
     def _content(self) -> dict[str, Any]:
         return {
             "format": _FORMAT,
@@ -248,14 +237,6 @@ class LocalTask:
             "public": None if self.public is None else self.public.to_dict(),
             "classes": None if self.classes is None else list(self.classes),
         }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form, with the id."""
-        return {**self._content(), "id": self.id}
-
-    def to_json(self) -> str:
-        """Return the task as versioned JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> LocalTask:
@@ -282,21 +263,7 @@ class LocalTask:
             raise
         except (TypeError, ValueError, KeyError, OverflowError) as error:
             raise FormatError(f"this task is malformed: {error}") from error
-        if task.id != data["id"]:
-            raise FormatError(
-                "the task's content does not match its id: it was changed after it was published. "
-                "Do not answer it; fetch it again from the curator."
-            )
-        return task
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> LocalTask:
-        """Read a task from JSON."""
-        try:
-            data = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise FormatError(f"this task is not valid JSON: {error}") from error
-        return cls.from_dict(data)
+        return task._check_id(data["id"])
 
     def __repr__(self) -> str:
         low, high = self.label_bounds
@@ -348,7 +315,3 @@ def _without_public(
             "categories={column: [names]}. They are never read from private records."
         )
     return space
-
-
-def _canonical(content: dict[str, Any]) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)

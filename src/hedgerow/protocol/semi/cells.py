@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,10 +15,11 @@ from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import check_positive
 from hedgerow.mechanisms.candidates import CandidateBits, CandidateKary, CandidateResponse
 from hedgerow.partition.tree import Partition
+from hedgerow.protocol.published import Published
 from hedgerow.protocol.semi.first import FirstReports
 from hedgerow.protocol.semi.growing import RULES, grow_masked
 from hedgerow.protocol.semi.histogram import histogram_below
-from hedgerow.protocol.semi.task import SemiTask, canonical
+from hedgerow.protocol.semi.task import SemiTask
 from hedgerow.randomness import Randomness, as_randomness
 
 __all__ = ["RESPONSES", "CellTask", "most_protected"]
@@ -38,7 +37,7 @@ def most_protected(private: Any, n_private: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class CellTask:
+class CellTask(Published):
     """The partition that the curator made of the first round, published for the second.
 
     Attributes
@@ -129,16 +128,6 @@ class CellTask:
         """What both rounds together protect."""
         return self.first.guarantee
 
-    @cached_property
-    def digest(self) -> bytes:
-        """SHA-256 of the content, 32 bytes."""
-        return hashlib.sha256(canonical(self._content()).encode()).digest()
-
-    @property
-    def id(self) -> str:
-        """The digest in hexadecimal."""
-        return self.digest.hex()
-
     def _content(self) -> dict[str, Any]:
         return {
             "format": _FORMAT,
@@ -148,14 +137,6 @@ class CellTask:
             "partition": self.partition.to_dict(),
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form, with the id."""
-        return {**self._content(), "id": self.id}
-
-    def to_json(self) -> str:
-        """Return the task as versioned JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CellTask:
         """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
@@ -164,17 +145,7 @@ class CellTask:
         check_fields(data, _FIELDS, "cell task")
         first, partition = SemiTask.from_dict(data["first"]), Partition.from_dict(data["partition"])
         task = cls(first, partition, str(data["response"]))
-        if task.id != data["id"]:
-            raise FormatError("the task's content does not match its id: do not answer it; fetch it again.")
-        return task
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> CellTask:
-        """Read a task from JSON."""
-        try:
-            return cls.from_dict(json.loads(text))
-        except (json.JSONDecodeError, UnicodeDecodeError, TypeError) as error:
-            raise FormatError(f"this task is not valid JSON: {error}") from error
+        return task._check_id(data["id"])
 
     def __repr__(self) -> str:
         return f"CellTask(id={self.id[:12]}..., cells={self.n_cells}, response={self.response!r})"

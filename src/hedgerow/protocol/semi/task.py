@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +17,9 @@ from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.mechanisms.gradual import GradualLaplace
 from hedgerow.protocol.bits import split_epsilon
+from hedgerow.protocol.published import Published
 
-__all__ = ["MASKS", "SemiTask", "canonical", "check_mask"]
+__all__ = ["MASKS", "SemiTask", "check_mask"]
 
 _FORMAT, _VERSION = "hedgerow/semi-task", 1
 _FIELDS = {"format", "version", "id", "title", "target", "epsilon", "label_share", "grid", "space", "masks", "private"}
@@ -49,7 +48,7 @@ def check_mask(private: object, n: int, d: int) -> npt.NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class SemiTask:
+class SemiTask(Published):
     """A question to holders who keep some of their features, and the label, private.
 
     Frozen; equal content means equal :attr:`id`. The second round's task, :class:`CellTask`, contains this one.
@@ -167,16 +166,6 @@ class SemiTask:
             notes=notes,
         )
 
-    @cached_property
-    def digest(self) -> bytes:
-        """SHA-256 of the content, 32 bytes."""
-        return hashlib.sha256(canonical(self._content()).encode()).digest()
-
-    @property
-    def id(self) -> str:
-        """The digest in hexadecimal."""
-        return self.digest.hex()
-
     def _content(self) -> dict[str, Any]:
         return {
             "format": _FORMAT,
@@ -190,14 +179,6 @@ class SemiTask:
             "masks": self.masks,
             "private": list(self.private),
         }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form, with the id."""
-        return {**self._content(), "id": self.id}
-
-    def to_json(self) -> str:
-        """Return the task as versioned JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SemiTask:
@@ -214,17 +195,7 @@ class SemiTask:
             raise
         except (TypeError, ValueError, KeyError, OverflowError) as error:
             raise FormatError(f"this task is malformed: {error}") from error
-        if task.id != data["id"]:
-            raise FormatError("the task's content does not match its id: do not answer it; fetch it again.")
-        return task
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> SemiTask:
-        """Read a task from JSON."""
-        try:
-            return cls.from_dict(json.loads(text))
-        except (json.JSONDecodeError, UnicodeDecodeError, TypeError) as error:
-            raise FormatError(f"this task is not valid JSON: {error}") from error
+        return task._check_id(data["id"])
 
     def __repr__(self) -> str:
         return f"SemiTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, masks={self.masks!r}, d={len(self.space)})"
@@ -242,8 +213,3 @@ def _names(space: FeatureSpace, columns: Sequence[str | int]) -> tuple[str, ...]
     if unknown:
         raise BoundsError(f"'private_columns' names unknown columns {unknown}; known are {list(space.names)}.")
     return tuple(names)
-
-
-def canonical(content: dict[str, Any]) -> str:
-    """Return JSON with sorted keys and no spaces: equal content, equal text."""
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)

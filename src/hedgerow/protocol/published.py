@@ -1,0 +1,65 @@
+"""What a curator publishes: frozen content, versioned JSON, an id that is the digest of the content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Self
+
+from hedgerow.errors import FormatError
+
+__all__ = ["Published"]
+
+
+class Published:
+    """A frozen value with ``_content()`` (JSON-ready, with format and version) and ``from_dict``.
+
+    The digest is SHA-256 of the content as JSON with sorted keys and no spaces: equal content, equal digest.
+    """
+
+    def _content(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
+        raise NotImplementedError
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the content, 32 bytes."""
+        text = json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).digest()
+
+    @property
+    def id(self) -> str:
+        """The digest in hexadecimal: a task that differs in anything has another id."""
+        return self.digest.hex()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form, with the id."""
+        return {**self._content(), "id": self.id}
+
+    def to_json(self) -> str:
+        """Return the task as versioned JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read a task from JSON."""
+        try:
+            data = json.loads(text)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise FormatError(f"this task is not valid JSON: {error}") from error
+        return cls.from_dict(data)
+
+    def _check_id(self, stated: object) -> Self:
+        """Return self if the stated id is that of the content."""
+        if self.id != stated:
+            raise FormatError(
+                "the task's content does not match its id: it was changed after it was published. "
+                "Do not answer it; fetch it again from the curator."
+            )
+        return self
