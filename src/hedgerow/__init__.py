@@ -41,6 +41,7 @@ _HOMES = {
     ),
     "hedgerow.ledger": ("Ledger",),
     "hedgerow.local": (
+        "AssistedForestRegressor",
         "DeconvolutionRegressor",
         "LPDTClassifier",
         "LPDTRegressor",
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
     )
     from hedgerow.ledger import Ledger
     from hedgerow.local import (
+        AssistedForestRegressor,
         DeconvolutionRegressor,
         LPDTClassifier,
         LPDTRegressor,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -135,17 +136,42 @@ class Trees:
         return out
 
     def _block(self, X: npt.NDArray[Any]) -> FloatArray:
-        left, feature, limit, value, depths = self._walk
+        value, out = self._walk[3], np.zeros(len(X))
+        for node in self._reached(X):
+            out += value.take(node)
+        return out
+
+    def _reached(self, X: npt.NDArray[Any]) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the node that each row ends in, tree by tree."""
+        left, feature, limit, _, depths = self._walk
         flat, base = np.ascontiguousarray(X).ravel(), np.arange(len(X), dtype=np.int32) * X.shape[1]
-        out = np.zeros(len(X))
         for root, depth in zip(self._starts.tolist(), depths, strict=True):
             node = np.full(len(X), root, dtype=np.int32)
             for _ in range(depth):
                 right = flat.take(base + feature.take(node)) > limit.take(node)
                 node = left.take(node)
                 node += right
-            out += value.take(node)
+            yield node
+
+    def apply(self, X: FloatArray) -> IntArray:
+        """Return the leaf of each row in each tree, of shape (n, trees); leaves of a tree are numbered from 0.
+
+        >>> Trees([3, 1], [0, -1, -1, -1], [0.5], [0.0, 0.0, 0.0]).apply(np.array([[0.2], [0.9]])).tolist()
+        [[0, 0], [1, 0]]
+        """
+        X = np.asarray(X, dtype=np.float32 if self.single else np.float64)
+        number: IntArray = self._position - self._ranks  # leaves before each node, in its own tree
+        out = np.empty((len(X), len(self.sizes)), dtype=np.int64)
+        for start in range(0, len(X), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            for t, node in enumerate(self._reached(X[part])):
+                out[part, t] = number[node]
         return out
+
+    @property
+    def n_leaves(self) -> tuple[int, ...]:
+        """Number of leaves of each tree."""
+        return tuple(((self.sizes + 1) // 2).tolist())
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return what is stored, in the types in which it is stored."""

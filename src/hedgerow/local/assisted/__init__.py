@@ -1,0 +1,6 @@
+"""Local privacy with a public model to start from."""
+
+from hedgerow.local.assisted.design import design_assisted
+from hedgerow.local.assisted.regressor import AssistedForestRegressor
+
+__all__ = ["AssistedForestRegressor", "design_assisted"]

@@ -1,0 +1,205 @@
+"""Design of an assisted task, from public records and the closed-form noise alone.
+
+The constants of :func:`expected_error` and the lists of radii and randomisers were set by hand on five data sets (CON,
+AIR, RED, ABA, CCP).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.tree import DecisionTreeRegressor
+
+from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
+from hedgerow.errors import HedgerowError
+from hedgerow.local.public_model import PublicModel
+from hedgerow.local.public_model.convert import portable_parts
+from hedgerow.mechanisms.base import check_epsilon, check_positive
+from hedgerow.mechanisms.joint import JointMechanism
+from hedgerow.portable import PortableModel, Trees
+from hedgerow.protocol.assisted.message import build_joint
+from hedgerow.protocol.assisted.residuals import Residuals, rounded_square
+from hedgerow.protocol.assisted.task import AssistedTask
+
+__all__ = ["design_assisted", "design_without_public"]
+
+FloatArray = npt.NDArray[np.float64]
+
+RADII = (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
+SIZES = (1, 2, 4, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A radius and a randomiser for trees of K leaves, with ``A`` and ``B`` in squared label units."""
+
+    radius: float
+    randomizer: str
+    parameter: int
+    A: float
+    B: float
+
+
+def candidates(epsilon: float, K: int) -> list[tuple[str, int, JointMechanism]]:
+    """Return the randomisers to choose from, for ``K`` leaves.
+
+    >>> [(kind, parameter) for kind, parameter, _ in candidates(1.0, 2)]
+    [('subset', 1), ('subset', 2), ('levels', 3), ('levels', 5)]
+    """
+    named = [("subset", k) for k in SIZES if k <= K] + [("levels", 3), ("levels", 5)]
+    return [(kind, k, build_joint(kind, k, epsilon, K)) for kind, k in named]
+
+
+def choose_randomizer(residuals: FloatArray, epsilon: float, K: int) -> Choice:
+    """Return the radius and the randomiser with the least noise, ``r**2 (A + (K-1) B)/gamma**2``."""
+    spread = float(np.sqrt(np.mean(residuals**2))) or 1e-6
+    best, least = None, np.inf
+    for radius in (c * spread for c in RADII):
+        v, inside = np.clip(residuals / radius, -1, 1), np.mean(np.abs(residuals) < radius)
+        if inside == 0:
+            continue
+        for kind, k, joint in candidates(epsilon, K):
+            A, B = joint.moments(rounded_square(v, joint.n_levels))
+            gain = float((radius / inside) ** 2)
+            if gain * (A + (K - 1) * B) < least:
+                least, best = gain * (A + (K - 1) * B), Choice(radius, kind, k, gain * A, gain * B)
+    assert best is not None
+    return best
+
+
+def grow_forest(F: FloatArray, target: FloatArray, K: int, n_trees: int, seed: int) -> Trees:
+    """Return trees of at most K leaves; the values of their leaves are the shares of the rows of ``F``."""
+    sizes, feature, threshold, shares = [], [], [], []
+    for t in range(n_trees):
+        limits = {"max_leaf_nodes": max(K, 2), "max_features": 0.5, "min_samples_leaf": max(1, len(F) // (3 * K))}
+        tree = DecisionTreeRegressor(**limits, random_state=seed + t).fit(F, target if K > 1 else np.zeros(len(F)))
+        _, (part,) = portable_parts(tree, F.shape[1])
+        assert isinstance(part, Trees)
+        count = np.bincount(part.apply(F)[:, 0], minlength=part.n_leaves[0])
+        sizes.append(part.sizes)
+        feature.append(part.feature)
+        threshold.append(part.threshold)
+        shares.append(count / len(F))
+    return Trees(np.concatenate(sizes), np.concatenate(feature), np.concatenate(threshold), np.concatenate(shares))
+
+
+def expected_error(trees: Trees, choice: Choice, S2: float, n_holders: int) -> float:
+    r"""Return the expected squared error of the assisted model, up to a constant.
+
+    .. math:: -\tau + \frac{\tau N}{\tau + N}, \qquad \tau = S^2 \big(\tfrac14 (1 - K^{-1/4}) + 0.004\big)
+
+    where tau is what corrections by K leaves can be expected to gain, and N the noise of their average over trees.
+    """
+    T, K = len(trees.sizes), max(trees.n_leaves)
+    p = trees.value
+    noise = float(np.sum((p * choice.A + (1 - p) * choice.B) / p)) * T / n_holders / T**2
+    tau = S2 * (0.25 * (1 - K**-0.25) + 0.004)
+    return float(tau * noise / (tau + noise) - tau)
+
+
+def design_assisted(
+    X_public: object,
+    y_public: object,
+    *,
+    epsilon: float,
+    label_bounds: object,
+    n_holders: int,
+    base: Any = "auto",
+    n_trees: int = 8,
+    random_state: int = 0,
+    target: str = "y",
+    **schema: Any,
+) -> AssistedTask:
+    """Fit the public model, and choose trees, radius and randomiser for ``n_holders`` holders.
+
+    Parameters
+    ----------
+    base : "auto", "compact", a regressor or a fitted PublicModel
+        The public model; ``"compact"`` is at most 200 kB.
+    schema : feature_bounds, categorical_features, categories
+        Passed to :class:`~hedgerow.PublicModel`.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((300, 2)); y = X[:, 0] + (X[:, 1] > 0.5) + rng.normal(size=300)
+    >>> options = dict(epsilon=2.0, label_bounds=(-3, 5), base=Ridge())
+    >>> for n in (100, 10_000, 1_000_000):
+    ...     print(max(design_assisted(X, y, n_holders=n, **options).trees.n_leaves))
+    2
+    8
+    64
+    """
+    epsilon, bounds = check_epsilon(epsilon), check_label_bounds(label_bounds)
+    check_positive(n_trees, name="n_trees")
+    model = _public_model(base, random_state, schema, X_public, y_public)
+    assert model.portable_ is not None
+    Z, space = model.space_.encode(X_public), model.space_
+    y = np.clip(check_labels(y_public, name="y_public", n=len(Z)), *bounds)
+    honest = np.clip(check_labels(y_public, n=len(Z)) - model.residuals_, *bounds)
+    residuals = np.asarray(y - honest, dtype=np.float64)
+    F = np.column_stack([model.portable_.design(Z), honest])
+    S2, best, least = float(np.mean(residuals**2)), None, np.inf
+    for K in (k for k in SIZES if k == 1 or 3 * k <= len(F)):
+        trees, choice = grow_forest(F, residuals, K, n_trees, random_state), choose_randomizer(residuals, epsilon, K)
+        error = expected_error(trees, choice, S2, max(1, n_holders))
+        if error < least:
+            least, best = error, (trees, choice)
+    assert best is not None
+    trees, choice = best
+    levels = build_joint(choice.randomizer, choice.parameter, epsilon, 1).n_levels
+    return AssistedTask(
+        epsilon, bounds, space, model.portable_, trees, choice.radius, choice.randomizer, choice.parameter,
+        Residuals.summarise(residuals, choice.radius, levels), _busy(trees, F, residuals / choice.radius, levels),
+        target,
+    )  # fmt: skip
+
+
+def _public_model(base: Any, seed: int, schema: dict[str, Any], X: object, y: object) -> PublicModel:
+    if isinstance(base, PublicModel) and hasattr(base, "residuals_"):
+        model = base
+    else:
+        if isinstance(base, str) and base not in ("auto", "compact"):
+            raise HedgerowError(f"The 'base' parameter must be 'auto', 'compact' or a regressor. Got {base!r} instead.")
+        given = None if isinstance(base, str) else base
+        model = PublicModel(given, compact=base is not given and base == "compact", random_state=seed, **schema).fit(
+            X, y
+        )
+        if model.portable_ is None:  # another kind of regressor: distil it
+            model = PublicModel(given, compact=True, random_state=seed, **schema).fit(X, y)
+    if model.portable_ is None:
+        raise HedgerowError("The 'base' parameter has no portable form; pass PublicModel(..., compact=True).")
+    return model
+
+
+def _busy(trees: Trees, F: FloatArray, v: FloatArray, n_levels: int) -> tuple[float, ...]:
+    """Return the public share, leaf by leaf, of residuals that round to a level other than 0 (shrunk to the whole)."""
+    if n_levels == 2:
+        return (1.0,) * len(trees.value)
+    other = np.minimum(1.0, np.abs(v) * (n_levels - 1) / 2)
+    overall, out = float(other.mean()), []
+    for leaf, k in zip(trees.apply(F).T, trees.n_leaves, strict=True):
+        count, total = np.bincount(leaf, minlength=k), np.bincount(leaf, weights=other, minlength=k)
+        out += ((total + 5 * overall) / (count + 5)).tolist()
+    return tuple(max(b, 1e-3) for b in out)
+
+
+def design_without_public(
+    space: FeatureSpace, *, epsilon: float, label_bounds: object, target: str = "y"
+) -> AssistedTask:
+    """Return a task without public records: one leaf, and the middle of the bounds to start from.
+
+    >>> space = FeatureSpace.from_bounds((0, 1), 2)
+    >>> design_without_public(space, epsilon=1.0, label_bounds=(0, 4)).radius
+    2.0
+    """
+    epsilon, (low, high) = check_epsilon(epsilon), check_label_bounds(label_bounds)
+    radius, d = (high - low) / 2, len(space)
+    base = PortableModel(d, np.arange(d), np.full(d, -1), low + radius, ())
+    tree = Trees(np.array([1]), np.array([-1]), np.array([]), np.array([1.0]))
+    residuals = Residuals.summarise(np.linspace(-radius, radius, 101), radius * (1 + 1e-9), 2)
+    return AssistedTask(epsilon, (low, high), space, base, tree, radius, "subset", 1, residuals, (1.0,), target)

@@ -1,0 +1,153 @@
+"""AssistedForestRegressor: the best public model, corrected by what holders report under local privacy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
+from hedgerow.errors import HedgerowError
+from hedgerow.local.assisted.design import design_assisted, design_without_public
+from hedgerow.mechanisms.base import check_epsilon
+from hedgerow.protocol.assisted import simulate_assisted
+from hedgerow.randomness import as_randomness
+
+__all__ = ["AssistedForestRegressor"]
+
+
+class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A public model, and a forest of corrections from one private report a holder.
+
+    The curator fits a model on public records and publishes it with a few small trees. Each holder draws one tree,
+    and sends (its leaf, how wrong the public model is there) through one joint randomiser with the whole epsilon. The
+    curator corrects the public model by as much as the reports carry evidence for; if they carry none, the public model
+    predicts alone. Everything but the reports is decided from public records and the known noise.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Budget of one holder's report about the whole record; ``inf`` means no noise.
+    label_bounds : (low, high)
+        Public range of the label, required: labels outside are clipped, and it is never read from ``y``.
+    base : "auto", "compact", regressor or fitted PublicModel, default="auto"
+        The public model: the stack of :class:`~hedgerow.PublicModel`, the same in at most 200 kB, or your own.
+    n_trees : int, default=8
+        Trees; a holder answers about one of them.
+    feature_bounds, categorical_features, categories : see :class:`~hedgerow.LPDTRegressor`
+    random_state : None, int or Randomness, default=None
+        None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
+
+    Attributes
+    ----------
+    task_ : AssistedTask
+        What the curator published.
+    aggregate_ : AssistedAggregate
+        Totals of the reports.
+    model_ : AssistedModel
+        The model; ``model_.gate`` says whether the reports had anything to add.
+    guarantee_ : Guarantee
+        What is promised to each holder.
+
+    Notes
+    -----
+    Without public records there is nothing to start from, and the estimator predicts one private mean for everyone.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((20_000, 2)); y = 2 * X[:, 0] + (X[:, 1] > 0.5)
+    >>> forest = AssistedForestRegressor(epsilon=4.0, label_bounds=(0, 3), base=Ridge(), random_state=0)
+    >>> forest = forest.fit(X[500:], y[500:], X_public=X[:500], y_public=y[:500])
+    >>> public = np.mean((forest.model_.predict_public(X) - y) ** 2)
+    >>> bool(np.mean((forest.predict(X) - y) ** 2) < 0.7 * public)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        label_bounds: Any = None,
+        base: Any = "auto",
+        n_trees: int = 8,
+        feature_bounds: Any = None,
+        categorical_features: Any = None,
+        categories: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.label_bounds = label_bounds
+        self.base = base
+        self.n_trees = n_trees
+        self.feature_bounds = feature_bounds
+        self.categorical_features = categorical_features
+        self.categories = categories
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> AssistedForestRegressor:
+        """Fit on private records, assisted by public ones.
+
+        Parameters
+        ----------
+        X, y : private records and labels
+            Only used through the mechanism.
+        X_public, y_public : public records and labels
+            Everything else is learnt from these.
+        """
+        bounds = check_label_bounds(self.label_bounds)
+        check_epsilon(self.epsilon)
+        if y is None:
+            raise HedgerowError("AssistedForestRegressor requires y to be passed, but the target y is None.")
+        X = self._records(X, reset=True)
+        labels = check_labels(column_or_1d(y, warn=True), n=len(X))
+        source = as_randomness(self.random_state)
+        if (X_public is None) != (y_public is None):
+            raise HedgerowError("'X_public' and 'y_public' go together: pass both, or neither.")
+        if X_public is None:
+            self.task_ = design_without_public(self._space(X), epsilon=self.epsilon, label_bounds=bounds)
+        else:
+            # The curator counts the reports it gets: how many holders there are is no secret in the local model.
+            self.task_ = design_assisted(
+                X_public, y_public, epsilon=self.epsilon, label_bounds=bounds, n_holders=len(X), base=self.base,
+                n_trees=self.n_trees, random_state=int(source.child("design").integers(2**31 - 1, 1)[0]),
+                feature_bounds=self.feature_bounds, categorical_features=self.categorical_features,
+                categories=self.categories,
+            )  # fmt: skip
+        self.aggregate_ = simulate_assisted(self.task_, X, labels, source.child("holders"))
+        self.model_ = self.aggregate_.model()
+        self.guarantee_ = self.model_.guarantee
+        return self
+
+    def _space(self, X: Any) -> FeatureSpace:
+        """Return a schema for records that nothing is asked about but their label."""
+        names = [str(c) for c in X.columns] if hasattr(X, "columns") else X.shape[1]
+        widest = np.finfo(np.float64).max
+        bounds = (-widest, widest) if self.feature_bounds is None else self.feature_bounds
+        return FeatureSpace.from_bounds(bounds, names, categories=self.categories)
+
+    def _records(self, X: Any, *, reset: bool) -> Any:
+        if hasattr(X, "columns") or self.categorical_features is not None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X if hasattr(X, "columns") else np.asarray(X)
+        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predict labels."""
+        check_is_fitted(self)
+        return self.model_.predict(self._records(X, reset=False))
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
+        """Return ``(low, high)`` for the label of each record."""
+        check_is_fitted(self)
+        return self.model_.predict_interval(self._records(X, reset=False), level)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        tags.non_deterministic = True
+        return tags

@@ -1,0 +1,17 @@
+"""Model-assisted learning: a public model travels to the holders, and they report where it is wrong."""
+
+from hedgerow.protocol.assisted.aggregate import AssistedAggregate
+from hedgerow.protocol.assisted.holder import assist, assist_many, simulate_assisted
+from hedgerow.protocol.assisted.model import AssistedModel
+from hedgerow.protocol.assisted.residuals import Residuals
+from hedgerow.protocol.assisted.task import AssistedTask
+
+__all__ = [
+    "AssistedAggregate",
+    "AssistedModel",
+    "AssistedTask",
+    "Residuals",
+    "assist",
+    "assist_many",
+    "simulate_assisted",
+]

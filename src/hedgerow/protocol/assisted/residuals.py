@@ -1,0 +1,100 @@
+"""What is known of the public model's errors, from public records it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import check_fields, read_list, read_number, read_whole
+from hedgerow.errors import FormatError
+
+__all__ = ["Residuals", "read_numbers", "rounded_square"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """What is known from public out-of-fold residuals, in label units; the curator needs it, holders do not.
+
+    Attributes
+    ----------
+    mean, mean_square : float
+        Of the residuals.
+    clipped_mean : float
+        Mean of ``clip(residual/radius, -1, 1)``.
+    inside : float
+        Share of residuals within the radius.
+    level_square : float
+        Mean square of the clipped residual after rounding to a level.
+    n_public : int
+        Number of public records.
+    quantiles : tuple of float
+        Residuals at 0, 1, ..., 100 percent.
+    """
+
+    mean: float
+    mean_square: float
+    clipped_mean: float
+    inside: float
+    level_square: float
+    n_public: int
+    quantiles: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        least = min(self.mean_square, self.level_square, float(self.n_public))
+        ordered = len(self.quantiles) == 101 and list(self.quantiles) == sorted(self.quantiles)
+        if least < 0 or not 0 < self.inside <= 1 or not ordered:
+            raise FormatError("the public residuals of this task are not a summary of residuals.")
+
+    @classmethod
+    def summarise(cls, residuals: npt.ArrayLike, radius: float, n_levels: int) -> Residuals:
+        """Summarise public residuals.
+
+        >>> Residuals.summarise([-1.0, 0.0, 0.5, 2.5], radius=1.0, n_levels=2).inside
+        0.5
+        """
+        res = np.asarray(residuals, dtype=np.float64)
+        v = np.clip(res / radius, -1.0, 1.0)
+        inside = max(float(np.mean(np.abs(res) < radius)), 1 / (len(res) + 1))
+        quantiles = tuple(np.quantile(res, np.linspace(0, 1, 101)).tolist())
+        return cls(
+            float(res.mean()), float(np.mean(res**2)), float(v.mean()), inside, rounded_square(v, n_levels), len(res),
+            quantiles,
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form."""
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"quantiles": list(self.quantiles)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Residuals:
+        """Undo :meth:`to_dict`."""
+        what = "public residuals"
+        names = [f.name for f in fields(cls)]
+        check_fields(data, set(names), what)
+        numbers = {n: read_number(data, n, what) for n in names if n not in ("n_public", "quantiles")}
+        return cls(
+            **numbers, n_public=read_whole(data, "n_public", what), quantiles=read_numbers(data, "quantiles", what)
+        )
+
+
+def read_numbers(data: Mapping[str, Any], name: str, what: str) -> tuple[float, ...]:
+    """Return a JSON list of finite numbers."""
+    return tuple(read_number({name: item}, name, what) for item in read_list(data, name, what))
+
+
+def rounded_square(v: FloatArray, n_levels: int) -> float:
+    """Return the mean of ``t**2``, t being v in [-1, 1] rounded at random to one of ``n_levels`` even levels.
+
+    >>> rounded_square(np.array([0.0, 0.5]), 2), rounded_square(np.array([0.0, 0.5]), 3)
+    (1.0, 0.25)
+    """
+    place = (np.asarray(v) + 1) / 2 * (n_levels - 1)
+    low = np.minimum(np.floor(place), n_levels - 2)
+    a, b = (2 * (low + k) / (n_levels - 1) - 1 for k in (0, 1))
+    return float(np.mean((1 + low - place) * a**2 + (place - low) * b**2))
