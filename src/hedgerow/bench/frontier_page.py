@@ -1,0 +1,111 @@
+"""The page of results of :mod:`hedgerow.bench.frontier`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["page", "ratios"]
+
+GOALS = {0.5: 1.000, 1.0: 0.998, 2.0: 0.994, 4.0: 0.982, 6.0: 0.963, 8.0: 0.947}
+SHIFT_GOALS = {0.5: 0.68, 1.0: 0.65, 2.0: 0.65, 4.0: 0.645, 6.0: 0.645, 8.0: 0.64}
+_SHIFT = "RED->WHI"
+
+
+def ratios(runs: list[dict[str, Any]], epsilon: float) -> tuple[float, int, int]:
+    """Return mean error over the public model's mean error, and in how many of all draws it was more than 1% worse.
+
+    >>> ratios([{"public": 2.0, "assisted": {"1": [1.0, 2.0]}}], 1.0)
+    (0.75, 0, 2)
+    """
+    key = f"{epsilon:g}"
+    public = np.array([[r["public"]] * len(r["assisted"][key]) for r in runs])
+    ours = np.array([r["assisted"][key] for r in runs])
+    return float(ours.mean() / public.mean()), int((ours > 1.01 * public).sum()), ours.size
+
+
+def page(
+    results: Iterable[tuple[Any, Any]],
+    design: Sequence[str],
+    epsilons: Sequence[float],
+    paper: dict[tuple[str, str, str], float] | None = None,
+) -> str:
+    """Return the page in Markdown; ``paper`` holds printed figures by data set, method and epsilon."""
+    runs: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for (code, *_), value in results:
+        runs[code].append(value)
+    shift = runs.pop(_SHIFT, [])
+    lines = [
+        "# What private reports add to the best public model",
+        "",
+        "Written by `python -m hedgerow.bench.frontier --out docs/results/frontier.md`. Records are split 1:7:2 into",
+        "public, private and test. The public model is `PublicModel` on the public tenth. `AssistedForestRegressor`",
+        "starts from it and adds one report a private record, the whole epsilon on features and label together.",
+        "Figures are test errors (MSE) over the public model's, means over splits and draws; below 1 is better.",
+        "",
+        f"Constants were set on {', '.join(sorted(design))}; all other sets were kept out of every decision.",
+        "",
+        *_table(runs, design, epsilons),
+        *_printed(runs, epsilons, paper or {}),
+        "",
+    ]
+    if shift:
+        lines += _shift(shift, epsilons)
+    return "\n".join(lines)
+
+
+def _table(runs: dict[str, list[dict[str, Any]]], design: Sequence[str], epsilons: Sequence[float]) -> list[str]:
+    head = ["data", "splits", "public MSE", "kB", *(f"eps {e:g}" for e in epsilons), "draws > 1% worse"]
+    rows = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for code in sorted(runs):
+        found = [ratios(runs[code], e) for e in epsilons]
+        name = f"{code} (design)" if code in design else code
+        public, size = np.mean([r["public"] for r in runs[code]]), np.mean([r["kB"] for r in runs[code]])
+        worse = f"{sum(f[1] for f in found)} of {sum(f[2] for f in found)}"
+        cells = [name, str(len(runs[code])), f"{public:.4g}", f"{size:.0f}", *(f"{f[0]:.3f}" for f in found), worse]
+        rows.append("| " + " | ".join(cells) + " |")
+    groups = {"all": list(runs), "kept out": [c for c in runs if c not in design]}
+    for name, codes in groups.items():
+        if codes:
+            logs = [np.mean([np.log(ratios(runs[c], e)[0]) for c in codes]) for e in epsilons]
+            means = [f"**{np.exp(x):.3f}**" for x in logs]
+            rows.append("| " + " | ".join([f"geometric mean, {name}", "", "", "", *means, ""]) + " |")
+    goals = [f"{GOALS[e]:.3f}" if e in GOALS else "" for e in epsilons]
+    rows.append("| " + " | ".join(["to reach", "", "", "", *goals, ""]) + " |")
+    return rows
+
+
+def _printed(
+    runs: dict[str, list[dict[str, Any]]], epsilons: Sequence[float], paper: dict[tuple[str, str, str], float]
+) -> list[str]:
+    """Return our error over the best that the LPDT paper prints for its own method, where it prints any."""
+    cells = []
+    for epsilon in epsilons:
+        key, logs = f"{epsilon:g}", []
+        for code, found in runs.items():
+            best = [v for (c, method, e), v in paper.items() if c == code and e == key and method.startswith("LPDT")]
+            if best:
+                logs.append(np.log(np.mean([r["assisted"][key] for r in found]) / min(best)))
+        cells.append(f"{np.exp(np.mean(logs)):.2f} ({len(logs)} sets)" if logs else "-")
+    return ["| " + " | ".join(["over LPDT's best printed", "", "", "", *cells, ""]) + " |"] if paper else []
+
+
+def _shift(runs: list[dict[str, Any]], epsilons: Sequence[float]) -> list[str]:
+    public = float(np.mean([r["public"] for r in runs]))
+    ours = [f"{np.mean([r['assisted'][f'{e:g}'] for r in runs]):.3f}" for e in epsilons]
+    goals = [f"{SHIFT_GOALS[e]:g}" if e in SHIFT_GOALS else "" for e in epsilons]
+    head = ["", *(f"eps {e:g}" for e in epsilons)]
+    return [
+        "## Public and private records that differ",
+        "",
+        f"Red wines are public, white wines private ({len(runs)} splits). Test MSE; the public model has {public:.3f}.",
+        "",
+        "| " + " | ".join(head) + " |",
+        "|" + "---|" * len(head),
+        "| " + " | ".join(["assisted forest", *ours]) + " |",
+        "| " + " | ".join(["to reach", *goals]) + " |",
+        "",
+    ]

@@ -1,0 +1,47 @@
+"""The page of the frontier experiments."""
+
+import numpy as np
+import pytest
+
+from hedgerow.bench import frontier
+from hedgerow.bench.frontier_page import page, ratios
+
+
+def fake(public, factor):
+    errors = {f"{e:g}": [public * factor, public * factor] for e in frontier.EPSILONS}
+    return {"public": public, "assisted": errors, "seconds": 1.0, "kB": 100, "seed": 0}
+
+
+def test_page_states_means_harm_and_which_sets_were_kept_out():
+    results = [(("CON", 0, 2), fake(4.0, 0.9)), (("WHI", 0, 2), fake(1.0, 1.02)), (("RED->WHI", 0, 2), fake(0.7, 0.9))]
+    text = page(results, frontier.DESIGN, frontier.EPSILONS)
+    assert "| CON (design) | 1 | 4 | 100 | 0.900 |" in text and "| WHI | 1 | 1 | 100 | 1.020 |" in text
+    assert "12 of 12" in text and "0 of 12" in text
+    assert f"**{np.sqrt(0.9 * 1.02):.3f}**" in text and "geometric mean, kept out | | | | **1.020**" in text.replace(
+        "  ", " "
+    )
+    assert "0.630" in text and "public model has 0.700" in text
+
+
+def test_ratio_is_of_means_over_splits():
+    runs = [fake(1.0, 1.0), fake(3.0, 0.5)]
+    assert ratios(runs, 1.0) == (pytest.approx(2.5 / 4), 0, 4)
+
+
+def test_at_least_four_sets_are_kept_out():
+    assert len(set(frontier.DATASETS) - set(frontier.DESIGN)) >= 4
+
+
+def test_missing_data_is_an_error_and_not_a_traceback(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HEDGEROW_DATA", str(tmp_path))
+    assert frontier.main(["--out", str(tmp_path / "page.md"), "--datasets", "CON", "--repeats", "1"]) == 2
+    assert "HEDGEROW_DATA" in capsys.readouterr().err
+
+
+def test_runs_resume(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(frontier, "one_split", lambda code, repeat, draws: calls.append(code) or fake(1.0, 0.9))
+    monkeypatch.setattr(frontier, "shift_split", lambda repeat, draws: calls.append("shift") or fake(1.0, 0.9))
+    for _ in range(2):
+        assert frontier.main(["--out", str(tmp_path / "f.md"), "--datasets", "CON,AIR", "--repeats", "2"]) == 0
+    assert calls == ["CON", "AIR", "shift"] * 2 and "0.900" in (tmp_path / "f.md").read_text()
