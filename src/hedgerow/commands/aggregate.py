@@ -17,6 +17,10 @@ _DESCRIPTION = """\
 Add up the reports to a task, in exact integers, and make a model of the totals.
 The order of files and reports does not matter. A report that is there twice is
 refused.
+
+Of a task of two rounds, these are the reports of the second. With --first it is
+checked that every label is the one of the first round: a label that was drawn
+twice has cost its holder more than epsilon.
 """
 _FALLBACKS = ("blend", "public", "none")
 
@@ -29,9 +33,17 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--fallback",
         choices=_FALLBACKS,
-        default="blend",
         help="what public labels add: weighed by precision, only where reports are too few, or nothing "
         "(default: blend)",
+    )
+    parser.add_argument(
+        "--first",
+        action="append",
+        metavar="FILE",
+        help="two rounds: reports of the first, to check against; may be repeated",
+    )
+    parser.add_argument(
+        "--shrink", type=float, metavar="K", help="two rounds: how strongly splits are doubted; 0: not (default: 1)"
     )
     add_output(parser, "the model, JSON")
     parser.set_defaults(run=run)
@@ -39,12 +51,21 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read every file, add, write the model."""
-    check_output(arguments, [arguments.task, *arguments.reports])
+    from hedgerow.protocol.task import LocalTask
+
+    check_output(arguments, [arguments.task, *arguments.reports, *(arguments.first or [])])
     task = read_task(arguments.task)
+    if not isinstance(task, LocalTask):
+        from hedgerow.commands.semi_aggregate import run_semi
+
+        return run_semi(arguments, task)
+    for option in ("first", "shrink"):
+        if getattr(arguments, option) is not None:
+            raise HedgerowError(f"--{option} is for tasks of two rounds, and {arguments.task} has one; leave it out.")
     total = _add(task, arguments.reports)
     if not total.n_reports:
         raise HedgerowError("there are no reports in these files, and so no model; give at least one report.")
-    model = total.model(fallback=arguments.fallback)
+    model = total.model(fallback=arguments.fallback or "blend")
     write_text(arguments.output, model.to_json() + "\n")
     _report(arguments, model)
     return 0

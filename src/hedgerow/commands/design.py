@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import add_command, add_output, check_output, report, write_text
+from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Frame
@@ -19,6 +20,11 @@ with 'hedgerow privatize'.
 Everything here must be public, the bounds too: a bound that was read off
 private labels gives the most extreme person away. Whatever is 'auto' is chosen
 from the public records and the known noise alone.
+
+With --private-columns, --personal or --hide-mask the task is the first of two
+rounds, for holders who keep the label and some features private and leave the
+others open. No public records are needed: give each column its --feature-bounds
+or --categories. The second round's task comes from 'hedgerow grow'.
 """
 _RULES = ("auto", "max_edge", "cart", "random", "random_max_edge")
 _RESPONSES = ("auto", "bits", "unary", "k_ary", "subset")
@@ -27,7 +33,9 @@ _RESPONSES = ("auto", "bits", "unary", "k_ary", "subset")
 def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "design", "make a task from public records", _DESCRIPTION)
-    parser.add_argument("public", help="public records with their labels, CSV or Parquet")
+    parser.add_argument(
+        "public", nargs="?", help="public records with their labels, CSV or Parquet; two rounds do without"
+    )
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the label")
     parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="privacy budget of one report")
     kind = parser.add_mutually_exclusive_group(required=True)
@@ -64,15 +72,46 @@ def register(subparsers: Any) -> None:
         "--n-holders", type=_whole, metavar="N", help="how many are expected to answer (default: 10 a public record)"
     )
     parser.add_argument("--title", default="", help="what holders are asked, in words")
+    _add_two_rounds(parser)
     add_output(parser, "the task, JSON")
     parser.set_defaults(run=run)
 
 
+def _add_two_rounds(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("two rounds, with some features private")
+    masks = group.add_mutually_exclusive_group()
+    masks.add_argument("--private-columns", type=_names, metavar="COL,COL", help="private for everybody")
+    masks.add_argument("--personal", action="store_true", help="each holder chooses, and the choice is sent in clear")
+    masks.add_argument("--hide-mask", action="store_true", help="each holder chooses, and nobody learns what")
+    group.add_argument(
+        "--categories",
+        action="append",
+        type=_column_names,
+        default=[],
+        metavar="COL=A,B",
+        help="public categories of a column; may be repeated",
+    )
+    group.add_argument("--label-share", type=float, metavar="S", help="share of epsilon for the label (default: 0.5)")
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Read the public records, design, write."""
+    if arguments.private_columns is not None or arguments.personal or arguments.hide_mask:
+        from hedgerow.commands.semi_design import run_semi
+
+        return run_semi(arguments)
+    return _run_local(arguments)
+
+
+def _run_local(arguments: argparse.Namespace) -> int:
     from hedgerow.commands.schema import read_public
     from hedgerow.protocol.task import LocalTask
 
+    if arguments.public is None:
+        raise HedgerowError("public records are needed; give a CSV or Parquet file (only two rounds do without).")
+    for option, given in (("--categories", arguments.categories), ("--label-share", arguments.label_share)):
+        if given:
+            raise HedgerowError(f"{option} is for two rounds; add --private-columns, --personal or --hide-mask.")
     check_output(arguments, [arguments.public])
     X, y, bounds = read_public(arguments)
     task = LocalTask.design(
@@ -149,6 +188,13 @@ def _column_bounds(text: str) -> tuple[str, tuple[float, float]]:
     if not separator or not name:
         raise argparse.ArgumentTypeError(f"expected COLUMN=LOW:HIGH such as age=0:99. Got {text!r} instead.")
     return name, _bounds(bounds)
+
+
+def _column_names(text: str) -> tuple[str, list[str]]:
+    name, separator, names = text.partition("=")
+    if not separator or not name:
+        raise argparse.ArgumentTypeError(f"expected COLUMN=A,B such as sex=F,M. Got {text!r} instead.")
+    return name, _names(names)
 
 
 def _names(text: str) -> list[str]:

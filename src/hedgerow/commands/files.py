@@ -22,10 +22,12 @@ from hedgerow.errors import FormatError, HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.protocol.model import Model
+    from hedgerow.protocol.semi import CellTask, SemiModel, SemiTask
     from hedgerow.protocol.task import LocalTask
 
 EXIT_CODES = "Exit codes: 0 all well, 2 bad arguments or input; nothing is written then."
 STDIO = "-"
+FIRST_TASK, SECOND_TASK, SEMI_MODEL = "hedgerow/semi-task", "hedgerow/cell-task", "hedgerow/semi-model"
 
 T = TypeVar("T")
 
@@ -51,11 +53,20 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=f"{what}; - for standard output")
 
 
-def read_task(path: str) -> LocalTask:
-    """Read a published task."""
+def read_task(path: str) -> LocalTask | SemiTask | CellTask:
+    """Read a published task, of one round or of either of two."""
+    return _parse(path, _task)
+
+
+def _task(data: bytes) -> LocalTask | SemiTask | CellTask:
     from hedgerow.protocol.task import LocalTask
 
-    return _parse(path, LocalTask.from_json)
+    kind = _format(data)
+    if kind in (FIRST_TASK, SECOND_TASK):
+        from hedgerow.protocol.semi import CellTask, SemiTask
+
+        return SemiTask.from_json(data) if kind == FIRST_TASK else CellTask.from_json(data)
+    return LocalTask.from_json(data)
 
 
 def read_model(path: str) -> Model:
@@ -63,6 +74,32 @@ def read_model(path: str) -> Model:
     from hedgerow.protocol.model import Model
 
     return _parse(path, Model.from_json)
+
+
+def read_any_model(path: str) -> Model | SemiModel:
+    """Read a model, of one round or of two."""
+    return _parse(path, _any_model)
+
+
+def _any_model(data: bytes) -> Model | SemiModel:
+    from hedgerow.protocol.model import Model
+
+    if _format(data) == SEMI_MODEL:
+        from hedgerow.protocol.semi import SemiModel
+
+        return SemiModel.from_json(data)
+    return Model.from_json(data)
+
+
+def _format(data: bytes) -> str:
+    """Return the format field of a file of two rounds; "" for all others, which have their own checks."""
+    if not any(kind.encode() in data for kind in (FIRST_TASK, SECOND_TASK, SEMI_MODEL)):
+        return ""
+    try:
+        content = json.loads(data)
+    except ValueError:
+        return ""
+    return str(content.get("format", "")) if isinstance(content, dict) else ""
 
 
 def _parse(path: str, parse: Callable[[bytes], T]) -> T:
@@ -99,8 +136,10 @@ def check_output(arguments: argparse.Namespace, inputs: Sequence[str], option: s
 
 
 @contextlib.contextmanager
-def output(path: str, option: str = "-o") -> Iterator[IO[bytes]]:
+def output(path: str, option: str = "-o", *, secret: bool = False) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when it is whole.
+
+    With ``secret`` it has mode 0600 from the start, whatever the mode of the file that it replaces.
 
     A temporary file in the same folder is written, forced to disk and renamed. Whatever goes wrong on the way,
     an interrupt or a termination signal included, removes it and leaves an older file as it was. Standard
@@ -116,11 +155,11 @@ def output(path: str, option: str = "-o") -> Iterator[IO[bytes]]:
     partial = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{secrets.token_hex(4)}.partial")
     with _stoppable():
         try:
-            with _open_new(partial, f"{option} {path}") as file:
+            with _open_new(partial, f"{option} {path}", secret) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            if os.path.exists(target):
+            if os.path.exists(target) and not secret:
                 shutil.copymode(target, partial)
             os.replace(partial, target)
         except BaseException:
@@ -130,8 +169,10 @@ def output(path: str, option: str = "-o") -> Iterator[IO[bytes]]:
     _sync_folder(os.path.dirname(target))
 
 
-def _open_new(partial: str, what: str) -> IO[bytes]:
+def _open_new(partial: str, what: str, secret: bool) -> IO[bytes]:
     try:
+        if secret:
+            return open(partial, "x+b", opener=lambda name, flags: os.open(name, flags, 0o600))
         return open(partial, "x+b")
     except OSError as error:
         raise HedgerowError(f"{what} cannot be written: {error.strerror}.") from error

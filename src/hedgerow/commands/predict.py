@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, cast
 
-from hedgerow.commands.files import Progress, add_command, add_output, check_output, output, read_model, report
+from hedgerow.commands.files import Progress, add_command, add_output, check_output, output, read_any_model, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Block, Table
     from hedgerow.protocol.model import ClassModel, Model
+    from hedgerow.protocol.semi import SemiModel
 
 _DESCRIPTION = """\
 Predict the label of new records. All columns of the input are kept; the last
@@ -37,9 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     from hedgerow.commands.tables import Table
 
     check_output(arguments, [arguments.model, arguments.new])
-    model = read_model(arguments.model)
+    model = read_any_model(arguments.model)
     table = Table(arguments.new)
-    table.require(model.task.space.names, "that the model asks for")
+    table.require(model.task.partition.space.names, "that the model asks for")
     new = _new_names(arguments, model)
     if taken := [name for name in new if name in table.names]:
         raise HedgerowError(f"{arguments.new} already has a column {taken[0]!r}; choose another with --name.")
@@ -56,9 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _new_names(arguments: argparse.Namespace, model: Model) -> list[str]:
+def _new_names(arguments: argparse.Namespace, model: Model | SemiModel) -> list[str]:
     """Return the names of the new columns, the prediction last."""
-    name, classes = arguments.name, model.task.classes
+    name, classes = arguments.name, getattr(model.task, "classes", None)  # two rounds: numeric labels only
     if classes is not None and arguments.interval is not None:
         raise HedgerowError("--interval is for numeric labels, and this model has classes; use --probabilities.")
     if classes is None and arguments.probabilities:
@@ -68,13 +69,14 @@ def _new_names(arguments: argparse.Namespace, model: Model) -> list[str]:
     return [name] if arguments.interval is None else [f"{name}_low", f"{name}_high", name]
 
 
-def _write(arguments: argparse.Namespace, model: Model, table: Table, new: list[str]) -> int:
+def _write(arguments: argparse.Namespace, model: Model | SemiModel, table: Table, new: list[str]) -> int:
     from hedgerow.commands.predictions import CsvPredictions, ParquetPredictions
 
     n = 0
     with output(arguments.output) as file, Progress("predicting") as progress:
+        space = model.task.partition.space
         to_parquet = arguments.output.lower().endswith((".parquet", ".pq"))
-        writer = ParquetPredictions(file, model.task.space) if to_parquet else CsvPredictions(file, table.names, new)
+        writer = ParquetPredictions(file, space) if to_parquet else CsvPredictions(file, table.names, new)
         for block in table.blocks():
             writer.add(block, dict(zip(new, _predict(arguments, model, block), strict=True)))
             n += len(block)
@@ -83,8 +85,8 @@ def _write(arguments: argparse.Namespace, model: Model, table: Table, new: list[
     return n
 
 
-def _predict(arguments: argparse.Namespace, model: Model, block: Block) -> list[Any]:
-    frame = block.frame(model.task.space)
+def _predict(arguments: argparse.Namespace, model: Model | SemiModel, block: Block) -> list[Any]:
+    frame = block.frame(model.task.partition.space)
     prediction = model.predict(frame)
     if arguments.probabilities:
         return [*cast("ClassModel", model).predict_proba(frame).T, prediction]

@@ -17,6 +17,7 @@ from hedgerow.commands.files import (
     report,
     warn,
 )
+from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Table
@@ -30,6 +31,10 @@ ranges are clipped, and every record makes a report.
 
 Answer a task once. Reports made a second time from the same records have fresh
 noise and spend epsilon again.
+
+A task of two rounds needs --secrets: a file that stays on the device, and that
+only its owner may read. The first round makes it; the second reads it and marks
+it as answered before any report exists, so that there is never a second answer.
 """
 
 
@@ -41,17 +46,35 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--seed", type=int, metavar="N", help="for simulation only: noise that can be repeated protects nobody"
     )
+    parser.add_argument("--secrets", metavar="FILE", help="two rounds: what stays on the device between them")
+    parser.add_argument(
+        "--mask", metavar="FILE", help="first of two rounds: CSV, a row a record, 1 where a feature is private"
+    )
     add_output(parser, "the reports; Parquet if its name ends in .parquet")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Privatise, for the kind of task that was published."""
+    from hedgerow.protocol.task import LocalTask
+
+    check_output(arguments, [arguments.task, arguments.private])
+    task = read_task(arguments.task)
+    if not isinstance(task, LocalTask):
+        from hedgerow.commands.semi_privatize import run_semi
+
+        return run_semi(arguments, task)
+    for option in ("secrets", "mask"):
+        if getattr(arguments, option) is not None:
+            raise HedgerowError(f"--{option} is for tasks of two rounds, and {arguments.task} has one; leave it out.")
+    return _run_local(arguments, task)
+
+
+def _run_local(arguments: argparse.Namespace, task: LocalTask) -> int:
     """Privatise in blocks of rows."""
     from hedgerow.commands.tables import Table
     from hedgerow.randomness import as_randomness
 
-    check_output(arguments, [arguments.task, arguments.private])
-    task = read_task(arguments.task)
     table = Table(arguments.private)
     table.require([*task.space.names, task.target], "that the task asks for")
     source = as_randomness(arguments.seed)
