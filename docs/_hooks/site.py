@@ -14,7 +14,12 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-MODELS = {"Semi-feature local model": "semi.md", "Label model": "label.md", "Central model": "central.md"}
+MODELS = {
+    "Semi-feature local model": "semi.md",
+    "Label model": "label.md",
+    "Central model": "central.md",
+    "Functional ANOVA": "anova.md",
+}
 
 
 def on_config(config: Any) -> Any:
