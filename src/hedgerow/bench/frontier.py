@@ -1,6 +1,7 @@
 """What private reports add to the best public model.
 
-``python -m hedgerow.bench.frontier --out docs/results/frontier.md`` runs and writes the page. Runs are kept beside the page in a ``.jsonl`` file, so that a run that is stopped goes on where it was.
+``python -m hedgerow.bench.frontier --out docs/results/frontier.md`` runs and writes the page. Runs are kept beside
+it in a ``.jsonl`` file, so that a run that is stopped goes on where it was.
 """
 
 from __future__ import annotations

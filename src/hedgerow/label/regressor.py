@@ -13,12 +13,13 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d, validate_data
 
-from hedgerow.bounds import check_labels
+from hedgerow.bounds import check_label_bounds, check_labels
 from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.guarantee import Guarantee, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
 from hedgerow.label.release import LabelRelease
+from hedgerow.label.residual import ResidualMechanism, check_base, inputs, learn_residuals
 from hedgerow.ledger import Ledger
 from hedgerow.protocol.bits import split_epsilon
 from hedgerow.randomness import as_randomness
@@ -57,6 +58,10 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         Where spends are booked before they happen.
     random_state : None, int or Randomness, default=None
         None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
+    base : fitted PublicModel, optional
+        A model from public records to start from. Holders then randomise how wrong it is for them, clipped to a radius
+        chosen from its public residuals, and the regressor (None: a small stack) learns corrections, which are used
+        as far as they predict reports they have not seen. Needs ``mechanism="auto"`` and ``label_bounds``.
 
     Attributes
     ----------
@@ -93,6 +98,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         clip: bool = True,
         ledger: Ledger | None = None,
         random_state: Any = None,
+        base: Any = None,
     ) -> None:
         self.regressor = regressor
         self.mechanism = mechanism
@@ -103,6 +109,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         self.clip = clip
         self.ledger = ledger
         self.random_state = random_state
+        self.base = base
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> LabelPrivateRegressor:
         """Randomise ``y`` and train on it; ``fit_params`` (sample weights, say) go to the regressor.
@@ -115,6 +122,8 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
             raise HedgerowError("LabelPrivateRegressor requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
         columns = _columns(y, X.shape[0])
+        if self.base is not None:
+            return self._fit_residuals(X, columns)
         mechanisms = self._mechanisms(len(columns))
         source = as_randomness(self.random_state)
         n = columns[0].size
@@ -131,6 +140,27 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         self.one_output_ = len(columns) == 1
         targets = noisy[:, 0] if self.one_output_ else noisy
         self.regressor_ = clone(self._base()).fit(X, targets, **fit_params)
+        return self
+
+    def _fit_residuals(self, X: Any, columns: list[npt.NDArray[np.float64]]) -> LabelPrivateRegressor:
+        """Train on randomised residuals of the public model."""
+        check_base(self.base)
+        bounds = check_label_bounds(self.label_bounds)
+        if self.mechanism != "auto" or len(columns) > 1:
+            raise HedgerowError("'base' goes with mechanism='auto' and one label; leave 'base' out for anything else.")
+        epsilon = 1.0 if self.epsilon is None else self.epsilon
+        source = as_randomness(self.random_state)
+        self.mechanism_ = ResidualMechanism.choose(self.base.residuals_, epsilon)
+        notes = ("features are public", "the base model was learnt from public records")
+        self.guarantee_ = Guarantee(
+            epsilon, protects="label", trust="local", neighbours="label", simulation=source.simulation, notes=notes
+        )
+        if self.ledger is not None:
+            self.ledger.spend(self.guarantee_, purpose="labels")
+        F, g = inputs(self.base, X)
+        noisy = self.mechanism_.randomize(np.clip(columns[0], *bounds) - g, source.child("labels", 0))
+        self.releases_, self.label_bounds_, self.one_output_ = [], [bounds], True
+        self.regressor_ = learn_residuals(self.base, self.regressor, F, noisy)
         return self
 
     def _processed(self, release: LabelRelease, averaging: float) -> npt.NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """Model-assisted learning: a public model travels to the holders, and they report where it is wrong."""
 
 from hedgerow.protocol.assisted.aggregate import AssistedAggregate
+from hedgerow.protocol.assisted.choose import Choice, choose_randomizer
 from hedgerow.protocol.assisted.holder import assist, assist_many, simulate_assisted
 from hedgerow.protocol.assisted.model import AssistedModel
 from hedgerow.protocol.assisted.residuals import Residuals
@@ -10,8 +11,10 @@ __all__ = [
     "AssistedAggregate",
     "AssistedModel",
     "AssistedTask",
+    "Choice",
     "Residuals",
     "assist",
     "assist_many",
+    "choose_randomizer",
     "simulate_assisted",
 ]

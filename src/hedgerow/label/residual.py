@@ -1,0 +1,140 @@
+"""Label privacy on top of a public model: holders report how wrong it is for them, a learner finds out where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from hedgerow.bounds import LabelGrid
+from hedgerow.errors import HedgerowError
+from hedgerow.mechanisms.base import check_epsilon
+from hedgerow.mechanisms.joint import JointMechanism
+from hedgerow.protocol.assisted.choose import choose_randomizer
+from hedgerow.protocol.assisted.message import build_joint
+from hedgerow.protocol.assisted.residuals import Residuals
+from hedgerow.randomness import Randomness
+
+__all__ = ["ResidualMechanism", "ResidualModel", "learn_residuals"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_FOLDS = 3
+
+
+@dataclass(frozen=True)
+class ResidualMechanism:
+    r"""Randomise ``clip((y - g(x))/radius, -1, 1)``, and turn the report into a noisy residual.
+
+    With t_hat the unbiased estimate of the clipped value, ``m0`` and ``gamma`` the public mean of it and share of
+    residuals within the radius, the curator uses ``(t_hat - m0) radius/gamma + mean(residual)``: its mean over records
+    follows that of the residuals where these are public ones moved by a little.
+
+    Proof that it is epsilon-DP for the label: x and g are public, so the report is a function of y through a joint
+    randomiser with a single leaf, which is epsilon-DP; what the curator does with it is post-processing.
+
+    Examples
+    --------
+    >>> from hedgerow.randomness import SeededRandomness
+    >>> mechanism = ResidualMechanism.choose(np.linspace(-3, 3, 61), epsilon=2.0)
+    >>> noisy = mechanism.randomize(np.linspace(-2.5, 3.5, 50_000), SeededRandomness(0))  # all moved by 0.5
+    >>> bool(abs(noisy.mean() - 0.5) < 0.1)
+    True
+    """
+
+    joint: JointMechanism
+    radius: float
+    public: Residuals = field(repr=False)
+
+    @classmethod
+    def choose(cls, residuals: npt.ArrayLike, epsilon: float) -> ResidualMechanism:
+        """Return the radius and the randomiser with the least noise for public residuals like these."""
+        res = np.asarray(residuals, dtype=np.float64)
+        choice = choose_randomizer(res, check_epsilon(epsilon), 1)
+        joint = build_joint(choice.randomizer, choice.parameter, float(epsilon), 1)
+        return cls(joint, choice.radius, Residuals.summarise(res, choice.radius, joint.n_levels))
+
+    def randomize(self, residuals: FloatArray, source: Randomness) -> FloatArray:
+        """Return noisy residuals."""
+        levels = LabelGrid(-1.0, 1.0, self.joint.n_levels - 1).levels(residuals / self.radius, source)
+        reports = self.joint.randomize(levels, source)
+        scores = reports[:, 0] if reports.ndim == 2 else self.joint.scores[reports]  # type: ignore[attr-defined]
+        t = scores / (float(self.joint.kappa) * self.joint.top)
+        return np.asarray((t - self.public.clipped_mean) * self.radius / self.public.inside + self.public.mean)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualModel:
+    """The public model plus weighted corrections."""
+
+    base: Any
+    learners: list[Any]
+    weights: FloatArray
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict labels."""
+        F, g = inputs(self.base, X)
+        return g + sum((w * m.predict(F) for w, m in zip(self.weights, self.learners, strict=True)), np.zeros(len(g)))
+
+
+def inputs(base: Any, X: Any) -> tuple[FloatArray, FloatArray]:
+    """Return features for the learner (with the public prediction as the last), and the public prediction."""
+    g = np.asarray(base.predict(X), dtype=np.float64).ravel()
+    if hasattr(base, "space_") and getattr(base, "portable_", None) is not None:
+        return np.column_stack([base.portable_.design(base.space_.encode(X)), g]), g
+    return np.column_stack([np.asarray(X, dtype=np.float64), g]), g
+
+
+def candidates(n: int) -> list[Any]:
+    """Return learners of different smoothness; noise is large, so that leaves are too."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.linear_model import RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    trees = [
+        HistGradientBoostingRegressor(
+            max_iter=iterations, learning_rate=0.05, max_leaf_nodes=leaves, min_samples_leaf=max(5, n // share),
+            early_stopping=False, random_state=0,
+        )
+        for iterations, leaves, share in ((80, 8, 50), (150, 31, 300))
+    ]  # fmt: skip
+    return [*trees, make_pipeline(StandardScaler(), RidgeCV(np.logspace(0, 6, 13)))]
+
+
+def learn_residuals(base: Any, regressor: Any, F: FloatArray, noisy: FloatArray) -> ResidualModel:
+    """Fit learners to noisy residuals, weighted by how well they predict noisy residuals they have not seen.
+
+    Weights are non-negative least squares on out-of-fold predictions, so that a learner of nothing but noise gets
+    (nearly) none and the public model is left alone. It is all post-processing of the reports.
+    """
+    from scipy.optimize import nnls
+
+    learners = candidates(len(noisy)) if regressor is None else [regressor]
+    if len(noisy) < 10 * _FOLDS:
+        return ResidualModel(base, [], np.zeros(0))
+    folds = np.random.default_rng(0).permutation(np.arange(len(noisy)) % _FOLDS)
+    out = np.zeros((len(noisy), len(learners)))
+    for fold in range(_FOLDS):
+        held = folds == fold
+        for k, learner in enumerate(learners):
+            out[held, k] = clone(learner).fit(F[~held], noisy[~held]).predict(F[held])
+    weights = np.minimum(nnls(out, noisy)[0], 1.0)
+    # A gain that is within the noise of the comparison is no evidence: fall back to the public model.
+    gain = noisy**2 - (noisy - out @ weights) ** 2
+    if gain.mean() < gain.std() / np.sqrt(len(gain)):
+        return ResidualModel(base, [], np.zeros(0))
+    kept = np.flatnonzero(weights > 0)
+    return ResidualModel(base, [clone(learners[k]).fit(F, noisy) for k in kept], weights[kept])
+
+
+def check_base(base: Any) -> None:
+    """Refuse what cannot serve as a public model."""
+    if not hasattr(base, "predict") or not hasattr(base, "residuals_"):
+        raise HedgerowError(
+            "The 'base' parameter must be a model fitted on public records with out-of-fold 'residuals_', such as "
+            f"PublicModel().fit(X_public, y_public). Got {base!r} instead."
+        )

@@ -1,0 +1,113 @@
+"""Label privacy on top of a public model."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeRegressor
+
+from hedgerow import LabelPrivateRegressor, Ledger, PublicModel
+from hedgerow.audit import audit_exact, audit_sampled
+from hedgerow.errors import BudgetError, HedgerowError
+from hedgerow.label.residual import ResidualMechanism
+from hedgerow.randomness import SeededRandomness
+
+
+def make(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 3))
+    return X, 3 * X[:, 0] + 2 * (X[:, 1] > 0.6) + 0.3 * rng.normal(size=n)
+
+
+@pytest.fixture(scope="module")
+def base():
+    return PublicModel(Ridge(), random_state=0).fit(*make(300, 0))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
+def test_report_is_private_exactly_and_not_at_a_tenth_less(base, epsilon):
+    joint = ResidualMechanism.choose(base.residuals_, epsilon).joint
+    assert audit_exact(joint).holds and audit_exact(joint).measured == pytest.approx(epsilon, rel=1e-9)
+    weak = ResidualMechanism.choose(base.residuals_, 1.1 * epsilon).joint
+    assert not audit_exact(weak, epsilon=epsilon).holds
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_noisy_residuals_as_shipped_hold(base, epsilon):
+    """False alarm 1e-6 each, seeded; the ends of the range of residuals."""
+
+    def run(strength):
+        mechanism = ResidualMechanism.choose(base.residuals_, strength)
+        return lambda value, n, source: mechanism.randomize(np.full(n, value), source)
+
+    assert audit_sampled(run(epsilon), -5.0, 5.0, epsilon=epsilon, n=100_000, randomness=1).holds
+    assert not audit_sampled(run(1.2 * epsilon), -5.0, 5.0, epsilon=epsilon, n=100_000, randomness=1).holds
+
+
+def test_noisy_residuals_are_unbiased_for_small_moves(base):
+    """The mean of 300,000 reports; six standard errors are a false alarm of 2e-9."""
+    mechanism = ResidualMechanism.choose(base.residuals_, 2.0)
+    noisy = mechanism.randomize(np.resize(base.residuals_, 300_000), SeededRandomness(0))
+    assert abs(noisy.mean() - base.residuals_.mean()) < 6 * noisy.std() / math.sqrt(300_000) + 0.01
+
+
+@pytest.mark.parametrize("regressor", [None, DecisionTreeRegressor(max_leaf_nodes=4, min_samples_leaf=500)])
+def test_gain_over_the_public_model(base, regressor):
+    X_test, y_test = make(3000, 2)
+    model = LabelPrivateRegressor(regressor, epsilon=1.0, label_bounds=(-2, 7), base=base, random_state=0)
+    model.fit(*make(15_000, 1))
+    error, public = (np.mean((f(X_test) - y_test) ** 2) for f in (model.predict, base.predict))
+    assert error < 0.5 * public
+    assert model.guarantee_.epsilon == 1.0 and model.guarantee_.protects == "label" and model.guarantee_.simulation
+
+
+def test_no_evidence_leaves_the_public_model_alone():
+    """A public model that is right: at most one percent worse in every one of five runs."""
+    rng = np.random.default_rng(0)
+    X = rng.random((4000, 3))
+    y = 3 * X[:, 0] + rng.normal(size=4000)
+    base = PublicModel(Ridge()).fit(X[:500], y[:500])
+    public = np.mean((base.predict(X[2000:]) - y[2000:]) ** 2)
+    for seed in range(5):
+        model = LabelPrivateRegressor(epsilon=0.5, label_bounds=(-4, 7), base=base, random_state=seed)
+        model.fit(X[500:2000], y[500:2000])
+        assert np.mean((model.predict(X[2000:]) - y[2000:]) ** 2) < 1.01 * public
+
+
+def test_any_fitted_model_with_residuals_serves(base):
+    class Mine:
+        residuals_ = np.array([-1.0, 0.5, 1.0])
+
+        def predict(self, X):
+            return np.zeros(len(X))
+
+    X, y = make(2000, 1)
+    model = LabelPrivateRegressor(Ridge(), epsilon=4.0, label_bounds=(-2, 7), base=Mine(), random_state=0).fit(X, y)
+    assert np.isfinite(model.predict(X)).all() and model.predict(X).max() <= 7
+
+
+def test_spends_are_booked_before_they_happen(base):
+    ledger = Ledger(None, limit=0.5)
+    with pytest.raises(BudgetError):
+        LabelPrivateRegressor(epsilon=1.0, label_bounds=(-2, 7), base=base, ledger=ledger).fit(*make(50, 1))
+
+
+def test_few_reports_are_not_learnt_from(base):
+    model = LabelPrivateRegressor(epsilon=1.0, label_bounds=(-9, 9), base=base, random_state=0).fit(*make(20, 1))
+    assert np.allclose(model.predict(make(9, 3)[0]), base.predict(make(9, 3)[0]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"base": Ridge()}, "'base' parameter must be a model fitted on public records"),
+        ({"label_bounds": None}, "label_bounds"),
+        ({"mechanism": "laplace"}, "mechanism='auto'"),
+        ({"epsilon": -1.0}, "epsilon"),
+    ],
+)
+def test_what_cannot_work_is_refused(base, options, message):
+    model = LabelPrivateRegressor(**{"epsilon": 1.0, "label_bounds": (-2, 7), "base": base, **options})
+    with pytest.raises(HedgerowError, match=message):
+        model.fit(*make(50, 1))
