@@ -1,5 +1,7 @@
 """Two rounds through the command line: the same as through the library, and never a second answer."""
 
+import contextlib
+import errno
 import json
 import os
 import re
@@ -247,6 +249,28 @@ def test_crash_at_any_step_leaves_one_answer_at_most(begun, monkeypatch, at):
         assert "answered already" in begun.fails(*second(output="again.bin"))
     else:
         begun.ok(*second())  # nothing was spent: the round is still open
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_full_disk_spends_nothing(begun, monkeypatch, leftovers, number):
+    name = {1: "new_first.bin", 2: "second.bin"}[number]
+    real = semi_privatize.output
+
+    class Full:
+        def write(self, data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
+
+    @contextlib.contextmanager
+    def output(path, *more, **options):
+        with real(path, *more, **options) as file:
+            yield Full() if path == name else file
+
+    command = ["privatize", "task.json", "private.csv", "-o", name, "--secrets", "new.bin"] if number == 1 else second()
+    with monkeypatch.context() as patch:
+        patch.setattr(semi_privatize, "output", output)
+        assert f"{name}: No space left on device" in begun.fails(*command)
+    assert not Path("new.bin").exists() and leftovers(".") == []
+    begun.ok(*command)
 
 
 def test_two_runs_at_once(begun):
