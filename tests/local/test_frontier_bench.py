@@ -23,6 +23,12 @@ def test_page_states_means_harm_and_which_sets_were_kept_out():
     assert "0.630" in text and "public model has 0.700" in text
 
 
+def test_page_states_the_gap_that_private_labels_close():
+    value = {"public": 1.0, "free": 0.5, "holders": 9, "label": {"1": 0.8, "4": 0.6}}
+    text = page([(("label", "CAL", 0), value)], frontier.DESIGN, frontier.EPSILONS)
+    assert "| CAL | 9 | 1 | 1 | 0.5 | 0.40 | 0.80 | 0.12/0.20/0.25/0.28 |" in text
+
+
 def test_ratio_is_of_means_over_splits():
     runs = [fake(1.0, 1.0), fake(3.0, 0.5)]
     assert ratios(runs, 1.0) == (pytest.approx(2.5 / 4), 0, 4)
@@ -42,6 +48,7 @@ def test_runs_resume(tmp_path, monkeypatch):
     calls = []
     monkeypatch.setattr(frontier, "one_split", lambda code, repeat, draws: calls.append(code) or fake(1.0, 0.9))
     monkeypatch.setattr(frontier, "shift_split", lambda repeat, draws: calls.append("shift") or fake(1.0, 0.9))
+    few = ["--datasets", "CON,AIR", "--repeats", "2", "--label-repeats", "0"]
     for _ in range(2):
-        assert frontier.main(["--out", str(tmp_path / "f.md"), "--datasets", "CON,AIR", "--repeats", "2"]) == 0
+        assert frontier.main(["--out", str(tmp_path / "f.md"), *few]) == 0
     assert calls == ["CON", "AIR", "shift"] * 2 and "0.900" in (tmp_path / "f.md").read_text()
