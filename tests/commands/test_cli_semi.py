@@ -137,7 +137,7 @@ def test_files_of_several_devices(begun):
     begun.ok(*second(task="both.json", output="second2.bin", secrets="more_secrets.bin"))
     both = ["--first", "first.bin", "--first", "more.bin"]
     out = begun.ok("aggregate", "both.json", "second.bin", "second2.bin", *both, "-o", "m.json")
-    assert out.startswith("4,000 reports") and "every label is the one of the first round" in out
+    assert out.startswith("4,000 reports") and "labels agree with the first round" in out
     line = begun.fails("aggregate", "both.json", "second.bin", "second2.bin", "--first", "first.bin", "-o", "x.json")
     assert "second2.bin: a report of the second round has no report of the first" in line
 

@@ -19,8 +19,9 @@ The order of files and reports does not matter. A report that is there twice is
 refused.
 
 Of a task of two rounds, these are the reports of the second. With --first it is
-checked that every label is the one of the first round: a label that was drawn
-twice has cost its holder more than epsilon.
+checked that labels are those of the first round: a label that was drawn twice
+has cost its holder more than epsilon. Holders with a single candidate cell send
+a finer label, which cannot be compared.
 """
 _FALLBACKS = ("blend", "public", "none")
 

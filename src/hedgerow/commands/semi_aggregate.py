@@ -59,7 +59,7 @@ def _report(arguments: argparse.Namespace, model: SemiModel) -> None:
         "simulation": model.simulation,
         "guarantee": model.guarantee.to_dict(),
     }
-    note = "; every label is the one of the first round" if checked else ""
+    note = "; labels agree with the first round wherever they can be compared" if checked else ""
     lines = [
         f"{model.n_reports:,} reports, {model.task.n_cells} cells{note} -> {arguments.output}",
         str(model.guarantee),
