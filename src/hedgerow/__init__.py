@@ -41,6 +41,7 @@ _HOMES = {
     ),
     "hedgerow.ledger": ("Ledger",),
     "hedgerow.local": (
+        "AssistedForestClassifier",
         "AssistedForestRegressor",
         "DeconvolutionRegressor",
         "LPDTClassifier",
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     )
     from hedgerow.ledger import Ledger
     from hedgerow.local import (
+        AssistedForestClassifier,
         AssistedForestRegressor,
         DeconvolutionRegressor,
         LPDTClassifier,

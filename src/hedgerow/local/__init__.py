@@ -1,6 +1,6 @@
 """Local privacy: nobody is trusted with a record but its holder."""
 
-from hedgerow.local.assisted import AssistedForestRegressor
+from hedgerow.local.assisted import AssistedForestClassifier, AssistedForestRegressor
 from hedgerow.local.classifier import LPDTClassifier
 from hedgerow.local.deconvolution import DeconvolutionRegressor
 from hedgerow.local.histogram import PrivateHistogramRegressor
@@ -9,6 +9,7 @@ from hedgerow.local.public_model import PublicModel
 from hedgerow.local.validation import ValidationReport, validate_privately
 
 __all__ = [
+    "AssistedForestClassifier",
     "AssistedForestRegressor",
     "DeconvolutionRegressor",
     "LPDTClassifier",

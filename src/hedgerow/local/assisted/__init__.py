@@ -1,6 +1,7 @@
 """Local privacy with a public model to start from."""
 
+from hedgerow.local.assisted.classifier import AssistedForestClassifier
 from hedgerow.local.assisted.design import design_assisted
 from hedgerow.local.assisted.regressor import AssistedForestRegressor
 
-__all__ = ["AssistedForestRegressor", "design_assisted"]
+__all__ = ["AssistedForestClassifier", "AssistedForestRegressor", "design_assisted"]
