@@ -23,6 +23,6 @@ def test_table_states_ratios_and_marks_what_was_not_measured(tmp_path):
     write(tmp_path / "anova.md", results)
     text = (tmp_path / "anova.md").read_text()
     assert "| ABA | 1 | 0.0300 ± 0.0100 (2) | 0.0600 ± 0.0200 (2) | 0.50 |" in text
-    assert "| WHI* | 1 | 0.0179 ± 0.0000 (1) | 0.0179 (issue 9) | 1.00 |" in text
+    assert "| WHI* | 1 | 0.0179 (1) | 0.0179 (issue 9) | 1.00 |" in text
     assert "epsilon 1 over 2 data sets: 0.71" in text
     assert main(["--out", str(tmp_path / "anova.md"), "--write-only"]) == 0

@@ -98,5 +98,7 @@ def _text(values: list[float] | None) -> str:
     if not values:
         return ""
     digits = 5 if np.mean(values) < 0.005 else 4
-    error = np.std(values, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    if len(values) == 1:
+        return f"{values[0]:.{digits}f} (1)"
+    error = np.std(values, ddof=1) / math.sqrt(len(values))
     return f"{np.mean(values):.{digits}f} ± {error:.{digits}f} ({len(values)})"
