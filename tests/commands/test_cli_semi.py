@@ -327,7 +327,7 @@ def test_masks_and_tasks(shell):
     assert "mask.csv: 'private' differs from the task's policy" in line
     write_mask(np.ones((2000, 1)), names=["area"])
     code, _, err = shell("privatize", "personal.json", *options, "--mask", "mask.csv")
-    assert code == 0 and "warning: mask.csv leaves out heating, people: sent in clear by every record" in err
+    assert code == 0 and "warning: mask.csv leaves out heating, people: private in every record" in err
 
 
 def test_mixed_tasks(answered):

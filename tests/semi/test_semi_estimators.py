@@ -156,8 +156,14 @@ def test_auto_follows_the_masks():
 def test_mask_files(tmp_path):
     path = tmp_path / "mask.csv"
     path.write_text("b,a\n1,0\nfalse,Private\n")
-    assert read_mask(path, ("a", "b", "c"), 2).tolist() == [[False, True, False], [True, False, False]]
-    for text, word in (("a\n1\n", "one row"), ("z\n1\n0\n", "unknown"), ("a\n2\n0\n", "expected 0 or 1")):
+    assert read_mask(path, ("a", "b", "c"), 2).tolist() == [[False, True, True], [True, False, True]]
+    for text, word in (
+        ("a\n1\n", "one row"),
+        ("z\n1\n0\n", "unknown"),
+        ("a\n2\n0\n", "expected 0 or 1"),
+        ("a,a\n1,0\n1,0\n", "twice"),
+        ("a,b\n1\n0,1\n", "entries"),
+    ):
         path.write_text(text)
         with pytest.raises(ValueError, match=word):
             read_mask(path, ("a", "b"), 2)

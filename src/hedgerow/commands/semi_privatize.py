@@ -171,7 +171,7 @@ def _mask(arguments: argparse.Namespace, task: SemiTask, n: int) -> npt.NDArray[
     except ValueError as error:
         raise FormatError(f"{path} is not a mask: {error}.") from error
     if (absent := [m for m in names if m not in table.names]) and task.masks == "personal":
-        warn(arguments, f"{path} leaves out {', '.join(absent)}: sent in clear by every record")
+        warn(arguments, f"{path} leaves out {', '.join(absent)}: private in every record")
     return mask
 
 

@@ -30,18 +30,23 @@ def is_aligned(private: Any) -> bool:
 def read_mask(path: str | PathLike[str], names: tuple[str, ...], n: int) -> npt.NDArray[np.bool_]:
     """Read a mask file: a CSV with the feature names as header and one row a holder, 1 where private.
 
-    ``true``/``false``, ``yes``/``no`` and ``private``/``public`` do as well. Columns that are left out are public.
+    ``true``/``false``, ``yes``/``no`` and ``private``/``public`` do as well. Columns that are left out are private:
+    nothing becomes public because it was forgotten.
     """
-    with open(path, newline="", encoding="utf-8") as file:
+    with open(path, newline="", encoding="utf-8-sig") as file:
         rows = list(csv.reader(file))
     header = [c.strip() for c in rows[0]] if rows else []
     unknown = sorted(set(header) - set(names))
     if not header or unknown:
         raise BoundsError(f"{path}: the header must name features; unknown: {unknown}, known: {list(names)}.")
+    if len(set(header)) != len(header):
+        raise BoundsError(f"{path}: the header names a feature twice: {header}; say once whether it is private.")
     if len(rows) - 1 != n:
         raise BoundsError(f"{path}: a mask needs one row a record: {n}. Got {len(rows) - 1} instead.")
-    mask = np.zeros((n, len(names)), dtype=bool)
+    mask = np.ones((n, len(names)), dtype=bool)
     for i, row in enumerate(rows[1:]):
+        if len(row) != len(header):
+            raise BoundsError(f"{path}, row {i + 1}: expected {len(header)} entries. Got {len(row)} instead.")
         for name, text in zip(header, row, strict=True):
             word = text.strip().lower()
             if word not in _TRUE | _FALSE:
