@@ -52,7 +52,7 @@ def page(
         "starts from it and adds one report a private record, the whole epsilon on features and label together.",
         "Figures are test errors (MSE) over the public model's, means over splits and draws; below 1 is better.",
         "",
-        f"Constants were set on {', '.join(sorted(design))}; the other sets were kept out of every decision (WHI was seen",
+        f"Constants were set on {', '.join(sorted(design))}; the others were kept out of every decision (WHI was seen",
         "while building, as the private side of the shift below, and changed nothing).",
         "",
         *_table(runs, design, epsilons),
