@@ -142,3 +142,22 @@ def test_wrong_names_are_refused(wrong) -> None:
     X, y = friedman(50)
     with pytest.raises(HedgerowError, match=next(iter(wrong))):
         LocalTask.design(X, y, epsilon=1.0, label_bounds=(0, 30), **wrong)
+
+
+def test_the_papers_report_by_name_means_the_papers_estimator() -> None:
+    X, y = friedman(2000)
+    fit = (X[500:], y[500:], X[:500], y[:500])
+    for response, fallback in (("bits", "none"), ("unary", "blend"), ("auto", "blend")):
+        tree = LPDTRegressor(1.0, label_bounds=(-5, 35), response=response, max_depth=2, random_state=0).fit(*fit)
+        assert tree.model_.fallback == fallback
+    paper = LPDTRegressor(1.0, label_bounds=(-5, 35), response="bits", max_depth=2, random_state=0).fit(*fit)
+    np.testing.assert_array_equal(paper.model_.leaf_values, paper.model_.leaves.mean)
+    assert paper.aggregate_.model().fallback == "none"
+
+
+def test_reports_alone_get_a_coarser_tree_than_a_blend() -> None:
+    X, y = friedman(600)
+    options = {"rule": "cart", "max_depth": "auto", "min_samples_leaf": 10, "response": "bits", "n_holders": 3000}
+    alone = LocalTask.design(X, y, epsilon=1.0, label_bounds=(-5, 35), blend=False, **options)
+    blended = LocalTask.design(X, y, epsilon=1.0, label_bounds=(-5, 35), **options)
+    assert alone.n_leaves < blended.n_leaves

@@ -64,7 +64,7 @@ class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore
         feature_bounds: Any = None,
         categorical_features: Any = None,
         categories: Any = None,
-        fallback: str = "blend",
+        fallback: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon

@@ -48,9 +48,10 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
         Categorical columns of an array (text and category columns of data frames are found by themselves).
     categories : dict, optional
         Public category lists by column name, where the public records may lack some.
-    fallback : {"blend", "public", "none"}, default="blend"
+    fallback : {"auto", "blend", "public", "none"}, default="auto"
         What public labels add: weighed against the reports by precision in every leaf, used only in leaves whose
-        reports cannot be told from noise, or nothing (the paper's estimator).
+        reports cannot be told from noise, or nothing (the paper's estimator). ``"auto"`` is "none" with
+        ``response="bits"``, the paper's method by name, and "blend" otherwise.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
 
@@ -88,7 +89,7 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
         feature_bounds: Any = None,
         categorical_features: Any = None,
         categories: Any = None,
-        fallback: str = "blend",
+        fallback: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon

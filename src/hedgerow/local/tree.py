@@ -44,6 +44,8 @@ class LocalTree:
         source = as_randomness(self.random_state)
         if X_public is not None and y_public is None:
             raise HedgerowError("'y_public' is required with 'X_public': the labels of the public records.")
+        # The paper's report by name means the paper's estimator, unless something else was asked for.
+        fallback = self.fallback if self.fallback != "auto" else "none" if self.response == "bits" else "blend"
         self.task_ = LocalTask.design(
             X_public,
             y_public,
@@ -58,11 +60,12 @@ class LocalTree:
             categorical_features=self.categorical_features,
             categories=self.categories,
             features=[str(c) for c in X.columns] if hasattr(X, "columns") else X.shape[1],
+            blend=fallback == "blend",
             random_state=source.child("partition"),
             **label,
         )
         self.aggregate_ = simulate_aggregate(self.task_, X, y, source.child("holders"))
-        self.model_ = self.aggregate_.model(fallback=self.fallback)
+        self.model_ = self.aggregate_.model(fallback=fallback)
         self.guarantee_ = self.model_.guarantee
 
     def _records(self, X: Any, *, reset: bool) -> Any:

@@ -107,8 +107,14 @@ class Aggregate:
         result._include(n, sums, bool(simulation))
         return result
 
-    def model(self, *, fallback: str = "blend") -> Model:
-        """Return the model that these totals make."""
+    def model(self, *, fallback: str | None = None) -> Model:
+        """Return the model that these totals make.
+
+        ``fallback`` says what public labels add, see :class:`Model`; by default nothing with the paper's report
+        ("bits": its estimator as printed), a blend by precision with any other.
+        """
+        if fallback is None:
+            fallback = "none" if self.task.response == "bits" else "blend"
         from hedgerow.protocol.model import make_model
 
         return make_model(self.task, self.n_reports, tuple(self.sums.tolist()), self.simulation, fallback)

@@ -127,6 +127,7 @@ class LocalTask(Published):
         response: str = "bits",
         label_steps: int | None = None,
         n_holders: int | None = None,
+        blend: bool = True,
         feature_bounds: object = None,
         categorical_features: Sequence[int | str] | None = None,
         categories: Mapping[str, Sequence[object]] | None = None,
@@ -139,7 +140,8 @@ class LocalTask(Published):
 
         ``rule``, ``max_depth``, ``min_samples_leaf``, ``cell_share`` and ``response`` may be ``"auto"``: chosen by
         predicted error from the public records and the noise that ``n_holders`` holders (by default ten for each
-        public record) would leave, see :mod:`hedgerow.protocol.tuning`. Without public records pass ``features``
+        public record) would leave, see :mod:`hedgerow.protocol.tuning`; ``blend`` says whether the model will weigh
+        public means against reports, or use reports alone. Without public records pass ``features``
         (names or their number) and ``feature_bounds``: the partition is then fixed in advance. Nothing here may be
         private.
         """
@@ -168,7 +170,7 @@ class LocalTask(Published):
         plan = resolve(
             space, Z, y, epsilon=epsilon, bounds=bounds, n_holders=n_holders, rule=rule, max_depth=max_depth,
             min_samples_leaf=min_samples_leaf, cell_share=cell_share, response=response, label_steps=label_steps,
-            by_class=names is not None,
+            by_class=names is not None, blend=blend,
         )  # fmt: skip
         partition = grow(
             plan.rule,

@@ -93,6 +93,7 @@ def resolve(
     response: str,
     label_steps: int | None,
     by_class: bool = False,
+    blend: bool = True,
 ) -> Choice:
     """Fill in whatever is ``"auto"``; what the user has fixed stays fixed."""
     candidates = _messages(epsilon, bounds, response, cell_share, label_steps)
@@ -111,7 +112,7 @@ def resolve(
         return Choice(rules[0], depth, sizes[0], candidates[0], math.nan)
     return choose_design(
         space, Z, y, epsilon=epsilon, bounds=bounds, n_holders=n_holders or 10 * len(y), rules=rules, depths=depths,
-        leaf_sizes=sizes, candidates=candidates, by_class=by_class,
+        leaf_sizes=sizes, candidates=candidates, by_class=by_class, blend=blend,
     )  # fmt: skip
 
 
@@ -213,6 +214,7 @@ def predict_error(
     n_holders: int,
     *,
     by_class: bool = False,
+    blend: bool = True,
 ) -> float:
     """Return the predicted excess error (noise and sampling of private means) in squared label units.
 
@@ -222,11 +224,11 @@ def predict_error(
     count, encoding = np.maximum(np.bincount(leaf, minlength=n_leaves), 1), message.encoding(epsilon, n_leaves)
     mass = shares.sum(axis=1)
     if not by_class:
-        public = _leaf_variance(leaf, y, n_leaves) / grid.step**2 / count
+        public = _leaf_variance(leaf, y, n_leaves) / grid.step**2 / count if blend else None
         return float(mass @ leaf_errors(encoding, shares, n_holders, public)) * grid.step**2
     total = 0.0
     for c, unit in enumerate(np.eye(grid.n_steps + 1)):
-        public = _leaf_variance(leaf, (y == c).astype(float), n_leaves) / count
+        public = _leaf_variance(leaf, (y == c).astype(float), n_leaves) / count if blend else None
         total += float(mass @ leaf_errors(encoding, shares, n_holders, public, unit))
     return total
 
@@ -274,6 +276,7 @@ def choose_design(
     leaf_sizes: Iterable[int],
     candidates: Sequence[Message],
     by_class: bool = False,
+    blend: bool = True,
 ) -> Choice:
     """Return the design with the least predicted error over the given candidates.
 
@@ -306,7 +309,9 @@ def choose_design(
             )
             if f < _NOISE_FOLDS:
                 for m in candidates:
-                    error = predict_error(m, epsilon, grids[m], leaf, y, n_leaves, n_holders, by_class=by_class)
+                    error = predict_error(
+                        m, epsilon, grids[m], leaf, y, n_leaves, n_holders, by_class=by_class, blend=blend
+                    )
                     noise.setdefault((rule, depth, size, m), []).append(error)
     # A design must be possible in every fold: a depth that some fold's tree did not reach adds nothing there.
     scores = {
