@@ -89,4 +89,5 @@ def _prior_precision(model: Model, moments: Moments) -> FloatArray:
     prior = (np.array(public.mean) - grid.low) / grid.step
     prior_var = public.mean_variance / grid.step**2
     tau2 = shift_variance(moments, prior, prior_var, grid.n_steps)
-    return np.maximum(1.0 / np.maximum(prior_var + tau2, 1e-12), floor)
+    precision: FloatArray = np.maximum(1.0 / np.maximum(prior_var + tau2, 1e-12), floor)
+    return precision
