@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 __all__ = ["Results"]
 
@@ -14,58 +15,110 @@ Key = tuple[str | int | float, ...]
 
 
 class Results:
-    """An append-only file of JSON lines ``{"key": [...], "value": ...}``, each key counted once.
+    """An append-only file of JSON lines ``{"key": [...], "value": ..., "seed": ..., "seconds": ...}``.
 
-    A line cut short by a kill is skipped when reading, and computed again; if two runs wrote the same key, the first
-    line counts.
+    Each key counts once. A line cut short by a kill is skipped when reading, and computed again. Several processes may
+    append to one file: before a line is written the others' lines are read, and a key that is there is left alone.
+    Lines ``{"run": {...}}`` say what the lines after them were made with.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "results.jsonl"
-    >>> Results(path).add(("ABA", 0), {"DT": 5.7})
+    >>> Results(path).add(("ABA", 0), {"DT": 5.7}, seed=3, seconds=0.1)
+    True
     >>> with path.open("a") as file:
     ...     _ = file.write('{"key": ["ABA", 1], "val')
-    >>> again = Results(path)
+    >>> again, other = Results(path), Results(path)
     >>> ("ABA", 0) in again, ("ABA", 1) in again
     (True, False)
-    >>> again.add(("ABA", 1), {"DT": 5.8})
+    >>> again.add(("ABA", 1), {"DT": 5.8}), other.add(("ABA", 1), {"DT": 5.8})
+    (True, False)
     >>> [key for key, value in Results(path)]
     [('ABA', 0), ('ABA', 1)]
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self.seconds: dict[Key, float] = {}
+        self.seeds: dict[Key, int] = {}
+        self.runs: list[dict[str, Any]] = []
         self._values: dict[Key, Any] = {}
-        if self.path.exists():
-            for line in self.path.read_text().splitlines():
-                self._read(line)
+        self._read_to = 0
+        self.refresh()
 
-    def _read(self, line: str) -> None:
+    def refresh(self) -> None:
+        """Read what was appended since the last look, by whomever."""
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                self._catch_up(file)
+
+    def _catch_up(self, file: IO[bytes]) -> None:
+        file.seek(self._read_to)
+        for line in file:
+            if not line.endswith(b"\n"):  # still being written, or cut short
+                break
+            self._read_to += len(line)
+            self._read(line)
+
+    def _read(self, line: bytes) -> None:
         try:
             item = json.loads(line)
-            self._values.setdefault(tuple(item["key"]), item["value"])
+            if "run" in item:
+                self.runs.append(item["run"])
+                return
+            key = tuple(item["key"])
+            if key not in self._values:
+                self._keep(key, item["value"], item.get("seed"), item.get("seconds"))
         except (ValueError, TypeError, KeyError):
             return
+
+    def _keep(self, key: Key, value: Any, seed: int | None, seconds: float | None) -> None:
+        self._values[key] = value
+        if seed is not None:
+            self.seeds[key] = seed
+        if seconds is not None:
+            self.seconds[key] = seconds
 
     def __contains__(self, key: Key) -> bool:
         return key in self._values
 
+    def __len__(self) -> int:
+        return len(self._values)
+
     def __iter__(self) -> Iterator[tuple[Key, Any]]:
         return iter(self._values.items())
 
-    def add(self, key: Key, value: Any) -> None:
-        """Append one result and make sure that it is on disk."""
+    def __getitem__(self, key: Key) -> Any:
+        return self._values[key]
+
+    def add(self, key: Key, value: Any, *, seed: int | None = None, seconds: float | None = None) -> bool:
+        """Append one result and make sure that it is on disk; return False if the key was there."""
         if key in self._values:
-            return
+            return False
+        item: dict[str, Any] = {"key": list(key), "value": value}
+        if seed is not None:
+            item["seed"] = seed
+        if seconds is not None:
+            item["seconds"] = round(seconds, 4)
+        return self._append(item, key)
+
+    def add_run(self, facts: dict[str, Any]) -> None:
+        """Append a line that says what the next ones are made with."""
+        self._append({"run": facts}, None)
+
+    def _append(self, item: dict[str, Any], key: Key | None) -> bool:
+        line = json.dumps(item, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps({"key": list(key), "value": value}, allow_nan=False, separators=(",", ":")) + "\n"
         with self.path.open("ab+") as file:
-            if file.tell() > 0:
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":  # a line that a kill cut short
-                    line = "\n" + line
-            file.write(line.encode())
+            fcntl.flock(file, fcntl.LOCK_EX)
+            self._catch_up(file)
+            if key is not None and key in self._values:
+                return False
+            if file.seek(0, os.SEEK_END) > self._read_to:  # a line that a kill cut short
+                line = b"\n" + line
+            file.write(line)
             file.flush()
             os.fsync(file.fileno())
-        self._values[key] = value
+            self._catch_up(file)
+        return True

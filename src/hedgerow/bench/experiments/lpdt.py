@@ -1,0 +1,73 @@
+"""Decision Tree for Locally Private Estimation with Public Data: tables 2 and 5, figures 1, 2, 3 and 5."""
+
+from __future__ import annotations
+
+from hedgerow.bench.experiment import Experiment, Grid, Group
+
+__all__ = ["BANDWIDTHS", "BINS", "DATASETS", "DEPTHS", "EPSILONS", "EXPERIMENTS", "LEAF_SIZES", "RESPONSES", "SHARES",
+           "THRESHOLDS"]  # fmt: skip
+
+DATASETS = ("ABA", "AIR", "ALG", "AQU", "BUI", "CBM", "CCP", "CON", "CPU", "FIS", "HOU", "MUS", "RED", "WHI")
+EPSILONS = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0)
+LEAF_SIZES = (2, 5, 10, 20, 40, 60, 80, 100, 120, 140, 160)
+DEPTHS = (1, 2, 3, 4)
+SHARES = (0.3, 0.5, 0.7)
+BINS = (1, 2, 3, 4)
+THRESHOLDS = (0.01, 0.05)
+BANDWIDTHS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
+RESPONSES = ("unary", "k_ary", "subset")
+_TREES = tuple(f"LPDT-{rule}{end}" for rule in "MV" for end in ("", "+public", "+blend"))
+
+TABLE_2 = Experiment(
+    name="lpdt-table2",
+    title="Tables 2 and 5 of LPDT: test error of five private methods on 14 data sets",
+    paper="LPDT",
+    datasets=DATASETS,
+    groups=(
+        Group("lpdt", _TREES),
+        Group("hist", ("PHIST", "APHIST")),
+        Group("deconv", ("DECONV",)),
+        Group("dt", ("DT", "DT-pub"), epsilons=()),
+        Group("cell", ("CELL-M", "CELL-V"), most=20),
+        Group("ours", most=20),
+    ),
+    epsilons=EPSILONS,
+    repeats=50,
+    split="1:7:2 into public, private and test records; ranges and label bounds from the public ones",
+    metric="mse",
+    grids=(
+        Grid(_TREES, (("leaf", LEAF_SIZES), ("depth", DEPTHS), ("share", SHARES))),
+        Grid(("CELL-M", "CELL-V"), (("leaf", LEAF_SIZES), ("depth", DEPTHS), ("response", RESPONSES))),
+        Grid(("PHIST", "APHIST"), (("bins", BINS), ("threshold", THRESHOLDS))),
+        Grid(("DECONV",), (("bandwidth", BANDWIDTHS),)),
+        Grid(("DT", "DT-pub"), (("depth", DEPTHS),)),
+    ),
+    compute="hedgerow.bench.lpdt_methods:compute",
+    page="hedgerow.bench.lpdt_table:write_page",
+)
+
+FIGURES = Experiment(
+    name="lpdt-figures",
+    title="Figures 2(a-c), 3 and 5 of LPDT: error against depth, leaf size, epsilon, private records and shift",
+    paper="LPDT",
+    datasets=("synthetic", "RED", "wine", "taxi"),
+    groups=(
+        Group("2a", ("LPDT-M",), settings=("2a",), datasets=("synthetic",), epsilons=()),
+        Group("2b", ("LPDT-M",), settings=("2b",), datasets=("synthetic",), epsilons=()),
+        Group("2c", ("LPDT-M", "LPDT-V", "PHIST", "APHIST", "DECONV"), settings=("2c",), datasets=("synthetic",),
+              epsilons=()),
+        Group("3", ("LPDT-M", "LPDT-V", "PHIST"), settings=("3",), datasets=("RED",), epsilons=()),
+        Group("5", ("LPDT-M",), settings=("5",), datasets=("wine", "taxi"), epsilons=()),
+    ),
+    epsilons=(),
+    repeats=20,
+    settings=("2a", "2b", "2c", "3", "5"),
+    split="2(a-c): 2,000 public, 6,000 private, 2,000 test records; 3: 100 public, up to 1,100 private; 5: 1,000 "
+    "records for the partition, a share of them from another distribution",
+    compute="hedgerow.bench.lpdt_studies:compute",
+    tidy="hedgerow.bench.lpdt_studies:tidy",
+    seeds="repeat",
+    page="hedgerow.bench.lpdt_figures:write_page",
+)  # fmt: skip
+
+EXPERIMENTS = (TABLE_2, FIGURES)

@@ -1,0 +1,148 @@
+"""Files that are committed: every table and figure can be made again from them, without the raw results.
+
+For an experiment NAME and a folder, by default ``docs/results``:
+
+* ``NAME.jsonl``: raw results as they came (not committed: large);
+* ``data/NAME.csv.gz``: one line a repeat (of the chosen parameters, where there is a grid);
+* ``data/NAME.json``: what they were made with, how many, how long it took;
+* ``NAME.csv``: one line a cell: mean, standard error, quantiles.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from hedgerow.bench.experiment import Experiment, Key, call
+from hedgerow.bench.results import Results
+from hedgerow.bench.tidy import Row, Summary, best_rows, rows_of, summarise
+from hedgerow.errors import HedgerowError
+
+__all__ = [
+    "FOLDER",
+    "committed",
+    "export",
+    "load_rows",
+    "open_results",
+    "read_rows",
+    "replace",
+    "write_rows",
+    "write_summary",
+]
+
+FOLDER = Path("docs/results")
+
+_HEAD = ("dataset", "setting", "method", "epsilon", "x", "parameter", "repeat", "metric", "value")
+
+
+def write_rows(rows: Iterable[Row], path: Path) -> None:
+    """Write rows as gzipped CSV; the same rows give the same bytes."""
+    text = io.StringIO(newline="")
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(_HEAD)
+    for r in rows:
+        out.writerow([r.dataset, r.setting, r.method, _text(r.epsilon), _text(r.x), r.parameter, r.repeat, r.metric,
+                      f"{r.value:.10g}"])  # fmt: skip
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0, filename="", compresslevel=9) as file:
+        file.write(text.getvalue().encode())
+    replace(path, packed.getvalue())
+
+
+def read_rows(name: str, path: Path) -> list[Row]:
+    """Return the rows of a committed file."""
+    with gzip.open(path, "rt", newline="") as file:
+        return [
+            Row(name, r["dataset"], r["setting"], r["method"], _number(r["epsilon"]), _number(r["x"]), r["parameter"],
+                int(r["repeat"]), r["metric"], float(r["value"]))
+            for r in csv.DictReader(file)
+        ]  # fmt: skip
+
+
+def write_summary(summaries: Iterable[Summary], path: Path) -> None:
+    """Write one line for each cell of the tables."""
+    text = io.StringIO(newline="")
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(["dataset", "setting", "method", "epsilon", "x", "metric", "parameter", "repeats", "mean",
+                  "standard_error", "low", "high"])  # fmt: skip
+    for s in summaries:
+        numbers = [s.mean, s.error, *s.quantiles()]
+        shown = ["" if math.isnan(v) else f"{v:.6g}" for v in numbers]
+        out.writerow([s.dataset, s.setting, s.method, _text(s.epsilon), _text(s.x), s.metric, s.parameter,
+                      len(s.values), *shown])  # fmt: skip
+    replace(path, text.getvalue().encode())
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_bytes(content)
+    os.replace(partial, path)
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else f"{value:.10g}"
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def raw_path(experiment: Experiment, folder: Path = FOLDER) -> Path:
+    """Return where raw results are kept."""
+    return folder / f"{experiment.store or experiment.name}.jsonl"
+
+
+def open_results(experiment: Experiment, folder: Path = FOLDER) -> Results:
+    """Return the raw results of an experiment, those in an older form added."""
+    results = Results(raw_path(experiment, folder))
+    if experiment.legacy:
+        for key, value, seconds in call(experiment.legacy)(experiment, folder):
+            results.add(Key(*key).write(), value, seconds=seconds)
+    return results
+
+
+def committed(name: str, folder: Path = FOLDER) -> Path:
+    """Return where the rows of an experiment are kept."""
+    return folder / "data" / f"{name}.csv.gz"
+
+
+def load_rows(experiment: Experiment, folder: Path = FOLDER) -> list[Row]:
+    """Return the rows of an experiment: raw results if there are any here, else the committed ones, else none."""
+    if raw_path(experiment, folder).exists():
+        return rows_of(experiment, open_results(experiment, folder))
+    path = committed(experiment.name, folder)
+    return read_rows(experiment.name, path) if path.exists() else []
+
+
+def export(experiment: Experiment, folder: Path = FOLDER, *, whole_grid: bool = False) -> list[Path]:
+    """Write the committed files of an experiment from its raw results; return their paths."""
+    results = open_results(experiment, folder)
+    if not len(results):
+        raise HedgerowError(f"no results of {experiment.name} in {folder}: run 'hedgerow bench run {experiment.name}'.")
+    rows = rows_of(experiment, results)
+    summaries = summarise(rows, experiment.choose)
+    paths = [committed(experiment.name, folder), folder / "data" / f"{experiment.name}.json",
+             folder / f"{experiment.name}.csv"]  # fmt: skip
+    write_rows(rows if whole_grid else best_rows(rows, summaries), paths[0])
+    replace(paths[1], (json.dumps(_made_with(experiment, results), indent=1) + "\n").encode())
+    write_summary(summaries, paths[2])
+    return paths
+
+
+def _made_with(experiment: Experiment, results: Results) -> dict[str, Any]:
+    return {
+        "experiment": experiment.name,
+        "cells": len(results),
+        "cpu_seconds": round(math.fsum(results.seconds.values()), 1),
+        "cells_with_time": len(results.seconds),
+        "runs": results.runs,
+    }
