@@ -31,6 +31,7 @@ __all__ = [
     "export",
     "load_rows",
     "open_results",
+    "raw_path",
     "read_rows",
     "replace",
     "write_rows",

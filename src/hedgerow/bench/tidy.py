@@ -123,7 +123,8 @@ def summarise(rows: Iterable[Row], choose: str = "lowest") -> list[Summary]:
         full = {p: v for p, v in grid.items() if len(v) == most}
         sign = -1.0 if choose == "highest" else 1.0
         for parameter in full if choose == "none" else [min(full, key=lambda p: _score(full[p], sign))]:
-            out.append(Summary(*cell, parameter, dict(sorted(full[parameter].items()))))
+            where = dict(zip(Summary._fields, cell, strict=False))
+            out.append(Summary(**where, parameter=parameter, values=dict(sorted(full[parameter].items()))))
     return out
 
 
