@@ -129,7 +129,14 @@ def test_ours_is_compared_on_the_splits_that_all_were_run_on(tmp_path):
     assert "1.50" in row
 
 
-def test_a_missing_data_set_is_one_clear_line(data, tmp_path, capsys):
+def _unreachable(*_, **__):
+    raise OSError("no route to host")
+
+
+def test_a_missing_data_set_is_one_clear_line(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # no ../shared/data, no cache, and an origin that cannot be reached
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("urllib.request.urlopen", _unreachable)
     assert lpdt.main(["table", "--repeats", "1", "--datasets", "ABA", "--out", str(tmp_path / "x.md")]) == 2
     error = capsys.readouterr().err
     assert "HEDGEROW_DATA" in error and len(error.splitlines()) == 1

@@ -52,7 +52,8 @@ def widened(y: npt.ArrayLike, by: float = 0.1) -> tuple[float, float]:
 def split(data: Dataset, repeat: int, shares: tuple[float, float] = (0.1, 0.2)) -> Split:
     """Return split number ``repeat``: shares of public and test records, by default 1:7:2.
 
-    The category lists of text columns are taken as public; feature ranges are those of the public records.
+    The category lists of text columns are those declared in :mod:`hedgerow.bench.public_facts` (for a set of one's own
+    that declares none, all values that occur); feature ranges are those of the public records.
     """
     n = len(data.y)
     order = np.random.default_rng([zlib.crc32(data.code.encode()), repeat]).permutation(n)
@@ -60,7 +61,8 @@ def split(data: Dataset, repeat: int, shares: tuple[float, float] = (0.1, 0.2)) 
     ends = {"public": order[:public], "private": order[public : n - test], "test": order[n - test :]}
     y = np.asarray(data.y, dtype=np.float64)
     text = [c for c in data.X.columns if data.X[c].dtype.kind not in "fiub"]
-    categories = {str(c): sorted(map(str, data.X[c].unique())) for c in text}
+    declared = data.categories
+    categories = {str(c): list(declared.get(str(c)) or sorted(map(str, data.X[c].unique()))) for c in text}
     space = FeatureSpace.from_public(data.X.iloc[ends["public"]], categories=categories)
     parts = {k: Part(data.X.iloc[rows], space.encode(data.X.iloc[rows]), y[rows]) for k, rows in ends.items()}
     return Split(space, widened(y[ends["public"]]), categories, **parts)
