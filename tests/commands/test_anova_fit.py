@@ -1,6 +1,7 @@
 """``hedgerow fit anova``: files in, a model and predictions out."""
 
 import csv
+import importlib.util
 import json
 
 import numpy as np
@@ -56,7 +57,7 @@ def test_empty_cells_and_classes(table, tmp_path, capsys):
     table.write_text(text)
     model = str(tmp_path / "model.json")
     assert main(command(table, "--label-bounds", "0:14", "-o", model)) == 2
-    assert "missing" in capsys.readouterr().err
+    assert "column 'kind': an empty cell" in (said := capsys.readouterr().err) and "--missing" in said
     assert main(command(table, "--label-bounds", "0:14", "-o", model, "--missing", "--additive")) == 0
     assert "exactly the sum of its curves" in capsys.readouterr().out
     public = ["--feature-bounds", "age=0:99", "--epsilon", "1", "--delta", "0"]
@@ -69,4 +70,99 @@ def test_what_is_missing_is_said_in_one_line(table, tmp_path, capsys):
     assert main(bare) == 2
     assert "--feature-bounds" in capsys.readouterr().err
     assert main([*bare, "--feature-bounds", "kind=0:1"]) == 2
-    assert "not numeric" in capsys.readouterr().err
+    assert "line 2, column 'kind'" in capsys.readouterr().err
+    assert main([*bare, "--feature-bounds", "y=0:1"]) == 2
+    assert "but the target" in capsys.readouterr().err
+
+
+@pytest.fixture
+def classes(table):
+    rows = list(csv.reader(table.read_text().splitlines()))
+    for i, row in enumerate(rows[1:]):
+        row[3] = "old" if int(row[0]) > 60 else "mid" if int(row[0]) > 30 else "young"
+        row[0] = "" if i % 50 == 0 else row[0]
+        row[1] = "" if i % 40 == 0 else row[1]
+    with table.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    public = ["--feature-bounds", "age=0:99", "--categories", "kind=a,b", "--seed", "0", "--missing"]
+    model = table.with_name("classes.json")
+    fit = ["fit", "anova", str(table), "--target", "note", "--epsilon", "8", *public, "--classes", "young,mid,old"]
+    assert main([*fit, "-o", str(model)]) == 0
+    return model
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_predict_reads_a_model_with_classes_and_missing_values(classes, table, tmp_path, ending, capsys):
+    if ending == "parquet":
+        pq = pytest.importorskip("pyarrow.parquet")
+        import pyarrow as pa
+
+        rows = list(csv.reader(table.read_text().splitlines()))
+        columns = dict(zip(rows[0], zip(*rows[1:], strict=True), strict=True))
+        ages = [float(v) if v else None for v in columns["age"]]
+        kinds = [v or None for v in columns["kind"]]
+        table = tmp_path / "new.parquet"
+        pq.write_table(pa.table({"age": ages, "kind": kinds, "note": columns["note"]}), table)
+    out = tmp_path / "out.csv"
+    capsys.readouterr()
+    assert main(["predict", str(classes), str(table), "--probabilities", "-o", str(out), "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["n_rows"] == 2000 and summary["simulation"] is True
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    shares = np.array([[float(r[f"prediction_{c}"]) for c in ("mid", "old", "young")] for r in rows])
+    assert list(rows[0])[-1] == "prediction" and np.allclose(shares.sum(axis=1), 1)
+    assert [r["prediction"] for r in rows] == [("mid", "old", "young")[i] for i in shares.argmax(axis=1)]
+    assert np.mean([r["prediction"] == r["note"] for r in rows]) > 0.85  # the largest class has 40 %
+
+
+def test_predict_agrees_with_the_model_and_refuses_what_it_cannot_do(table, tmp_path, capsys):
+    model, out = tmp_path / "model.json", tmp_path / "out.csv"
+    assert main(command(table, "--label-bounds", "0:14", "-o", str(model))) == 0
+    assert main(["predict", str(model), str(table), "--name", "guess", "-o", str(out)]) == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    known = AnovaModel.from_json(model.read_text())
+    one = {"age": [float(rows[7]["age"])], "kind": [rows[7]["kind"]]}
+    pd = pytest.importorskip("pandas")
+    assert float(rows[7]["guess"]) == known.predict(pd.DataFrame(one))[0, 0]
+    capsys.readouterr()
+    for wrong, said in (
+        [["--interval", "0.9"], "--interval"],
+        [["--probabilities"], "--probabilities"],
+        [["--name", "y"], "'y'"],
+    ):
+        assert main(["predict", str(model), str(table), *wrong, "-o", str(out)]) == 2
+        assert said in capsys.readouterr().err
+    empty = tmp_path / "new.csv"
+    empty.write_text("age,kind\n3,a\n,b\n")
+    assert main(["predict", str(model), str(empty), "-o", str(out)]) == 2
+    assert "line 3, column 'age'" in capsys.readouterr().err
+    model.write_text(model.read_text().replace('"version":1', '"version":7'))
+    assert main(["predict", str(model), str(table), "-o", str(out)]) == 2
+    assert "version 7" in capsys.readouterr().err
+
+
+def test_explain_reads_a_model(table, tmp_path, capsys):
+    model = tmp_path / "model.json"
+    assert main(command(table, "--label-bounds", "0:14", "--additive", "-o", str(model))) == 0
+    capsys.readouterr()
+    assert main(["explain", str(model)]) == 0
+    said = capsys.readouterr().out
+    assert "exactly the sum of its curves" in said and "age" in said and "epsilon = 2" in said
+    picture = tmp_path / "curves.svg"
+    plot = ["--plot", str(picture)] if importlib.util.find_spec("matplotlib") else []
+    assert main(["explain", str(model), "--json", *plot]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["importances"][0]["features"] == ["age"] and found["guarantee"]["epsilon"] == 2
+    curve = found["curves"]["age"]
+    slope = np.polyfit(curve["x"], np.array(curve["y"])[:, 0], 1)[0]
+    assert slope == pytest.approx(0.1, abs=0.02) and len(curve["noise"]) == len(curve["x"])
+    assert not plot or b"<svg" in picture.read_bytes()
+    assert main(["explain", str(model), "--shift"]) == 2
+    assert "without public records" in capsys.readouterr().err
+
+
+def test_progress_is_shown_on_a_terminal_only(table, tmp_path, capsys, monkeypatch):
+    run = command(table, "--label-bounds", "0:14", "-o", str(tmp_path / "model.json"))
+    assert main(run) == 0 and capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert main(run) == 0 and "stage 1, round 1" in capsys.readouterr().err

@@ -21,6 +21,8 @@ its share of the holders, its mean label and an interval for that mean; and what
 the people behind the reports were promised. Where the task came from public
 records, also whether private records look like them. All of it follows from the
 reports that were sent and from public records, and so costs no privacy.
+Of a model of 'hedgerow fit': its features and pairs by size, and its curves, each
+with the noise in it.
 """
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -28,15 +30,26 @@ _PICTURES = (".png", ".svg", ".pdf")
 def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "explain", "say what a model predicts, and how sure it is", _DESCRIPTION)
-    parser.add_argument("model", help="a model made by 'hedgerow aggregate'")
+    parser.add_argument("model", help="a model made by 'hedgerow aggregate' or 'hedgerow fit'")
     parser.add_argument("--shift", action="store_true", help="compare private and public records leaf by leaf")
-    parser.add_argument("--plot", metavar="FILE", dest="picture", help="draw the tree: .png, .svg or .pdf")
+    parser.add_argument("--plot", metavar="FILE", dest="picture", help="draw the tree or curves: .png, .svg or .pdf")
     parser.add_argument("--plot-shift", metavar="FILE", dest="shift_picture", help="draw the comparison")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print, and draw if asked to."""
+    from hedgerow.commands.anova_files import explain_anova, read_anova
+
+    if (central := read_anova(arguments.model)) is not None:
+        if arguments.shift or arguments.shift_picture is not None:
+            raise HedgerowError(f"{arguments.model} was fitted without public records: nothing to compare with.")
+        summary, lines, parts = explain_anova(arguments, central)
+        if arguments.picture is not None:
+            _check_picture(arguments, arguments.picture)
+            _draw(arguments.picture, parts.plot)
+        report(arguments, summary, lines)
+        return 0
     model = read_model(arguments.model)
     if model.task.public is None and (arguments.shift or arguments.shift_picture is not None):
         raise HedgerowError(f"{arguments.model} comes from a task without public records: nothing to compare with.")

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import sys
+import time
+from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import add_command, add_output, check_output, output, report, write_text
-from hedgerow.errors import HedgerowError
+from hedgerow.commands.anova_files import frame, write_predictions
+from hedgerow.commands.files import add_command, add_output, check_output, report, write_text
+from hedgerow.errors import BoundsError, HedgerowError
+
+if TYPE_CHECKING:
+    from hedgerow.bounds import FeatureSpace
+    from hedgerow.commands.tables import Block, Frame, Table
 
 _DESCRIPTION = """\
 Learn a private functional ANOVA model (curves and pair surfaces) from PRIVATE
@@ -59,15 +66,22 @@ def run(arguments: argparse.Namespace) -> int:
         raise HedgerowError("--predict and --predictions go together.")
     inputs = [arguments.private] + ([arguments.predict] if arguments.predict else [])
     check_output(arguments, inputs)
+    if arguments.predictions:
+        check_output(argparse.Namespace(output=arguments.predictions, json=arguments.json), inputs, "--predictions")
     bounds, categories = dict(arguments.feature_bounds), dict(arguments.categories)
     names = [*bounds, *categories]
-    if not names or len(set(names)) != len(names):
-        raise HedgerowError("give each column once, with --feature-bounds COL=LOW:HIGH or --categories COL=A,B.")
-    columns = _read(arguments.private, [*names, arguments.target])
-    model = _estimator(arguments, names, bounds, categories)
-    model.fit(_records(columns, names, categories), _labels(columns[arguments.target], arguments))
+    if not names or len(set(names)) != len(names) or arguments.target in names:
+        raise HedgerowError(
+            "give each column but the target once, with --feature-bounds COL=LOW:HIGH or --categories COL=A,B."
+        )
+    new = _table_to_predict(arguments, names) if arguments.predict else None
+    records, labels = _read(arguments, names, categories)
+    with Rounds() as rounds:
+        model = _estimator(arguments, names, bounds, categories, rounds.update).fit(records, labels)
     write_text(arguments.output, model.model_.to_json() + "\n")
-    predicted = _predict(arguments, model, names, categories) if arguments.predict else None
+    predicted = None
+    if new is not None:
+        predicted = write_predictions(arguments.predictions, model.model_, new, ["prediction"], "--predictions")
     summary = {
         "output": arguments.output,
         "features": names,
@@ -80,7 +94,30 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _estimator(arguments: argparse.Namespace, names: list[str], bounds: Any, categories: Any) -> Any:
+class Rounds:
+    """The rounds of a descent on standard error if that is a terminal; otherwise nothing at all."""
+
+    def __init__(self) -> None:
+        self.shown, self.last, self.stage = sys.stderr.isatty(), 0.0, 0
+
+    def __enter__(self) -> Rounds:
+        return self
+
+    def update(self, t: int) -> bool:
+        """Show a round; False: go on."""
+        self.stage += t == 0
+        now = time.monotonic()
+        if self.shown and now - self.last >= 0.1:
+            self.last = now
+            print(f"\rfitting, stage {self.stage}, round {t + 1}\033[K", end="", file=sys.stderr, flush=True)
+        return False
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown and self.last:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _estimator(arguments: argparse.Namespace, names: list[str], bounds: Any, categories: Any, callback: Any) -> Any:
     from hedgerow.central.anova import PrivateAnovaClassifier, PrivateAnovaRegressor
 
     ranges = [bounds.get(name, (0.0, 1.0)) for name in names]
@@ -91,6 +128,7 @@ def _estimator(arguments: argparse.Namespace, names: list[str], bounds: Any, cat
         "interactions": not arguments.additive,
         "neighbours": arguments.neighbours,
         "missing": "indicator" if arguments.missing else "error",
+        "callback": callback,
         "random_state": arguments.seed,
     }
     if arguments.classes is not None:
@@ -98,62 +136,45 @@ def _estimator(arguments: argparse.Namespace, names: list[str], bounds: Any, cat
     return PrivateAnovaRegressor(arguments.epsilon, label_bounds=arguments.label_bounds, **options)
 
 
-def _read(path: str, names: list[str]) -> dict[str, list[str]]:
-    """Return columns as text, empty where a cell is."""
-    from hedgerow.commands.tables import Table, _cells
+def _read(arguments: argparse.Namespace, names: list[str], categories: Any) -> tuple[Frame, Any]:
+    """Return all records and labels; whatever is wrong is reported with its line and column."""
+    import numpy as np
 
-    table = Table(path)
-    table.require(names, "that were named")
-    out: dict[str, list[str]] = {name: [] for name in names}
+    from hedgerow.bounds import FeatureSpace, category_name
+    from hedgerow.central.anova.model import MISSING
+    from hedgerow.commands.tables import Frame, Table
+
+    more = [MISSING] if arguments.missing else []
+    space = FeatureSpace.from_bounds((0, 1), names, categories={n: [*c, *more] for n, c in categories.items()})
+    table = Table(arguments.private)
+    table.require([*names, arguments.target], "that were named")
+    frames, labels = [], []
     for block in table.blocks():
-        for name in names:
-            out[name] += ["" if v is None or v != v else str(v) for v in _cells(block.columns[name])]
-    return out
+        frames.append(_frame(block, space, arguments.missing))
+        labels.append(block.numbers(arguments.target) if arguments.classes is None else block.texts(arguments.target))
+    if not frames:
+        raise HedgerowError(f"{arguments.private} holds no records.")
+    whole = Frame({name: np.concatenate([f[name] for f in frames]) for name in names}, sum(map(len, frames)))
+    y = np.concatenate(labels)
+    return whole, y if arguments.classes is None else np.array([category_name(v) for v in y])
 
 
-def _records(columns: dict[str, list[str]], names: list[str], categories: Any) -> Any:
-    """Return a frame of floats (NaN where a cell is empty) and categories (None)."""
-    import numpy as np
-
-    from hedgerow.commands.tables import Frame
-
-    data: dict[str, Any] = {}
-    for name in names:
-        if name in categories:
-            data[name] = np.array([v or None for v in columns[name]], dtype=object)
-            continue
-        try:
-            data[name] = np.array([float(v or "nan") for v in columns[name]])
-        except ValueError as error:
-            raise HedgerowError(f"column {name!r} is not numeric ({error}); list its --categories.") from None
-    return Frame(data, len(columns[names[0]]))
-
-
-def _labels(cells: list[str], arguments: argparse.Namespace) -> Any:
-    import numpy as np
-
-    if arguments.classes is not None:
-        return np.array(cells)
+def _frame(block: Block, space: FeatureSpace, missing: bool) -> Frame:
     try:
-        return np.array(cells, dtype=np.float64)
-    except ValueError as error:
-        raise HedgerowError(f"the label {arguments.target!r} is not a number everywhere ({error}).") from None
+        return frame(block, space, missing)
+    except BoundsError as error:
+        hint = " Or allow empty cells with --missing." if "an empty cell" in str(error) else ""
+        raise BoundsError(f"{error}{hint}") from None
 
 
-def _predict(arguments: argparse.Namespace, model: Any, names: list[str], categories: Any) -> int:
-    from hedgerow.commands.predictions import CsvPredictions
+def _table_to_predict(arguments: argparse.Namespace, names: list[str]) -> Table:
     from hedgerow.commands.tables import Table
 
-    columns = _read(arguments.predict, names)
-    guess = model.predict(_records(columns, names, categories))
-    table, done = Table(arguments.predict), 0
-    with output(arguments.predictions, option="--predictions") as file:
-        writer = CsvPredictions(file, table.names, ["prediction"])
-        for block in table.blocks():
-            writer.add(block, {"prediction": guess[done : done + len(block)]})
-            done += len(block)
-        writer.finish()
-    return done
+    table = Table(arguments.predict)
+    table.require(names, "that the model asks for")
+    if "prediction" in table.names:
+        raise HedgerowError(f"{arguments.predict} already has a column 'prediction'; use 'hedgerow predict --name'.")
+    return table
 
 
 def _bounds(text: str) -> tuple[float, float]:

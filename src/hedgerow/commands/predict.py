@@ -24,7 +24,7 @@ Of a model with classes, --probabilities adds one column a class before it.
 def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "predict", "predict the label of new records", _DESCRIPTION)
-    parser.add_argument("model", help="a model made by 'hedgerow aggregate'")
+    parser.add_argument("model", help="a model made by 'hedgerow aggregate' or 'hedgerow fit'")
     parser.add_argument("new", help="records, CSV or Parquet; - for standard input")
     parser.add_argument("--interval", type=_level, metavar="LEVEL", help="add an interval, at 0.9 say")
     parser.add_argument("--probabilities", action="store_true", help="add the probability of every class")
@@ -35,15 +35,18 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Predict in blocks of rows."""
+    from hedgerow.commands.anova_files import new_names, predict_anova, read_anova
     from hedgerow.commands.tables import Table
 
     check_output(arguments, [arguments.model, arguments.new])
+    if (central := read_anova(arguments.model)) is not None:
+        table = Table(arguments.new)
+        table.require(central.space.names, "that the model asks for")
+        return predict_anova(arguments, central, table, _untaken(arguments, table, new_names(arguments, central)))
     model = read_any_model(arguments.model)
     table = Table(arguments.new)
     table.require(model.task.partition.space.names, "that the model asks for")
-    new = _new_names(arguments, model)
-    if taken := [name for name in new if name in table.names]:
-        raise HedgerowError(f"{arguments.new} already has a column {taken[0]!r}; choose another with --name.")
+    new = _untaken(arguments, table, _new_names(arguments, model))
     n = _write(arguments, model, table, new)
     summary = {
         "output": arguments.output,
@@ -55,6 +58,12 @@ def run(arguments: argparse.Namespace) -> int:
     }
     report(arguments, summary, [f"{n:,} predictions -> {arguments.output}"])
     return 0
+
+
+def _untaken(arguments: argparse.Namespace, table: Table, new: list[str]) -> list[str]:
+    if taken := [name for name in new if name in table.names]:
+        raise HedgerowError(f"{arguments.new} already has a column {taken[0]!r}; choose another with --name.")
+    return new
 
 
 def _new_names(arguments: argparse.Namespace, model: Model | SemiModel) -> list[str]:

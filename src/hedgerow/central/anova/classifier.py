@@ -108,13 +108,7 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the estimated probability of each class; rows sum to 1."""
         self._check_fitted()
-        scores = self.model_.scores(self._records(X, reset=False))
-        if len(self.classes_) == 1:
-            return np.ones((len(scores), 1))
-        if len(self.classes_) == 2:
-            return np.column_stack([1 - scores[:, 0], scores[:, 0]])
-        safe = scores + 1e-9
-        return np.asarray(safe / safe.sum(axis=1, keepdims=True))
+        return self.model_.probabilities(self._records(X, reset=False))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the most probable class."""

@@ -112,6 +112,16 @@ class AnovaModel:
         low, high = np.array(self.low), np.array(self.high)
         return np.asarray(np.clip(low + (high - low) * self.scores(X), low, high))
 
+    def probabilities(self, X: Any) -> FloatArray:
+        """Return the estimated probability of each class; rows sum to 1."""
+        scores = self.scores(X)
+        if len(self.classes or ()) <= 1:
+            return np.ones((len(scores), 1))
+        if scores.shape[1] == 1:
+            return np.column_stack([1 - scores[:, 0], scores[:, 0]])
+        safe = scores + 1e-9
+        return np.asarray(safe / safe.sum(axis=1, keepdims=True))
+
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
         m = self.feature_map
