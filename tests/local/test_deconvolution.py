@@ -90,12 +90,28 @@ def test_blocks_do_not_change_predictions(line, monkeypatch):
     X, y = line
     model = regressor().fit(X, y)
     whole = model.predict(X[:50])
-    monkeypatch.setattr("hedgerow.local.deconvolution._BLOCK", 1)
-    assert model.predict(X[:50]) == pytest.approx(whole)
+    for records, reports in ((1, 1 << 20), (7, 3)):
+        monkeypatch.setattr("hedgerow.local.deconvolution._RECORDS", records)
+        monkeypatch.setattr("hedgerow.local.deconvolution._REPORTS", reports)
+        assert model.predict(X[:50]) == pytest.approx(whole)
+
+
+@pytest.mark.parametrize("bandwidth", [0.002, 0.05, 1.0])
+def test_leaving_far_reports_out_changes_nothing(line, bandwidth):
+    X, y = line
+    model = regressor(bandwidth=bandwidth).fit(X, y)
+    steps, r = model.grid_.n_steps, model.mechanism_.parts[0].ratio / ONE
+    u = (np.linspace(0, 1, 40)[:, None] - model.reports_[:, 0] / steps) / bandwidth
+    weight = deconvolution_kernel(u, r / (1 - r) ** 2, 1 / (steps * bandwidth))
+    below, above = weight.sum(axis=1), weight @ (model.reports_[:, -1] - steps / 2)
+    sure = below > 1e-9 * np.abs(weight).sum(axis=1)
+    level = np.divide(above, below, out=np.zeros(40), where=sure) + steps / 2
+    expected = model.grid_.values(np.clip(level, 0, steps))
+    assert model.predict(np.linspace(0, 1, 40)[:, None]) == pytest.approx(expected)
 
 
 def test_memory_is_bounded():
-    """100,000 reports and 20 blocks of records: two blocks of 2**20 numbers and the reports, not 1e5 x 200."""
+    """100,000 reports and 20 blocks of records: blocks of 2**16 numbers, tables and the reports, not 1e5 x 200."""
     rng = np.random.default_rng(0)
     X, y = rng.random((100_000, 3)), rng.random(100_000)
     model = regressor(4.0, label_bounds=(0, 1)).fit(X, y)

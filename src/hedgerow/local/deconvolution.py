@@ -21,7 +21,10 @@ __all__ = ["DeconvolutionRegressor", "deconvolution_kernel"]
 
 FloatArray = npt.NDArray[np.float64]
 
-_BLOCK = 1 << 20
+_RECORDS, _REPORTS = 128, 512
+"""Records and reports that are looked at together: what the processor's own memory holds."""
+_REACH = 39.0
+"""Bandwidths beyond which the Gaussian kernel is exactly 0 in floating point: exp(-39**2 / 2) < 2**-1075."""
 
 
 def deconvolution_kernel(u: npt.ArrayLike, spread: float, step: float) -> FloatArray:
@@ -133,28 +136,31 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         """Predict labels, a block of records at a time: memory does not grow with their number."""
         check_is_fitted(self)
         Z = np.asarray(encode(self, self.space_, X), dtype=np.float64)
-        tables = [_Column(self.reports_[:, j]) for j in range(Z.shape[1])]
-        widest = max(len(self.reports_), *(len(t.values) for t in tables))
-        rows = max(1, _BLOCK // widest)
-        parts = [self._block(Z[i : i + rows], tables) for i in range(0, len(Z), rows)]
+        columns = [_Column(self.reports_[:, j]) for j in range(Z.shape[1])]
+        parts = [self._block(Z[i : i + _RECORDS], columns) for i in range(0, len(Z), _RECORDS)]
         half = self.grid_.n_steps / 2
         return self.grid_.values(np.clip(np.concatenate(parts) + half, 0, self.grid_.n_steps))
 
-    def _block(self, Z: FloatArray, tables: list[_Column]) -> FloatArray:
+    def _block(self, Z: FloatArray, columns: list[_Column]) -> FloatArray:
         """Return label levels, counted from the middle of the grid, for a block of scaled records."""
         steps, h = self.grid_.n_steps, float(self.bandwidth)
-        r = self.mechanism_.parts[0].ratio / ONE
-        spread, centred = r / (1 - r) ** 2, self.reports_[:, -1] - steps / 2
-        weight = np.ones((len(Z), len(self.reports_)))
-        for j, table in enumerate(tables):
-            kernel = deconvolution_kernel((Z[:, j, None] - table.values / steps) / h, spread, 1 / (steps * h))
-            # A factor for each record to predict cancels in the ratio, and keeps 105 of them from overflowing.
-            kernel /= np.maximum(np.abs(kernel).max(axis=1, keepdims=True), 1e-300)
-            weight *= kernel.take(table.where, axis=1)
-        below, above = weight.sum(axis=1), weight @ centred
+        near = np.ones(len(self.reports_), dtype=bool)
+        for z, column in zip(Z.T, columns, strict=True):
+            near &= column.near(z, steps, h)[column.where]
+        chosen, r = np.flatnonzero(near), self.mechanism_.parts[0].ratio / ONE
+        tables = [c.table(z, steps, h, r / (1 - r) ** 2) for z, c in zip(Z.T, columns, strict=True)]
+        centred = self.reports_[:, -1] - steps / 2
+        above, below, size = np.zeros((3, len(Z)))
+        for start in range(0, len(chosen), _REPORTS):
+            rows = chosen[start : start + _REPORTS]
+            weight, factor = np.ones((2, len(rows), len(Z)))
+            for column, table in zip(columns, tables, strict=True):
+                weight *= np.take(table, column.where[rows], axis=0, out=factor, mode="clip")
+            below += weight.sum(axis=0)
+            above += centred[rows] @ weight
+            size += np.abs(weight, out=weight).sum(axis=0)
         # A sum that is nothing but what cancellation left over says nothing.
-        sure = below > 1e-9 * np.abs(weight, out=weight).sum(axis=1)
-        ratio: FloatArray = np.divide(above, below, out=np.zeros(len(Z)), where=sure)
+        ratio: FloatArray = np.divide(above, below, out=np.zeros(len(Z)), where=below > 1e-9 * size)
         return ratio
 
     def __sklearn_tags__(self) -> Any:
@@ -170,3 +176,18 @@ class _Column:
     def __init__(self, levels: npt.NDArray[np.integer]) -> None:
         values, self.where = np.unique(levels, return_inverse=True)
         self.values = values.astype(np.float64)
+
+    def near(self, z: FloatArray, steps: int, h: float) -> npt.NDArray[np.bool_]:
+        """Return which values are near enough to one of the records for a kernel that is not 0 in floating point."""
+        reach = _REACH * h * steps + 1
+        near: npt.NDArray[np.bool_] = (self.values > z.min() * steps - reach) & (self.values < z.max() * steps + reach)
+        return near
+
+    def table(self, z: FloatArray, steps: int, h: float, spread: float) -> FloatArray:
+        """Return the kernel between values (rows) and records; far values are left at 0."""
+        near = self.near(z, steps, h)
+        table = np.zeros((len(self.values), len(z)))
+        table[near] = deconvolution_kernel((z - self.values[near, None] / steps) / h, spread, 1 / (steps * h))
+        # A factor for each record to predict cancels in the ratio, and keeps 105 of them from overflowing.
+        table /= np.maximum(np.abs(table).max(axis=0), 1e-300)
+        return table
