@@ -5,4 +5,16 @@ arguments that returns the exit code. Module level imports only the standard lib
 for ``--help``, which is to be instant. Whatever else a command needs, ``run`` imports.
 """
 
-COMMANDS = ("design", "privatize", "grow", "aggregate", "predict", "explain", "labels", "fit", "audit", "bench")
+COMMANDS = (
+    "design",
+    "privatize",
+    "grow",
+    "aggregate",
+    "predict",
+    "explain",
+    "labels",
+    "fit",
+    "audit",
+    "bench",
+    "serve",
+)

@@ -1,0 +1,127 @@
+"""Backup and restore: one file that either kind of database can be filled from.
+
+The file is a header, then for every table its rows as length-prefixed MessagePack, then the SHA-256 of all before it.
+It is read from one snapshot, while the service runs. It holds the signing key and the digests of tokens: guard it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from collections.abc import Iterator
+from typing import IO, Any
+
+import msgspec
+import sqlalchemy as sa
+
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.service.database import Database
+from hedgerow.service.schema import VERSION, metadata
+
+__all__ = ["backup", "restore"]
+
+_MAGIC = b"HDGB\x01\x00"
+_SIZE = struct.Struct("<I")
+_ROWS = 2_000
+
+
+class _Hashing:
+    """A file that hashes what goes through it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.hash = file, hashlib.sha256()
+
+    def write(self, data: bytes) -> None:
+        self.hash.update(data)
+        self.file.write(data)
+
+    def read(self, n: int) -> bytes:
+        data = self.file.read(n)
+        if len(data) != n:
+            raise FormatError("this backup is truncated; use another copy.")
+        self.hash.update(data)
+        return data
+
+
+def backup(database: Database, path: str) -> dict[str, int]:
+    """Write a backup to a new file, readable by its owner only; return the number of rows by table."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise HedgerowError(f"{path} exists; a backup is never replaced. Choose another name.") from None
+    counts = {}
+    try:
+        with os.fdopen(handle, "wb") as file, database.read() as connection:
+            out = _Hashing(file)
+            out.write(_MAGIC + _SIZE.pack(VERSION))
+            for table in metadata.sorted_tables:
+                names = [column.name for column in table.columns]
+                _put(out, [table.name, names])
+                rows = connection.execution_options(stream_results=True).execute(sa.select(table))
+                counts[table.name] = 0
+                for part in rows.partitions(_ROWS):
+                    _put(out, [list(row) for row in part])
+                    counts[table.name] += len(part)
+                _put(out, [])
+            file.write(out.hash.digest())
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        os.unlink(path)
+        raise
+    return counts
+
+
+def restore(database: Database, path: str) -> dict[str, int]:
+    """Fill an empty database from a backup, all or nothing; return the number of rows by table."""
+    counts: dict[str, int] = {}
+    with open(path, "rb") as file, database.write() as connection:
+        for table in metadata.sorted_tables:
+            if connection.execute(sa.select(sa.literal(1)).select_from(table).limit(1)).first():
+                raise HedgerowError("the database is not empty; restore into a new one.")
+        source = _Hashing(file)
+        if source.read(len(_MAGIC)) != _MAGIC or source.read(_SIZE.size) != _SIZE.pack(VERSION):
+            raise FormatError(f"{path} is not a backup of schema version {VERSION}.")
+        for table in metadata.sorted_tables:
+            name, columns = _get(source)
+            if name != table.name or columns != [column.name for column in table.columns]:
+                raise FormatError(f"{path} has a table {name!r} where {table.name!r} is expected.")
+            counts[table.name] = 0
+            for rows in _parts(source):
+                connection.execute(table.insert(), [dict(zip(columns, row, strict=True)) for row in rows])
+                counts[table.name] += len(rows)
+            if connection.dialect.name == "postgresql":
+                _continue_counting(connection, table)
+        expected = source.hash.digest()
+        if file.read() != expected:
+            raise FormatError(f"{path} is damaged: its digest does not hold. Use another copy.")
+    return counts
+
+
+def _put(out: _Hashing, value: Any) -> None:
+    data = msgspec.msgpack.encode(value)
+    out.write(_SIZE.pack(len(data)) + data)
+
+
+def _get(source: _Hashing) -> Any:
+    (size,) = _SIZE.unpack(source.read(_SIZE.size))
+    try:
+        return msgspec.msgpack.decode(source.read(size))
+    except msgspec.MsgspecError as error:
+        raise FormatError(f"this backup is damaged: {error}") from error
+
+
+def _parts(source: _Hashing) -> Iterator[Any]:
+    while rows := _get(source):
+        yield rows
+
+
+def _continue_counting(connection: sa.Connection, table: sa.Table) -> None:
+    """Let PostgreSQL count on after the largest number that was restored."""
+    for column in table.primary_key.columns:
+        if column.autoincrement is True:
+            connection.exec_driver_sql(
+                f"SELECT setval(pg_get_serial_sequence('{table.name}', '{column.name}'), "
+                f"(SELECT coalesce(max({column.name}), 0) + 1 FROM {table.name}), false)"
+            )

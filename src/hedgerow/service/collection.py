@@ -1,0 +1,72 @@
+"""One task as the service holds it in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hedgerow.protocol.announcement import Announcement
+from hedgerow.service.detector import Detector, detector_for
+from hedgerow.service.forgery import Forgery, forgery_of
+from hedgerow.service.kinds import Kind, kind_of
+
+__all__ = ["Collection"]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A published task; immutable but for being closed, which the database knows.
+
+    Attributes
+    ----------
+    number : int
+        The task's number in the database.
+    first : int or None
+        Number of the first round, for the second of two.
+    simulation : bool
+        Whether reports with seeded noise are taken (demonstrations).
+    text : bytes
+        The announcement as it is served, byte for byte.
+    """
+
+    number: int
+    announcement: Announcement
+    text: bytes
+    first: int | None
+    simulation: bool
+    created: int
+
+    @classmethod
+    def from_row(cls, row: Any) -> Collection:
+        """Read a row of the table ``tasks``."""
+        notice = Announcement.from_json(row.announcement)
+        return cls(row.number, notice, row.announcement.encode(), row.first, bool(row.simulation), row.created)
+
+    @cached_property
+    def id(self) -> str:
+        """The task's id."""
+        return self.announcement.id
+
+    @property
+    def task(self) -> Any:
+        """The task itself."""
+        return self.announcement.task
+
+    @cached_property
+    def kind(self) -> Kind:
+        """How the service treats it."""
+        return kind_of(self.announcement.kind, self.task)
+
+    @cached_property
+    def detector(self) -> Detector:
+        """What looks for forgeries."""
+        return detector_for(self.task)
+
+    @cached_property
+    def forgery(self) -> Forgery | None:
+        """What one forged report can do."""
+        return forgery_of(self.task)
+
+    def __hash__(self) -> int:
+        return hash(self.number)

@@ -1,0 +1,214 @@
+r"""Reports that no honest randomiser would send in bulk.
+
+What a single report says about its holder is hidden by noise, and the law of that noise is public. So there are
+events A (a report has 7 set bits, a report supports cell 3, a label lies far beyond its bounds) whose probability is
+between two known numbers whatever the record is: ``low <= P(A | record) <= high``. Among n independent honest
+reports the number of events then lies, in distribution, between Bin(n, low) and Bin(n, high); the count is called
+strange if either tail is smaller than ``alpha / (2 x events)``. All of this is exact: over all events together the
+chance that honest reports raise an alarm at a given look is at most alpha = 1e-6.
+
+It is a test of the population, not of a person, and it sees what breaks the law of the noise. Reports that lie about
+their record and then randomise honestly cannot be told from honest ones by anybody.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.protocol.bits import BitsEncoding
+from hedgerow.protocol.cells import CellEncoding, UnaryCellEncoding
+from hedgerow.protocol.label import LabelTask
+from hedgerow.protocol.semi import CellTask, SemiTask
+from hedgerow.protocol.task import LocalTask
+from hedgerow.samplers import ONE
+
+__all__ = ["ALPHA", "Alarm", "Detector", "Event", "detector_for"]
+
+ALPHA = 1e-6
+_BINS = 24
+_MOST_CELLS = 4096
+Rows = npt.NDArray[np.uint8]
+IntArray = npt.NDArray[np.int64]
+_POPCOUNT = np.array([i.bit_count() for i in range(256)], dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something a report may show, with the least and the greatest probability over all records."""
+
+    name: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """An event that was seen too often or too rarely.
+
+    ``expected`` is the nearer end of what honest reports give on average; ``chance`` bounds the probability of a
+    count so far out.
+    """
+
+    event: str
+    seen: int
+    expected: float
+    chance: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form."""
+        return {"event": self.event, "seen": self.seen, "expected": self.expected, "chance": self.chance}
+
+
+@dataclass(frozen=True)
+class Detector:
+    """Counts events in payloads and says which counts are strange.
+
+    Examples
+    --------
+    >>> task = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), response="unary")
+    >>> detector = detector_for(task)
+    >>> from hedgerow.protocol.holder import privatize_many
+    >>> honest = privatize_many(task, np.full((2000, 1), 0.3), np.ones(2000), randomness=1).payloads
+    >>> detector.alarms(detector.count(honest), 2000)
+    []
+    >>> forged = np.full_like(honest, 255)
+    >>> alarms = detector.alarms(detector.count(honest) + detector.count(forged), 4000)
+    >>> alarms[0].event, alarms[0].seen >= 2000
+    ('19 to 32 set bits', True)
+    """
+
+    events: tuple[Event, ...]
+    counter: Callable[[Rows], IntArray]
+
+    def count(self, rows: Rows) -> IntArray:
+        """Return how often each event is seen."""
+        return self.counter(rows) if self.events else np.zeros(0, dtype=np.int64)
+
+    def alarms(self, counts: npt.ArrayLike, n: int) -> list[Alarm]:
+        """Return the strange counts among ``n`` reports, strangest first."""
+        from scipy.special import betainc, betaincc
+
+        if not self.events or n == 0:
+            return []
+        seen, (low, high) = np.asarray(counts, dtype=np.int64), self.bounds
+        # P(Bin(n, high) >= seen) and P(Bin(n, low) <= seen), looked at only where they can be small.
+        above, below = np.ones(len(seen)), np.ones(len(seen))
+        many, few = seen > n * high, seen < n * low
+        above[many] = betainc(seen[many], n - seen[many] + 1, high[many])
+        below[few] = betaincc(seen[few] + 1, n - seen[few], low[few])
+        chance, expected = np.minimum(above, below), n * np.where(below < above, low, high)
+        limit = ALPHA / (2 * len(self.events))
+        strange = [i for i in np.argsort(chance, kind="stable").tolist() if chance[i] < limit]
+        return [Alarm(self.events[i].name, int(seen[i]), float(expected[i]), float(chance[i])) for i in strange]
+
+    @cached_property
+    def bounds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The least and the greatest probabilities."""
+        return np.array([e.low for e in self.events]), np.array([e.high for e in self.events])
+
+
+def detector_for(task: Any) -> Detector:
+    """Return the detector of a task; one without events where nothing is known."""
+    parts: list[Detector] = []
+    if isinstance(task, LocalTask):
+        encoding = task.encoding
+        if isinstance(encoding, BitsEncoding):
+            head = encoding.width - (encoding.n_leaves + 7) // 8
+            p, q = float(encoding.cell.p), float(encoding.cell.q)
+            parts = [_set_bits(encoding.n_leaves, p, q, head), _far_levels(encoding.label, encoding._labels)]
+        elif isinstance(encoding, CellEncoding):
+            p, q = float(encoding.mechanism.p), float(encoding.mechanism.q)
+            parts = [_set_bits(encoding.n_cells, p, q, 0)] if isinstance(encoding, UnaryCellEncoding) else []
+            if encoding.n_cells <= _MOST_CELLS:
+                parts.append(_supports(encoding, p, q))
+    elif isinstance(task, LabelTask) and isinstance(task.mechanism, LaplaceNoise):
+        parts = [_far_levels(task.mechanism.noise, lambda rows: _numbers(rows[:, 8:], "<i4"))]
+    elif isinstance(task, SemiTask | CellTask):
+        # Holders whose cell is certain use less noise, so the tail of the coarse label bounds everybody's.
+        coarse = (task if isinstance(task, SemiTask) else task.first).label.coarse
+        parts = [_far_levels(coarse, lambda rows: _numbers(rows[:, :4], "<u4") - coarse.reach)]
+    return _join(parts)
+
+
+def _numbers(rows: Rows, kind: str) -> IntArray:
+    return np.ascontiguousarray(rows).view(kind)[:, 0].astype(np.int64)
+
+
+def _join(parts: list[Detector]) -> Detector:
+    events = tuple(event for part in parts for event in part.events)
+    none = np.zeros(0, dtype=np.int64)
+    return Detector(events, lambda rows: np.concatenate([none, *(part.count(rows) for part in parts)]))
+
+
+def _set_bits(k: int, p: float, q: float, head: int) -> Detector:
+    """Watch the number of set bits: one Bernoulli(p) and k - 1 of Bernoulli(q), whatever the record is."""
+    law = np.convolve(_binomial(k - 1, q), [1 - p, p])
+    edges = _edges(law)
+    runs = list(itertools.pairwise(edges))
+    chances = [math.fsum(law[a:b]) for a, b in runs]
+    names = [f"{a} to {b - 1} set bits" if b - a > 1 else f"{a} set bits" for a, b in runs]
+    # Rounding errors are far below this; it keeps the bounds on the safe side.
+    ends = [(c * (1 - 1e-8), min(1.0, c * (1 + 1e-8) + 1e-15)) for c in chances]
+    events = tuple(Event(name, low, high) for name, (low, high) in zip(names, ends, strict=True))
+
+    def count(rows: Rows) -> IntArray:
+        bits = _POPCOUNT[rows[:, head:]].sum(axis=1, dtype=np.int64)
+        seen = np.bincount(bits, minlength=k + 1)
+        return np.add.reduceat(seen, edges[:-1]).astype(np.int64)
+
+    return Detector(events, count)
+
+
+def _binomial(n: int, q: float) -> npt.NDArray[np.float64]:
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    i = np.arange(n + 1)
+    law = np.exp(gammaln(n + 1) - gammaln(i + 1) - gammaln(n - i + 1) + xlogy(i, q) + xlog1py(n - i, -q))
+    return np.asarray(law / law.sum())
+
+
+def _edges(law: npt.NDArray[np.float64]) -> list[int]:
+    """Cut the range of a law into at most about ``_BINS`` runs, the outer ones rare."""
+    total = np.cumsum(law)
+    marks = np.concatenate([[1e-9, 1e-6, 1e-3], np.linspace(0, 1, _BINS - 4)[1:-1], [1 - 1e-3, 1 - 1e-6, 1 - 1e-9]])
+    cuts = np.searchsorted(total, marks) + 1
+    return sorted({0, *cuts[cuts < len(law)].tolist(), len(law)})
+
+
+def _supports(encoding: CellEncoding, p: float, q: float) -> Detector:
+    """Watch reports that support a cell: between q and p of them, however the holders are spread."""
+    levels = encoding.n_levels
+    low, high = q * (1 - 1e-12), min(1.0, p * (1 + 1e-12))  # p and q were rounded to floats
+    names = [f"support of leaf {c // levels}, level {c % levels}" for c in range(encoding.n_cells)]
+    return Detector(tuple(Event(name, low, high) for name in names), encoding.sums)
+
+
+def _far_levels(noise: Any, levels: Callable[[Rows], IntArray]) -> Detector:
+    """Watch noisy labels beyond their bounds by multiples of the noise's scale: at most the tail of the noise.
+
+    The discrete Laplace has ``P(noise >= d) = r**d / (1 + r)``, and a true level is within the bounds.
+    """
+    if not noise.reach:
+        return _join([])
+    r = noise.ratio / ONE
+    scale = noise.n_steps / noise.epsilon
+    steps = sorted({d for d in (round(m * scale) for m in (0.5, 1, 2, 4, 8, 16)) if 1 <= d <= noise.reach})
+    chance = [min(1.0, (1 + 1e-6) * r**d / (1 + r)) for d in steps]
+    names = [f"label {d} steps {side} its bounds" for side in ("below", "above") for d in steps]
+    events = tuple(Event(name, 0.0, c) for name, c in zip(names, chance * 2, strict=True))
+
+    def count(rows: Rows) -> IntArray:
+        level = levels(rows)
+        below = [(level <= -d).sum() for d in steps]
+        return np.array(below + [(level >= noise.n_steps + d).sum() for d in steps], dtype=np.int64)
+
+    return Detector(events, count)

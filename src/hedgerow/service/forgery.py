@@ -1,0 +1,121 @@
+r"""The most that one forged report can move a leaf.
+
+A report enters a leaf's estimates as ``dD`` holders and ``dN`` label levels, which debiasing makes larger than one
+honest holder: a set bit counts ``(1 - q)/(p - q)``. A forger may send any valid message, so the worst case is the
+largest change over all of them. The mean is ``N/D``, whose change by (dN, dD) is largest at an extreme message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import LabelGrid
+from hedgerow.protocol.bits import BitsEncoding
+from hedgerow.protocol.cells import CellEncoding, KaryEncoding, SubsetEncoding
+from hedgerow.protocol.encoding import Moments
+from hedgerow.protocol.semi import CellTask
+from hedgerow.protocol.task import LocalTask
+
+__all__ = ["Forgery", "forgery_of"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Forgery:
+    """What one forged report can do to one leaf.
+
+    Attributes
+    ----------
+    counts, sums : arrays
+        The extreme messages: how each changes the number of holders, and their sum of label levels.
+
+    Examples
+    --------
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), response="unary")
+    >>> forgery = forgery_of(task)
+    >>> round(forgery.count, 2)  # as many as this number of honest holders
+    6.33
+    """
+
+    grid: LabelGrid
+    counts: FloatArray
+    sums: FloatArray
+
+    @property
+    def count(self) -> float:
+        """The most by which a leaf's estimated number of holders changes."""
+        return float(np.abs(self.counts).max())
+
+    @property
+    def label_sum(self) -> float:
+        """The most by which a leaf's sum of (label - lower bound) changes, in label units."""
+        return float(np.abs(self.sums).max() * self.grid.step)
+
+    def mean_shift(self, moments: Moments) -> FloatArray:
+        """Return, for each leaf, the most by which one further report changes its mean (from reports alone)."""
+        before = self._mean(moments.numerator, moments.denominator)
+        after = self._mean(moments.numerator + self.sums[:, None], moments.denominator + self.counts[:, None])
+        return np.asarray(np.abs(after - before).max(axis=0) * self.grid.step)
+
+    def _mean(self, N: FloatArray, D: FloatArray) -> FloatArray:
+        ratio = np.divide(N, D, out=np.full(D.shape, self.grid.n_steps / 2), where=D > 0)
+        return np.asarray(np.clip(ratio, 0.0, self.grid.n_steps))
+
+    def __str__(self) -> str:
+        return (
+            f"One forged report can change the estimated number of holders of a leaf by at most {self.count:.3g} "
+            f"and its sum of labels by at most {self.label_sum:.3g}."
+        )
+
+
+def forgery_of(task: Any) -> Forgery | None:
+    """Return the bounds of a task; None where a report is one row of a data set and moves no leaf."""
+    if isinstance(task, LocalTask):
+        if isinstance(task.encoding, BitsEncoding):
+            return _from_bits(task.grid, task.encoding)
+        assert isinstance(task.encoding, CellEncoding)
+        return _from_cells(task.grid, task.encoding)
+    return _from_second(task) if isinstance(task, CellTask) else None
+
+
+def _scaled(grid: LabelGrid, units: list[float], reach: int) -> Forgery:
+    """Messages with a free noisy label: every extreme unit with either extreme label."""
+    ends = (-reach, grid.n_steps + reach)
+    counts = np.array([u for u in units for _ in ends])
+    return Forgery(grid, counts, np.array([u * v for u in units for v in ends]))
+
+
+def _from_bits(grid: LabelGrid, encoding: BitsEncoding) -> Forgery:
+    q = float(encoding.cell.q)
+    return _scaled(grid, [(1 - q) / (1 - 2 * q), -q / (1 - 2 * q)], encoding.label.reach)
+
+
+def _from_second(task: CellTask) -> Forgery:
+    units = [0.0, 1.0]
+    if task.first.epsilons[1] > 0 and task.n_cells > 1:
+        chances = [task.probabilities(k) for k in range(2, task.n_cells + 1)]
+        units = [min(-q / (p - q) for p, q in chances), max(1.0, *((1 - q) / (p - q) for p, q in chances))]
+    return _scaled(task.first.grid, units, task.first.label.coarse.reach)
+
+
+def _from_cells(grid: LabelGrid, encoding: CellEncoding) -> Forgery:
+    """For a mean to rise most, a message supports the upper levels of the leaf; to fall most, the lower ones."""
+    p, q = float(encoding.mechanism.p), float(encoding.mechanism.q)
+    levels = encoding.n_levels
+    least, most = 0, levels
+    if isinstance(encoding, KaryEncoding):
+        most = 1
+    elif isinstance(encoding, SubsetEncoding):
+        size = int(encoding.mechanism.size)  # type: ignore[attr-defined]
+        least, most = max(0, size - (encoding.n_cells - levels)), min(size, levels)
+    level = np.arange(levels)
+    patterns = [p for m in range(least, most + 1) for p in (level < m, level >= levels - m)]
+    if isinstance(encoding, KaryEncoding):
+        patterns += [level == i for i in range(levels)]
+    units = (np.array(patterns, dtype=np.float64) - q) / (p - q)
+    return Forgery(grid, units.sum(axis=1), units @ level)

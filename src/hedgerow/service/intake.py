@@ -1,0 +1,212 @@
+"""What happens to uploads inside one transaction: known ids are told from new ones, tokens are spent, rows are kept.
+
+A report is known by a digest of its id. Beside it stands a mark, a fingerprint of the payload under the id as key.
+The id itself is not kept, so whoever reads the table can neither test guesses of a payload nor link one to an id;
+yet a device that sends other bytes under an old id is told so, long after the payload is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from hedgerow.service.database import KEY, MARK, Database
+from hedgerow.service.schema import upload_tokens, uploads
+
+__all__ = ["Outcome", "Upload", "keys_of", "marks_of", "take"]
+
+Rows = npt.NDArray[np.uint8]
+
+
+def keys_of(ids: Sequence[bytes], purpose: bytes = b"report") -> list[bytes]:
+    """Return the digests by which ids are known.
+
+    >>> keys_of([bytes(12)])[0].hex()
+    'd49d15987225e7ee6ac2c3af09815c8f'
+    """
+    return [blake2b(i, digest_size=KEY, person=purpose).digest() for i in ids]
+
+
+def marks_of(ids: Sequence[bytes], messages: Sequence[bytes], purpose: bytes = b"payload") -> list[bytes]:
+    """Return fingerprints of messages, each under its id as key."""
+    pairs = zip(messages, ids, strict=True)
+    return [blake2b(m, digest_size=MARK, key=i, person=purpose).digest() for m, i in pairs]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one upload: either ``refused`` as a whole, or counts and failures by position."""
+
+    accepted: int = 0
+    duplicates: int = 0
+    failures: tuple[tuple[int, str], ...] = ()
+    refused: str = ""
+
+
+@dataclass
+class Upload:
+    """Checked reports of one request.
+
+    Attributes
+    ----------
+    task : int
+        Number of the task.
+    keys, marks : list of bytes
+        By report: the digest of its id and the fingerprint of its payload.
+    rows : array of shape (n, width)
+        What is kept of each report until it is aggregated.
+    also : list of (key, mark), optional
+        A further key that must be new for a new report (the record of a label, the first round's label).
+    also_code : str
+        Failure of a report whose further key is taken.
+    token : bytes, optional
+        Digest of the upload token.
+    first : (task, keys, marks), optional
+        What the first round must know of each report; a mark of b"" means any.
+    """
+
+    task: int
+    keys: list[bytes]
+    marks: list[bytes]
+    rows: Rows
+    simulation: bool = False
+    also: list[tuple[bytes, bytes]] | None = None
+    also_code: str = "record-taken"
+    token: bytes | None = None
+    first: tuple[int, list[bytes], list[bytes]] | None = None
+    kept: list[int] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def take(database: Database, connection: Connection, group: Sequence[Upload]) -> list[Outcome]:
+    """Store a group of uploads in the transaction of ``connection``; return the outcome of each, in order."""
+    numbers = sorted({upload.task for upload in group})
+    listed = ",".join(map(str, numbers))
+    query = f"SELECT number FROM tasks WHERE number IN ({listed}) AND closed IS NULL{database.sql['lock']}"
+    rows = connection.exec_driver_sql(query)
+    unclosed = {int(row[0]) for row in rows}
+    outcomes: dict[int, Outcome] = {}
+    for number in numbers:
+        own = [(i, upload) for i, upload in enumerate(group) if upload.task == number]
+        if number not in unclosed:
+            outcomes.update({i: Outcome(refused="task-closed") for i, _ in own})
+            continue
+        found = _take_task(database, connection, number, [upload for _, upload in own])
+        outcomes.update({i: outcome for (i, _), outcome in zip(own, found, strict=True)})
+    return [outcomes[i] for i in range(len(group))]
+
+
+def _take_task(database: Database, connection: Connection, task: int, group: list[Upload]) -> list[Outcome]:
+    wanted = [key for upload in group for key in upload.keys]
+    wanted += [key for upload in group for key, _ in upload.also or ()]
+    known = database.existing(connection, task, wanted)
+    firsts = _first_marks(database, connection, group)
+    if not known and not firsts and len(set(wanted)) == len(wanted) and all(u.token is None for u in group):
+        outcomes, new = [Outcome(len(upload)) for upload in group], _pairs(group)
+    else:
+        new = []
+        outcomes = [_sift(connection, upload, known, firsts, new) for upload in group]
+    if new:
+        database.insert_ids(connection, task, new)
+        _keep(connection, task, group, outcomes)
+    return outcomes
+
+
+def _pairs(group: list[Upload]) -> list[tuple[bytes, bytes]]:
+    pairs: list[tuple[bytes, bytes]] = []
+    for upload in group:
+        pairs += zip(upload.keys, upload.marks, strict=True)
+        pairs += upload.also or ()
+    return pairs
+
+
+def _first_marks(database: Database, connection: Connection, group: list[Upload]) -> dict[int, dict[bytes, bytes]]:
+    """Return what the first round knows, by task."""
+    wanted: dict[int, list[bytes]] = {}
+    for upload in group:
+        if upload.first is not None:
+            wanted.setdefault(upload.first[0], []).extend(upload.first[1])
+    return {task: database.existing(connection, task, keys) for task, keys in wanted.items()}
+
+
+def _sift(
+    connection: Connection,
+    upload: Upload,
+    known: dict[bytes, bytes],
+    firsts: dict[int, dict[bytes, bytes]],
+    new: list[tuple[bytes, bytes]],
+) -> Outcome:
+    """Decide report by report, in order; ``known`` and ``new`` grow by what is accepted."""
+    duplicates, failures, kept, fresh = 0, [], [], dict[bytes, bytes]()
+    for i, (key, mark) in enumerate(zip(upload.keys, upload.marks, strict=True)):
+        pair = (key, mark)
+        before = known.get(key, fresh.get(key))
+        if before is not None:
+            if before == mark:
+                duplicates += 1
+            else:
+                failures.append((i, "id-conflict"))
+            continue
+        further = [] if upload.also is None else [upload.also[i]]
+        if any(k in known or k in fresh for k, _ in further):
+            failures.append((i, upload.also_code))
+            continue
+        code = _against_first(upload, i, firsts)
+        if code:
+            failures.append((i, code))
+            continue
+        fresh.update([pair, *further])
+        kept.append(i)
+    refused = _spend(connection, upload, len(kept))
+    if refused:
+        return Outcome(refused=refused)
+    known.update(fresh)
+    new.extend(fresh.items())
+    upload.kept = kept
+    return Outcome(len(kept), duplicates, tuple(failures))
+
+
+def _against_first(upload: Upload, i: int, firsts: dict[int, dict[bytes, bytes]]) -> str:
+    """Return why a second-round report does not fit the first round; "" if it does."""
+    if upload.first is None:
+        return ""
+    task, keys, marks = upload.first
+    before = firsts[task].get(keys[i])
+    if before is None:
+        return "first-round-missing"
+    return "label-changed" if marks[i] and marks[i] != before else ""
+
+
+def _spend(connection: Connection, upload: Upload, n: int) -> str:
+    """Take ``n`` reports off the upload token; return why it cannot be done, or ""."""
+    if upload.token is None:
+        return ""
+    own = (upload_tokens.c.task == upload.task) & (upload_tokens.c.digest == upload.token)
+    remaining = connection.execute(sa.select(upload_tokens.c.remaining).where(own)).scalar()
+    if remaining is None:
+        return "token-unknown"
+    if n == 0:
+        return ""  # the same report again costs nothing
+    left = upload_tokens.c.remaining
+    done = connection.execute(upload_tokens.update().where(own & (left >= n)).values(remaining=left - n))
+    return "" if done.rowcount == 1 else "token-spent"
+
+
+def _keep(connection: Connection, task: int, group: list[Upload], outcomes: list[Outcome]) -> None:
+    """Write the accepted rows of the whole group, one row of the table for each kind of noise."""
+    parts: dict[bool, list[Rows]] = {}
+    for upload, outcome in zip(group, outcomes, strict=True):
+        if outcome.accepted:
+            rows = upload.rows if outcome.accepted == len(upload) else upload.rows[upload.kept]
+            parts.setdefault(upload.simulation, []).append(rows)
+    for simulation, kept in parts.items():
+        body, n = b"".join(r.tobytes() for r in kept), sum(len(r) for r in kept)
+        connection.execute(uploads.insert().values(task=task, n=n, simulation=simulation, body=body))

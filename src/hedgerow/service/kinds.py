@@ -1,0 +1,318 @@
+"""The kinds of task that the service collects for: how a body is read, what is kept, what is made of it.
+
+========== ============================== ===========================================
+kind       kept after aggregation         result
+========== ============================== ===========================================
+local      integer sums                   model
+assisted   integer sums                   model
+semi-first the reports (they grow a tree) reports, and with them the second task
+semi-second integer sums                  model
+label      record numbers, noisy labels   data set
+========== ============================== ===========================================
+"""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.errors import FormatError
+from hedgerow.protocol.aggregate import Aggregate
+from hedgerow.protocol.assisted.aggregate import AssistedAggregate
+from hedgerow.protocol.label import LabelReports, LabelTask
+from hedgerow.protocol.report import Reports
+from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask
+from hedgerow.protocol.semi.first import payload_width
+from hedgerow.service.intake import Upload, keys_of, marks_of
+
+__all__ = ["Kind", "ReadBatch", "kind_of"]
+
+Rows = npt.NDArray[np.uint8]
+_HEADER = struct.Struct("<4sHBB32sQ")
+_TOKEN, _SIMULATION = 12, 0x80
+
+
+@dataclass(frozen=True)
+class ReadBatch:
+    """A body as rows: ids (their random part), payloads, and which rows no honest holder could have sent."""
+
+    tokens: list[bytes]
+    payloads: Rows
+    simulation: npt.NDArray[np.bool_]
+    invalid: frozenset[int]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+class Kind(ABC):
+    """How the service treats one task."""
+
+    retains = False
+    """Whether rows are the result, and so are kept instead of being summed and scrubbed."""
+
+    def __init__(self, task: Any) -> None:
+        self.task = task
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Bytes of a payload."""
+
+    @abstractmethod
+    def check(self, rows: Rows) -> None:
+        """Raise FormatError if any payload is one that no honest holder could have sent."""
+
+    @property
+    @abstractmethod
+    def code(self) -> int:
+        """What the header of a batch calls this kind of message."""
+
+    def read(self, body: bytes) -> ReadBatch:
+        """Read a batch in the library's wire format; refuse a wrong frame, note invalid rows."""
+        if len(body) < _HEADER.size:
+            raise FormatError(f"this is not a batch of reports: {len(body)} bytes are too few.")
+        magic, version, code, reserved, digest, n = _HEADER.unpack_from(body)
+        if magic != b"HDGR" or reserved:
+            raise FormatError("this is not a batch of reports: it does not start as one.")
+        if version != 1:
+            raise FormatError(f"report version {version} is not supported (this is version 1).")
+        if digest != self.task.digest or code & ~_SIMULATION != self.code:
+            raise FormatError("these reports were made for another task or round; send them to its curator.")
+        width = self.width
+        expected = _HEADER.size + n * (_TOKEN + width)
+        if len(body) != expected:
+            raise FormatError(f"a batch of {n} reports has {expected} bytes. Got {len(body)} instead.")
+        start = _HEADER.size
+        tokens = [body[i : i + _TOKEN] for i in range(start, start + n * _TOKEN, _TOKEN)]
+        rows = np.frombuffer(body, dtype=np.uint8, offset=start + n * _TOKEN).reshape(n, width)
+        simulation = np.full(n, bool(code & _SIMULATION))
+        return ReadBatch(tokens, rows, simulation, frozenset(_invalid(self.check, rows, 0)))
+
+    def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
+        """Return what the writer stores of a valid batch."""
+        data = np.hstack([batch.simulation[:, None].view(np.uint8), batch.payloads])
+        whole, width = data.tobytes(), data.shape[1]
+        messages = [whole[i : i + width] for i in range(0, len(whole), width)]
+        keys, marks = keys_of(batch.tokens), marks_of(batch.tokens, messages)
+        return Upload(number, keys, marks, batch.payloads, bool(batch.simulation.any()), token=token)
+
+    @property
+    def kept_width(self) -> int:
+        """Bytes kept of each report."""
+        return self.width
+
+    def id_in(self, body: bytes, i: int) -> bytes:
+        """Return the 16-byte id of report ``i`` of a body that was read."""
+        at = _HEADER.size + i * _TOKEN
+        return bytes(self.task.digest[:4] + body[at : at + _TOKEN])
+
+
+def _invalid(check: Callable[[Rows], None], rows: Rows, start: int) -> list[int]:
+    """Return the positions of rows that do not pass, by halving."""
+    try:
+        check(rows)
+    except FormatError:
+        if len(rows) == 1:
+            return [start]
+        half = len(rows) // 2
+        return _invalid(check, rows[:half], start) + _invalid(check, rows[half:], start + half)
+    return []
+
+
+class Summed(Kind):
+    """A task whose reports are added up in exact integers."""
+
+    empty: Callable[[Any], Any]
+
+    @abstractmethod
+    def batch(self, rows: Rows, simulation: bool) -> Any:
+        """Return payloads as the library's batch of reports."""
+
+    def aggregate(self, data: bytes = b"") -> Any:
+        """Return stored sums as the library's aggregate; without bytes, an empty one."""
+        cls: Any = type(self).empty
+        return cls.from_bytes(self.task, data) if data else cls(self.task)
+
+
+class LocalKind(Summed):
+    """One round, model from sums; also assisted tasks, whose frame is the same."""
+
+    empty: Callable[[Any], Any] = Aggregate
+
+    @property
+    def width(self) -> int:
+        """Bytes of a payload."""
+        return int(self.task.encoding.width)
+
+    @property
+    def code(self) -> int:
+        """The response's code."""
+        return int(self.task.encoding.code)
+
+    def check(self, rows: Rows) -> None:
+        """Validate by the encoding."""
+        self.task.encoding.validate(rows)
+
+    def batch(self, rows: Rows, simulation: bool) -> Reports:
+        """Return a batch; ids play no part in sums."""
+        return Reports(self.task, np.zeros((len(rows), _TOKEN), dtype=np.uint8), rows, simulation)
+
+
+class AssistedKind(LocalKind):
+    """Model-assisted task."""
+
+    empty = AssistedAggregate
+
+
+class FirstKind(Kind):
+    """First of two rounds: the reports themselves grow the partition of the second, so they are kept, with ids."""
+
+    task: SemiTask
+    retains = True
+
+    @cached_property
+    def width(self) -> int:
+        """Bytes of a payload."""
+        return payload_width(self.task)
+
+    @property
+    def code(self) -> int:
+        """The first round's code."""
+        return 16
+
+    def check(self, rows: Rows) -> None:
+        """Validate labels, masks and features."""
+        FirstReports._read(self.task, np.zeros((len(rows), _TOKEN), dtype=np.uint8), rows, False)
+
+    def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
+        """Keep ids beside payloads, and a mark of the label that the second round is checked against."""
+        upload = super().upload(number, batch, first, token)
+        ids = np.frombuffer(b"".join(batch.tokens), dtype=np.uint8).reshape(-1, _TOKEN)
+        levels = [row[:4].tobytes() for row in batch.payloads]
+        upload.rows = np.hstack([ids, batch.payloads])
+        upload.also = list(zip(*_label_marks(batch.tokens, levels), strict=True))
+        return upload
+
+    @property
+    def kept_width(self) -> int:
+        """Id and payload."""
+        return _TOKEN + self.width
+
+    def reports(self, rows: Rows, simulation: bool) -> FirstReports:
+        """Return kept rows as a batch, in the order of ids."""
+        batch = FirstReports._read(self.task, rows[:, :_TOKEN], rows[:, _TOKEN:], simulation)
+        return FirstReports.concat(self.task, [batch])
+
+
+def _label_marks(tokens: list[bytes], levels: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+    return keys_of(tokens, b"label"), marks_of(tokens, levels, b"label")
+
+
+class SecondKind(Summed):
+    """Second of two rounds."""
+
+    task: CellTask
+    empty = SemiAggregate
+
+    @property
+    def _cells(self) -> int:
+        return (self.task.n_cells + 7) // 8
+
+    @property
+    def width(self) -> int:
+        """Level, candidates, answer."""
+        return 4 + self._cells + (4 if self.task.response == "k_ary" else self._cells)
+
+    @property
+    def code(self) -> int:
+        """The response's code."""
+        return 17 if self.task.response == "k_ary" else 18
+
+    def check(self, rows: Rows) -> None:
+        """Validate levels, candidates and answers."""
+        self.batch(rows, False)
+
+    def batch(self, rows: Rows, simulation: bool) -> CellReports:
+        """Read payloads through the library's frame, which checks them."""
+        frame = _HEADER.pack(b"HDGR", 1, self.code | (_SIMULATION if simulation else 0), 0, self.task.digest, len(rows))
+        return CellReports.from_bytes(self.task, frame + bytes(len(rows) * _TOKEN) + rows.tobytes())
+
+    def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
+        """Ask the first round for the same id and, unless the cell is certain, the same label."""
+        upload = super().upload(number, batch, first, token)
+        if first is not None:
+            certain = self.batch(batch.payloads, False).sizes() == 1
+            keys, marks = _label_marks(batch.tokens, [row[:4].tobytes() for row in batch.payloads])
+            upload.first = first, keys, [b"" if sure else mark for sure, mark in zip(certain, marks, strict=True)]
+        return upload
+
+
+class LabelKind(Kind):
+    """Noisy labels of public records: delivers a data set, one report a record."""
+
+    task: LabelTask
+    retains = True
+
+    @property
+    def width(self) -> int:
+        """Record number and code."""
+        return 12
+
+    @property
+    def code(self) -> int:
+        """A label."""
+        return 1
+
+    def check(self, rows: Rows) -> None:
+        """Labels are checked while the frame is read."""
+
+    def read(self, body: bytes) -> ReadBatch:
+        """Read a batch of label reports, which has a frame of its own."""
+        batch = LabelReports.from_bytes(self.task, body)
+        rows = batch.rows
+        tokens = [t.tobytes() for t in rows["token"]]
+        payloads = np.frombuffer(body, dtype=np.uint8, offset=_HEADER.size).reshape(len(rows), -1)[:, 18:]
+        simulation = (rows["head"][:, 1] & _SIMULATION) != 0
+        huge = np.flatnonzero(rows["record"] >= np.uint64(1 << 63))
+        return ReadBatch(tokens, payloads, simulation, frozenset(huge.tolist()))
+
+    def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
+        """Take one report a record."""
+        upload = super().upload(number, batch, first, token)
+        records = [row[:8].tobytes() for row in batch.payloads]
+        upload.also = list(zip(keys_of(records, b"record"), upload.marks, strict=True))
+        return upload
+
+    def id_in(self, body: bytes, i: int) -> bytes:
+        """Return the id, which stands within each report."""
+        at = _HEADER.size + i * 30 + 2
+        return bytes(body[at : at + 16])
+
+    def dataset(self, rows: Rows) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Return record numbers, rising, and their noisy labels."""
+        records = np.ascontiguousarray(rows[:, :8]).view("<u8")[:, 0].astype(np.int64)
+        codes = np.ascontiguousarray(rows[:, 8:]).view("<i4")[:, 0]
+        order = np.argsort(records, kind="stable")
+        return records[order], self.task.labels(codes[order])
+
+
+_KINDS: dict[str, type[Kind]] = {
+    "local": LocalKind,
+    "assisted": AssistedKind,
+    "semi-first": FirstKind,
+    "semi-second": SecondKind,
+    "label": LabelKind,
+}
+
+
+def kind_of(name: str, task: Any) -> Kind:
+    """Return how to treat a task of this kind."""
+    return _KINDS[name](task)

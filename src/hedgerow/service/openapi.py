@@ -1,0 +1,199 @@
+"""The OpenAPI description of the routes."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from hedgerow.service.problems import CODES, REPORT_CODES
+from hedgerow.service.settings import Settings
+
+__all__ = ["document"]
+
+_TIME = {"type": "integer", "minimum": 0, "maximum": 1 << 53, "description": "unix seconds"}
+_TEXT = {"type": "string", "maxLength": 200}
+_ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}
+_CURATOR: list[dict[str, list[str]]] = [{"curator": []}]
+_WINDOW = {"opens": _TIME, "closes": _TIME, "tokens": {"type": "boolean"}}
+
+
+def _object(properties: dict[str, Any], required: tuple[str, ...] = (), closed: bool = False) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(required)}
+    return schema | ({"additionalProperties": False} if closed else {})
+
+
+def _json(schema: dict[str, Any], text: str) -> dict[str, Any]:
+    return {"description": text, "content": {"application/json": {"schema": schema}}}
+
+
+def _problems(*statuses: int) -> dict[str, Any]:
+    """Return the refusals of a route, with the codes that they may carry."""
+    found = {}
+    for status in sorted({*statuses, 500, 503, 507}):
+        codes = [code for code, (number, _) in CODES.items() if number == status]
+        schema = {"allOf": [{"$ref": "#/components/schemas/Problem"}, _object({"code": {"enum": codes}})]}
+        content = {"application/problem+json": {"schema": schema}}
+        found[str(status)] = {"description": "refused: " + ", ".join(codes), "content": content}
+    return found
+
+
+def _operation(name: str, summary: str, answers: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"operationId": name, "summary": summary, "responses": answers, **more}
+
+
+def _takes(schema: dict[str, Any], required: bool = True) -> dict[str, Any]:
+    return {"required": required, "content": {"application/json": {"schema": schema}}}
+
+
+_ANNOUNCEMENT = _json({"$ref": "#/components/schemas/Announcement"}, "the signed announcement")
+_NEW_TASK = _object(
+    {
+        "task": {"type": "object", "description": "a task as the library writes it"},
+        "title": _TEXT,
+        "purpose": {"type": "string", "maxLength": 2000},
+        "curator": _TEXT,
+        "simulation": {"type": "boolean", "description": "take reports with seeded noise (demonstrations only)"},
+        **_WINDOW,
+    },
+    ("task",),
+    closed=True,
+)
+_NEW_TOKENS = _object(
+    {
+        "count": {"type": "integer", "minimum": 1, "maximum": 100_000, "default": 1},
+        "quota": {"type": "integer", "minimum": 1, "maximum": 1 << 40, "default": 1, "description": "reports a token"},
+    },
+    closed=True,
+)
+_whole = {"type": "integer", "minimum": 0, "maximum": 64}
+_GROW = _object(
+    {
+        "rule": {"enum": ["max_edge", "cart", "random_max_edge"]},
+        "max_depth": _whole,
+        "n_bins": {"type": "integer", "minimum": 1, "maximum": 64},
+        "n_private": _whole,
+        "response": {"enum": ["k_ary", "bits"]},
+        **_WINDOW,
+    },
+    closed=True,
+)
+_FAILURE = _object(
+    {
+        "index": {"type": "integer", "minimum": 0},
+        "id": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+        "code": {"enum": list(REPORT_CODES)},
+    },
+    ("index", "id", "code"),
+)
+_RECEIPT = _object(
+    {
+        "accepted": {"type": "integer", "minimum": 0},
+        "duplicates": {"type": "integer", "minimum": 0},
+        "failures": {"type": "array", "items": _FAILURE},
+    },
+    ("accepted", "duplicates", "failures"),
+)
+_SCHEMAS = {
+    "Problem": _object(
+        {
+            "type": {"type": "string"},
+            "code": {"enum": list(CODES)},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "detail": {"type": "string"},
+        },
+        ("type", "code", "title", "status", "detail"),
+    ),
+    "Announcement": _object(
+        {
+            "task_text": {"type": "string", "description": "canonical JSON whose SHA-256 is the task's id"},
+            "kind": {"enum": ["local", "label", "semi-first", "semi-second", "assisted"]},
+            "signature": {"type": "string"},
+            "public_key": {"type": "string"},
+            **_WINDOW,
+        },
+        ("task_text", "kind", "signature", "public_key", "opens", "closes", "tokens"),
+    ),
+    "Receipt": _RECEIPT,
+}
+
+
+def _tasks() -> dict[str, Any]:
+    listing = _json(_object({"tasks": {"type": "array", "items": {"type": "object"}}}, ("tasks",)), "newest first")
+    made = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 408, 409, 413)}
+    create = _operation("createTask", "Publish a task", made, security=_CURATOR, requestBody=_takes(_NEW_TASK))
+    return {"get": _operation("listTasks", "List tasks", {"200": listing, **_problems()}), "post": create}
+
+
+def _reports(settings: Settings) -> dict[str, Any]:
+    media = "application/vnd.hedgerow.reports+bin; version=1"
+    binary = {"type": "string", "format": "binary", "maxLength": settings.most_bytes}
+    receipt = _json({"$ref": "#/components/schemas/Receipt"}, "kept on disk; only failures are listed, in order")
+    return _operation(
+        "uploadReports",
+        f"Send 1 to {settings.most_reports} reports; the same bytes again are acknowledged and not counted",
+        {"200": receipt, **_problems(400, 401, 403, 404, 408, 409, 410, 413, 415)},
+        security=[{}, {"upload": []}],
+        requestBody={"required": True, "content": {media: {"schema": binary}}},
+    )
+
+
+def _one(name: str, summary: str, *statuses: int, text: str = "found", **more: Any) -> dict[str, Any]:
+    answers = {"200": _json({"type": "object"}, text), **_problems(401, 404, *statuses)}
+    return _operation(name, summary, answers, security=_CURATOR, **more)
+
+
+def _by_id(settings: Settings) -> dict[str, Any]:
+    level = {"name": "level", "in": "query", "schema": {"type": "number", "minimum": 0.01, "maximum": 0.99}}
+    fallback = {"name": "fallback", "in": "query", "schema": {"enum": ["blend", "public", "none"]}}
+    tokens = {"201": _json({"type": "object"}, "each is shown once"), **_problems(400, 401, 404, 408, 413)}
+    second = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 404, 408, 409, 413)}
+    table = _operation("data", "Data set of a label task, or reports of a first round", {}, security=_CURATOR)
+    types = {t: {"schema": {"type": "string"}} for t in ("text/csv", "application/vnd.hedgerow.reports+bin")}
+    table["responses"] = {"200": {"description": "the data", "content": types}, **_problems(401, 404, 409)}
+    return {
+        "": {"get": _operation("getTask", "The signed task", {"200": _ANNOUNCEMENT, **_problems(404)})},
+        "/reports": {"post": _reports(settings)},
+        "/status": {"get": _one("status", "Progress, refusals, alarms")},
+        "/close": {"post": _one("closeTask", "Take no more reports, for ever")},
+        "/model": {"get": _one("model", "The model of all acknowledged reports", 400, 409, parameters=[fallback])},
+        "/leaves": {"get": _one("leaves", "The table of leaves", 400, 409, parameters=[level])},
+        "/data": {"get": table},
+        "/tokens": {
+            "post": _operation(
+                "issueTokens", "Make upload tokens", tokens, security=_CURATOR, requestBody=_takes(_NEW_TOKENS, False)
+            )
+        },
+        "/second": {
+            "post": _operation(
+                "secondRound", "Publish the second round", second, security=_CURATOR, requestBody=_takes(_GROW, False)
+            )
+        },
+    }
+
+
+def document(settings: Settings) -> dict[str, Any]:
+    """Return the description as JSON-ready content.
+
+    >>> sorted(document(Settings())["paths"])[:3]
+    ['/healthz', '/metrics', '/v1/tasks']
+    """
+    ok = {"200": _json({"type": "object"}, "the database answers"), **_problems()}
+    text = {"200": {"description": "Prometheus text", "content": {"text/plain": {"schema": {"type": "string"}}}}}
+    by_id = {f"/v1/tasks/{{id}}{rest}": {**item, "parameters": [_ID]} for rest, item in _by_id(settings).items()}
+    bearer = {"type": "http", "scheme": "bearer"}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Hedgerow collection service",
+            "version": version("hedgerow"),
+            "license": {"name": "Apache-2.0"},
+        },
+        "paths": {
+            "/v1/tasks": _tasks(),
+            **by_id,
+            "/healthz": {"get": _operation("healthz", "Is the service able to work", ok)},
+            "/metrics": {"get": _operation("metrics", "Counters", text | _problems())},
+        },
+        "components": {"schemas": _SCHEMAS, "securitySchemes": {"curator": bearer, "upload": bearer}},
+    }

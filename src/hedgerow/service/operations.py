@@ -1,0 +1,83 @@
+"""Routes for whoever runs the service: health, metrics, the description of the interface."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from hedgerow.service.http import answer, service_of
+from hedgerow.service.openapi import document
+from hedgerow.service.schema import partials, refusals, tasks, uploads
+from hedgerow.service.service import Service
+
+__all__ = ["OPERATIONS"]
+
+
+async def healthz(request: Request) -> Response:
+    """Say that the database answers."""
+    service = service_of(request)
+
+    def look() -> None:
+        with service.database.read() as connection:
+            connection.execute(sa.select(tasks.c.number).limit(1)).first()
+
+    await run_in_threadpool(look)
+    return answer({"status": "ok"})
+
+
+async def metrics(request: Request) -> Response:
+    """Return counters in Prometheus' text format."""
+    service = service_of(request)
+    text = await run_in_threadpool(_metrics, service)
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _metrics(service: Service) -> str:
+    with service.database.read() as connection:
+        ids = {int(row.number): str(row.id) for row in connection.execute(sa.select(tasks.c.number, tasks.c.id))}
+        done = {t: int(n) for t, n in connection.execute(sa.select(partials.c.task, partials.c.n))}
+        query = sa.select(uploads.c.task, sa.func.sum(uploads.c.n)).group_by(uploads.c.task)
+        pending = {t: int(n) for t, n in connection.execute(query)}
+        refused = {(t, c): int(n) for t, c, n in connection.execute(sa.select(refusals))}
+    for key, n in list(service._refused.items()):
+        refused[key] = refused.get(key, 0) + n
+    lines: list[str] = []
+
+    def family(name: str, kind: str, text: str, values: list[tuple[str, float]]) -> None:
+        lines.extend([f"# HELP hedgerow_{name} {text}", f"# TYPE hedgerow_{name} {kind}"])
+        lines.extend(
+            f"hedgerow_{name}{labels} {value:g}" if value < 1e6 else f"hedgerow_{name}{labels} {value:.0f}"
+            for labels, value in values
+        )
+
+    def task(number: int) -> str:
+        return f'task="{ids.get(number, "")}"'
+
+    totals = [(f"{{{task(t)}}}", float(done.get(t, 0) + pending.get(t, 0))) for t in ids]
+    family("reports_accepted_total", "counter", "Reports acknowledged.", totals)
+    family(
+        "reports_pending", "gauge", "Reports not aggregated yet.", [(f"{{{task(t)}}}", pending.get(t, 0)) for t in ids]
+    )
+    reasons = [(f'{{{task(t)},code="{c}"}}', float(n)) for (t, c), n in sorted(refused.items())]
+    family("refused_total", "counter", "Requests and reports refused, by reason.", reasons)
+    answers = [(f'{{route="{r}",status="{s}"}}', float(n)) for (r, s), n in sorted(service.requests.items())]
+    family("requests_total", "counter", "Answers since the start, by route and status.", answers)
+    family("commits_total", "counter", "Group commits since the start.", [("", service.writer.commits)])
+    family("committed_reports_total", "counter", "Reports in them.", [("", service.writer.committed)])
+    family("waiting_reports", "gauge", "Reports waiting for a commit.", [("", service.writer.waiting)])
+    return "\n".join(lines) + "\n"
+
+
+async def openapi(request: Request) -> Response:
+    """Return the OpenAPI description."""
+    return answer(document(service_of(request).settings))
+
+
+OPERATIONS = [
+    Route("/healthz", healthz, methods=["GET"]),
+    Route("/metrics", metrics, methods=["GET"]),
+    Route("/openapi.json", openapi, methods=["GET"]),
+]

@@ -1,0 +1,176 @@
+"""What there is to see of a task: progress, refusals by reason, alarms, leaves, forecasts. Reads only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import sqlalchemy as sa
+
+from hedgerow.errors import HedgerowError
+from hedgerow.protocol.forecast import Forecast, forecast
+from hedgerow.protocol.model import Model
+from hedgerow.protocol.semi import SemiModel
+from hedgerow.service.collection import Collection
+from hedgerow.service.detector import ALPHA, Alarm
+from hedgerow.service.kinds import FirstKind, LabelKind
+from hedgerow.service.problems import Problem
+from hedgerow.service.schema import partials, refusals, tasks, uploads
+from hedgerow.service.service import Service
+
+__all__ = ["Overview"]
+
+
+class Overview:
+    """A look at one task at one moment; counts come from one snapshot of the database.
+
+    Attributes
+    ----------
+    state : {"announced", "open", "ended", "closed"}
+        Before, within or after the window, or closed by the curator.
+    accepted, aggregated : int
+        Reports acknowledged, and those of them that are in the partial sums (payload scrubbed).
+    refused : Counter
+        Refused requests and reports, by code.
+    alarms : list of Alarm
+        Counts that honest reports do not give, see :mod:`hedgerow.service.detector`.
+    """
+
+    def __init__(self, service: Service, collection: Collection, now: float) -> None:
+        self.service, self.collection, self.now = service, collection, now
+        number = collection.number
+        with service.database.read() as connection:
+            row = connection.execute(sa.select(tasks.c.closed, tasks.c.finished).where(tasks.c.number == number)).one()
+            partial = connection.execute(sa.select(partials.c.n, partials.c.events).where(partials.c.task == number))
+            kept = partial.first()
+            waiting = sa.select(sa.func.coalesce(sa.func.sum(uploads.c.n), 0)).where(uploads.c.task == number)
+            pending = int(connection.execute(waiting).scalar_one())
+            counts = connection.execute(sa.select(refusals.c.code, refusals.c.n).where(refusals.c.task == number))
+            self.refused: Counter[str] = Counter({code: int(n) for code, n in counts})
+        self.refused.update(service.refused_now(number))
+        self.closed: int | None = row.closed
+        self.finished = bool(row.finished)
+        self.aggregated = int(kept.n) if kept else 0
+        self.accepted = self.aggregated + pending
+        self._events = kept.events if kept else b""
+
+    @property
+    def state(self) -> str:
+        """Where the task stands now."""
+        notice = self.collection.announcement
+        if self.closed is not None:
+            return "closed"
+        if self.now < notice.opens:
+            return "announced"
+        return "open" if notice.is_open(self.now) else "ended"
+
+    @property
+    def progress(self) -> float:
+        """The share of the window that has passed, 0 to 1."""
+        notice = self.collection.announcement
+        end = notice.closes if self.closed is None else min(notice.closes, max(self.closed, notice.opens + 1))
+        return min(1.0, max(0.0, (self.now - notice.opens) / (end - notice.opens)))
+
+    @property
+    def alarms(self) -> list[Alarm]:
+        """Strange counts among the aggregated reports."""
+        import numpy as np
+
+        if not self._events:
+            return []
+        return self.collection.detector.alarms(np.frombuffer(self._events, dtype="<i8"), self.aggregated)
+
+    def model(self, fallback: str | None = None) -> Any:
+        """Return the model of all acknowledged reports, or raise a problem."""
+        aggregate = self.service.total(self.collection)
+        if not aggregate.n_reports:
+            raise Problem("no-reports", "A model needs at least one report.")
+        return aggregate.model() if fallback is None else aggregate.model(fallback=fallback)
+
+    def leaves(self, model: Any = None, level: float = 0.9) -> list[dict[str, Any]]:
+        """Return one row a leaf, with the most that one forged report can change."""
+        model = model or self.model()
+        if isinstance(model, Model):
+            rows = model.leaf_table(level)
+        elif isinstance(model, SemiModel):
+            rows = _semi_rows(model, level)
+        else:
+            raise Problem("not-available", "An assisted model has many trees and no single table of leaves.")
+        forgery = self.collection.forgery
+        if forgery is not None:
+            for row, shift in zip(rows, forgery.mean_shift(model.leaves.moments).tolist(), strict=True):
+                row["forged_mean_shift"] = shift
+                row["forged_count"] = forgery.count
+        return rows
+
+    def forecasts(self, model: Any = None, more: tuple[int, ...] = ()) -> list[Forecast]:
+        """Say what more reports would buy; empty where that is not known (classes, other kinds, no report)."""
+        try:
+            model = model or self.model()
+            if not isinstance(model, Model):
+                return []
+            n = model.n_reports
+            return [forecast(model, m) for m in more or (max(1, n // 2), n, 4 * n)]
+        except (HedgerowError, Problem):
+            return []
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the status as JSON-ready content."""
+        notice, forgery = self.collection.announcement, self.collection.forgery
+        return {
+            "id": self.collection.id,
+            "kind": notice.kind,
+            "title": notice.title,
+            "state": self.state,
+            "opens": notice.opens,
+            "closes": notice.closes,
+            "closed": self.closed,
+            "accepted": self.accepted,
+            "aggregated": self.aggregated,
+            "refused": dict(sorted(self.refused.items())),
+            "forgery": None
+            if forgery is None
+            else {"count": forgery.count, "label_sum": forgery.label_sum, "statement": str(forgery)},
+            "manipulation": {
+                "watched": len(self.collection.detector.events),
+                "false_alarm_rate": ALPHA,
+                "alarms": [alarm.to_dict() for alarm in self.alarms[:20]],
+            },
+            "guarantee": str(self.collection.task.guarantee),
+        }
+
+    def data(self) -> tuple[str, bytes]:
+        """Return the data set of a task that delivers one: its media type and bytes."""
+        kind, (rows, simulation) = self.collection.kind, self.service.rows(self.collection)
+        if isinstance(kind, LabelKind):
+            records, labels = kind.dataset(rows)
+            lines = [f"{r},{v!r}" for r, v in zip(records.tolist(), labels.tolist(), strict=True)]
+            return "text/csv; charset=utf-8", "\n".join([f"record,{_quoted(kind.task.target)}", *lines, ""]).encode()
+        if isinstance(kind, FirstKind):
+            if not len(rows):
+                raise Problem("no-reports", "The first round has no report yet.")
+            return "application/vnd.hedgerow.reports+bin; version=1", kind.reports(rows, simulation).to_bytes()
+        raise Problem("not-available", "Reports of this task are added up and scrubbed; see /model.")
+
+
+def _quoted(name: str) -> str:
+    return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
+
+
+def _semi_rows(model: SemiModel, level: float) -> list[dict[str, Any]]:
+    low, high = model.leaves.interval(level)
+    rows = []
+    for leaf in model.partition.iter_leaves():
+        j = leaf.index
+        rows.append(
+            {
+                "leaf": j,
+                "cell": " and ".join(leaf.conditions) or "everything",
+                "share": float(model.leaves.mass[j]),
+                "share_sd": float(model.leaves.count_sd[j] / max(model.n_reports, 1)),
+                "mean": float(model.leaf_values[j]),
+                "low": float(low[j]),
+                "high": float(high[j]),
+            }
+        )
+    return rows

@@ -1,0 +1,309 @@
+"""The routes under ``/v1``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
+
+import msgspec
+import numpy as np
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from hedgerow.protocol.announcement import canonical, read_task
+from hedgerow.service.collection import Collection
+from hedgerow.service.database import StorageError
+from hedgerow.service.http import answer, bearer, curator, decode, read_body, service_of, storage_problem
+from hedgerow.service.intake import Outcome
+from hedgerow.service.kinds import FirstKind, ReadBatch
+from hedgerow.service.overview import Overview
+from hedgerow.service.problems import Problem
+from hedgerow.service.service import Service, digest_of
+
+__all__ = ["MEDIA_TYPE", "V1"]
+
+MEDIA_TYPE = "application/vnd.hedgerow.reports+bin"
+_MONTH = 30 * 86_400
+_MEDIA = re.compile(re.escape(MEDIA_TYPE) + r"\s*;\s*version\s*=\s*\"?1\"?\s*", re.IGNORECASE)
+_FALLBACKS = ("blend", "public", "none")
+
+
+class NewTask(msgspec.Struct, forbid_unknown_fields=True):
+    """Body of ``POST /v1/tasks``."""
+
+    task: dict[str, Any]
+    title: str | None = None
+    purpose: str = ""
+    curator: str = ""
+    opens: int | None = None
+    closes: int | None = None
+    tokens: bool = False
+    simulation: bool = False
+
+
+class Grow(msgspec.Struct, forbid_unknown_fields=True):
+    """Body of ``POST /v1/tasks/{id}/second``."""
+
+    rule: str | None = None
+    max_depth: int | None = None
+    n_bins: int | None = None
+    n_private: int | None = None
+    response: str = "k_ary"
+    opens: int | None = None
+    closes: int | None = None
+    tokens: bool = False
+
+
+class NewTokens(msgspec.Struct, forbid_unknown_fields=True):
+    """Body of ``POST /v1/tasks/{id}/tokens``."""
+
+    count: int = 1
+    quota: int = 1
+
+
+async def _collection(request: Request, service: Service) -> Collection:
+    task_id = request.path_params["id"]
+    found = service._known.get(task_id)
+    return found if found is not None else await run_in_threadpool(service.collection, task_id)
+
+
+async def create_task(request: Request) -> Response:
+    """Publish a task: sign it, keep it, never change it."""
+    service = await curator(request)
+    now, wanted = int(service.clock()), await decode(request, NewTask)
+    content = {name: value for name, value in wanted.task.items() if name != "id"}
+    try:
+        text = canonical(content)
+    except ValueError as error:
+        raise Problem("invalid-request", f"The task is not plain JSON: {error}") from None
+    stated = wanted.task.get("id")
+    if stated is not None and stated != hashlib.sha256(text.encode()).hexdigest():
+        raise Problem("invalid-request", "The task's content does not match its id: it was changed after it was made.")
+    task = await run_in_threadpool(read_task, text)
+    opens = now if wanted.opens is None else wanted.opens
+    closes = opens + _MONTH if wanted.closes is None else wanted.closes
+    words = {"title": wanted.title, "purpose": wanted.purpose, "curator": wanted.curator, "tokens": wanted.tokens}
+    return await _publish(service, task, wanted.simulation, now, opens=opens, closes=closes, **words)
+
+
+async def _publish(service: Service, task: Any, simulation: bool, now: int, **words: Any) -> Response:
+    def work() -> tuple[Collection, bool]:
+        return service.publish(task, simulation=simulation, now=now, **words)
+
+    collection, new = await run_in_threadpool(work)
+    headers = {"Location": f"/v1/tasks/{collection.id}"}
+    return Response(collection.text, 201 if new else 200, headers, "application/json")
+
+
+async def second_round(request: Request) -> Response:
+    """Grow the partition of the second round from the closed first round, and publish its task."""
+    from hedgerow.protocol.semi.files import design_cells
+
+    service = await curator(request)
+    now, first = int(service.clock()), await _collection(request, service)
+    wanted = await decode(request, Grow)
+    kind = first.kind
+    if not isinstance(kind, FirstKind):
+        raise Problem("not-available", "Only the first of two rounds has a second.")
+
+    def grow() -> Any:
+        seen = Overview(service, first, now)
+        if seen.closed is None:
+            raise Problem("task-still-open", "Close the first round: its reports make the second task.")
+        rows, simulation = service.rows(first)
+        if not len(rows):
+            raise Problem("no-reports", "The first round has no report to grow from.")
+        rule = wanted.rule or ("cart" if kind.task.masks == "policy" else "max_edge")
+        sizes = {name: getattr(wanted, name) for name in ("max_depth", "n_bins", "n_private")}
+        chosen: dict[str, Any] = {name: "auto" if value is None else value for name, value in sizes.items()}
+        return design_cells(kind.reports(rows, simulation), rule=rule, response=wanted.response, **chosen)
+
+    task = await run_in_threadpool(grow)
+    notice = first.announcement
+    opens = now if wanted.opens is None else wanted.opens
+    closes = opens + _MONTH if wanted.closes is None else wanted.closes
+    words = {"title": notice.title, "purpose": notice.purpose, "curator": notice.curator, "tokens": wanted.tokens}
+    return await _publish(service, task, first.simulation, now, opens=opens, closes=closes, **words)
+
+
+async def list_tasks(request: Request) -> Response:
+    """List the tasks, newest first."""
+    service = service_of(request)
+    now = service.clock()
+    found = await run_in_threadpool(service.collections)
+    return answer({"tasks": [_summary(c, closed, now) for c, closed in found]})
+
+
+def _summary(collection: Collection, closed: int | None, now: float) -> dict[str, Any]:
+    notice = collection.announcement
+    content = {name: getattr(notice, name) for name in ("kind", "title", "curator", "opens", "closes", "tokens")}
+    return {"id": collection.id, **content, "open": closed is None and notice.is_open(now)}
+
+
+async def get_task(request: Request) -> Response:
+    """Return the signed announcement."""
+    service = service_of(request)
+    collection = await _collection(request, service)
+    return Response(collection.text, headers={"Cache-Control": "no-cache"}, media_type="application/json")
+
+
+async def upload(request: Request) -> Response:
+    """Take reports; answer when they are on the disk."""
+    service = service_of(request)
+    now = service.clock()
+    collection = await _collection(request, service)
+    try:
+        return await _upload(request, service, collection, now)
+    except (Problem, StorageError) as error:
+        problem = error if isinstance(error, Problem) else storage_problem(error)
+        service.refuse(collection.number, problem.code)
+        raise problem from None
+
+
+async def _upload(request: Request, service: Service, collection: Collection, now: float) -> Response:
+    notice, limits = collection.announcement, service.settings
+    if now < notice.opens:
+        raise Problem("task-not-open", f"Reports are taken from {notice.opens} (unix seconds) on.")
+    if now >= notice.closes:
+        raise Problem("task-ended", f"Reports were taken until {notice.closes} (unix seconds).")
+    if not _MEDIA.fullmatch(request.headers.get("content-type", "")):
+        raise Problem("unsupported-media-type", f"Send {MEDIA_TYPE}; version=1.")
+    token = bearer(request)
+    if notice.tokens and not token:
+        raise Problem("token-required", "Send the upload token that you were given: Authorization: Bearer hu_...")
+    body = await read_body(request, limits.most_bytes, limits.body_seconds)
+    try:
+        batch = collection.kind.read(body)
+    except ValueError as error:
+        raise Problem("malformed-batch", str(error)) from None
+    if not len(batch):
+        raise Problem("empty-batch")
+    if len(batch) > limits.most_reports:
+        raise Problem("too-many-reports", f"Send at most {limits.most_reports} reports at a time.")
+    batch, failures, places = _sift(collection, batch)
+    outcome = Outcome()
+    if len(batch):
+        digest = digest_of(token) if notice.tokens else None
+        stored = collection.kind.upload(collection.number, batch, collection.first, digest)
+        outcome = await service.store(stored)
+    if outcome.refused:
+        raise Problem(outcome.refused)
+    failures += [(i if places is None else places[i], code) for i, code in outcome.failures]
+    return _acknowledge(service, collection, body, outcome, sorted(failures))
+
+
+def _sift(collection: Collection, batch: ReadBatch) -> tuple[ReadBatch, list[tuple[int, str]], list[int] | None]:
+    """Set aside reports that are invalid, or of a simulation where none is taken; return where the rest stood."""
+    failures = [(i, "invalid-report") for i in sorted(batch.invalid)]
+    if not collection.simulation and batch.simulation.any():
+        marked = np.flatnonzero(batch.simulation).tolist()
+        failures += [(i, "simulation-refused") for i in marked if i not in batch.invalid]
+    if not failures:
+        return batch, failures, None
+    out = {i for i, _ in failures}
+    places = [i for i in range(len(batch)) if i not in out]
+    rest = ReadBatch([batch.tokens[i] for i in places], batch.payloads[places], batch.simulation[places], frozenset())
+    return rest, failures, places
+
+
+def _acknowledge(
+    service: Service, collection: Collection, body: bytes, outcome: Outcome, failures: list[tuple[int, str]]
+) -> Response:
+    service.reports["accepted"] += outcome.accepted
+    if outcome.duplicates:
+        service.reports["duplicates"] += outcome.duplicates
+    listed = []
+    for i, code in failures:
+        service.refuse(collection.number, code)
+        service.reports["failed"] += 1
+        listed.append({"index": i, "id": collection.kind.id_in(body, i).hex(), "code": code})
+    return answer({"accepted": outcome.accepted, "duplicates": outcome.duplicates, "failures": listed})
+
+
+async def status(request: Request) -> Response:
+    """Return progress, refusals by reason, what a forged report can do, and alarms."""
+    service = await curator(request)
+    now, collection = service.clock(), await _collection(request, service)
+    return answer(await run_in_threadpool(lambda: Overview(service, collection, now).to_dict()))
+
+
+async def close_task(request: Request) -> Response:
+    """Close a task for ever."""
+    service = await curator(request)
+    now, collection = service.clock(), await _collection(request, service)
+
+    def work() -> dict[str, Any]:
+        service.close(collection, int(now))
+        return Overview(service, collection, now).to_dict()
+
+    return answer(await run_in_threadpool(work))
+
+
+async def issue_tokens(request: Request) -> Response:
+    """Make upload tokens."""
+    service = await curator(request)
+    collection, wanted = await _collection(request, service), await decode(request, NewTokens)
+    if not 1 <= wanted.count <= 100_000 or not 1 <= wanted.quota <= 1 << 40:
+        raise Problem("invalid-request", "'count' must be 1 .. 100000 and 'quota' at least 1.")
+    if not collection.announcement.tokens:
+        raise Problem("not-available", "This task takes reports without tokens.")
+    made = await run_in_threadpool(service.issue_tokens, collection, wanted.count, wanted.quota)
+    return answer({"tokens": made}, 201, {"Cache-Control": "no-store"})
+
+
+async def model(request: Request) -> Response:
+    """Return the model of all acknowledged reports."""
+    service = await curator(request)
+    now, collection = service.clock(), await _collection(request, service)
+    fallback = request.query_params.get("fallback")
+    if fallback is not None and (fallback not in _FALLBACKS or collection.announcement.kind != "local"):
+        raise Problem("invalid-request", f"'fallback' is one of {list(_FALLBACKS)}, for local tasks only.")
+    text = await run_in_threadpool(lambda: Overview(service, collection, now).model(fallback).to_json())
+    return Response(text, media_type="application/json")
+
+
+async def leaves(request: Request) -> Response:
+    """Return the table of leaves, and what more reports would buy."""
+    service = await curator(request)
+    now, collection = service.clock(), await _collection(request, service)
+    try:
+        level = float(request.query_params.get("level", "0.9"))
+    except ValueError:
+        level = 0.0
+    if not 0 < level < 1:
+        raise Problem("invalid-request", "'level' must be between 0 and 1.")
+
+    def work() -> bytes:
+        seen = Overview(service, collection, now)
+        found = seen.model()
+        rows, more = seen.leaves(found, level), [str(f) for f in seen.forecasts(found)]
+        return json.dumps({"n_reports": found.n_reports, "level": level, "leaves": rows, "forecasts": more}).encode()
+
+    return Response(await run_in_threadpool(work), media_type="application/json")
+
+
+async def data(request: Request) -> Response:
+    """Return the data set of a label task (CSV) or the reports of a first round."""
+    service = await curator(request)
+    now, collection = service.clock(), await _collection(request, service)
+    media, body = await run_in_threadpool(lambda: Overview(service, collection, now).data())
+    return Response(body, media_type=media)
+
+
+V1 = [
+    Route("/v1/tasks/{id}/reports", upload, methods=["POST"]),
+    Route("/v1/tasks/{id}", get_task, methods=["GET"]),
+    Route("/v1/tasks", create_task, methods=["POST"]),
+    Route("/v1/tasks", list_tasks, methods=["GET"]),
+    Route("/v1/tasks/{id}/status", status, methods=["GET"]),
+    Route("/v1/tasks/{id}/close", close_task, methods=["POST"]),
+    Route("/v1/tasks/{id}/tokens", issue_tokens, methods=["POST"]),
+    Route("/v1/tasks/{id}/model", model, methods=["GET"]),
+    Route("/v1/tasks/{id}/leaves", leaves, methods=["GET"]),
+    Route("/v1/tasks/{id}/data", data, methods=["GET"]),
+    Route("/v1/tasks/{id}/second", second_round, methods=["POST"]),
+]

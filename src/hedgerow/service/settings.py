@@ -1,0 +1,37 @@
+"""What can be set about a running service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Limits and rhythms; the defaults suit one machine.
+
+    Attributes
+    ----------
+    most_bytes, most_reports : int
+        Largest upload.
+    most_json : int
+        Largest control message (a task, say).
+    body_seconds : float
+        How long a body may take to arrive.
+    group, waiting : int
+        Most reports in one commit, and waiting for one; beyond, uploads are refused with ``busy``.
+    aggregate_seconds : float
+        Rhythm of aggregation.
+    storage : bool
+        False acknowledges without storing anything: for measuring what storage costs, never for collecting.
+    """
+
+    most_bytes: int = 8 << 20
+    most_reports: int = 10_000
+    most_json: int = 16 << 20
+    body_seconds: float = 20.0
+    group: int = 20_000
+    waiting: int = 200_000
+    aggregate_seconds: float = 1.0
+    storage: bool = True

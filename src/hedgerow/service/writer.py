@@ -1,0 +1,156 @@
+"""One thread writes. Requests wait in a queue; the thread takes all that wait and commits them together.
+
+A request is answered only after its commit is on the disk. While one group is being written the next gathers, so
+the cost of a commit is shared by whoever came in the meantime (group commit).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from hedgerow.service.database import Database, StorageError
+from hedgerow.service.intake import Outcome, Upload, take
+
+__all__ = ["Busy", "Writer"]
+
+T = TypeVar("T")
+_Job = tuple[Callable[[Connection], Any], "Future[Any]"]
+_NOTHING: tuple[()] = ()
+_Waiting = tuple[Upload, "asyncio.Future[Outcome]", asyncio.AbstractEventLoop]
+
+
+class Busy(StorageError):
+    """More reports wait than may wait; the sender should try again later."""
+
+
+class Writer:
+    """Commits uploads in groups, and other changes one at a time, in the order of arrival.
+
+    Parameters
+    ----------
+    database : Database
+        Where to write.
+    group : int
+        Most reports in one commit.
+    waiting : int
+        Most reports that may wait; beyond, uploads are refused at once.
+    """
+
+    def __init__(self, database: Database, *, group: int = 20_000, waiting: int = 200_000) -> None:
+        self.database, self.group, self.most_waiting = database, group, waiting
+        self.commits = self.committed = self.waiting = 0
+        self._queue: queue.SimpleQueue[_Waiting | _Job | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+        self._stopping = False
+
+    def start(self) -> Writer:
+        """Start the thread."""
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Commit what waits, then end the thread."""
+        self._stopping = True
+        self._queue.put(None)
+        if self._thread.is_alive():
+            self._thread.join()
+
+    async def upload(self, upload: Upload) -> Outcome:
+        """Store reports; return when they are on the disk."""
+        if self._stopping or self.waiting + len(upload) > self.most_waiting:
+            raise Busy(f"{self.waiting} reports wait to be written; try again in a moment.")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Outcome] = loop.create_future()
+        self.waiting += len(upload)  # both ends of the count run in the event loop
+        future.add_done_callback(_heard)
+        self._queue.put((upload, future, loop))
+        try:
+            return await asyncio.shield(future)
+        finally:
+            self.waiting -= len(upload)
+
+    def run(self, change: Callable[[Connection], T]) -> T:
+        """Make a change in its own transaction and wait for it (not from the event loop)."""
+        if self._stopping or not self._thread.is_alive():
+            raise Busy("the service is not running; try again in a moment.")
+        future: Future[T] = Future()
+        self._queue.put((change, future))
+        return future.result()
+
+    def _run(self) -> None:
+        item: _Waiting | _Job | tuple[()] | None = self._queue.get()
+        while item is not None:
+            if len(item) == 0:
+                item = self._queue.get()
+                continue
+            if len(item) == 2:
+                self._change(*item)
+                item = _NOTHING
+                continue
+            group, n = [item], len(item[0])
+            item = self._next()
+            while item is not None and len(item) == 3 and n < self.group:
+                group.append(item)
+                n += len(item[0])
+                item = self._next()
+            self._commit(group)
+
+    def _next(self) -> _Waiting | _Job | tuple[()] | None:
+        """Return what waits next; an empty tuple if nothing does."""
+        try:
+            return self._queue.get_nowait()
+        except queue.Empty:
+            return _NOTHING
+
+    def _change(self, change: Callable[[Connection], Any], future: Future[Any]) -> None:
+        try:
+            with self.database.write() as connection:
+                result = change(connection)
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    def _commit(self, group: list[_Waiting]) -> None:
+        try:
+            with self.database.write() as connection:
+                outcomes = take(self.database, connection, [upload for upload, _, _ in group])
+        except BaseException as error:
+            _answer(group, [error] * len(group))
+            return
+        self.commits += 1
+        self.committed += sum(o.accepted for o in outcomes)
+        _answer(group, outcomes)
+
+
+def _answer(group: list[_Waiting], results: list[Any]) -> None:
+    """Wake the requests, with one call into each event loop."""
+    loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Outcome], Any]]] = {}
+    for (_, future, loop), result in zip(group, results, strict=True):
+        loops.setdefault(loop, []).append((future, result))
+    for loop, answers in loops.items():
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_settle, answers)
+
+
+def _settle(answers: list[tuple[asyncio.Future[Outcome], Any]]) -> None:
+    for future, result in answers:
+        if future.done():
+            continue
+        if isinstance(result, BaseException):
+            future.set_exception(result)
+        else:
+            future.set_result(result)
+
+
+def _heard(future: asyncio.Future[Outcome]) -> None:
+    """Look at an error even if the client has gone, so that nobody complains that it was never looked at."""
+    if not future.cancelled():
+        future.exception()
