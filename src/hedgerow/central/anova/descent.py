@@ -14,7 +14,7 @@ from hedgerow.central.anova.design import GRID, Rows
 from hedgerow.central.anova.quantiles import project
 from hedgerow.randomness import Randomness
 
-__all__ = ["UNIT", "Descent", "Steps", "descend", "noise_variance"]
+__all__ = ["UNIT", "Descent", "Steps", "allocation", "descend", "influences", "noise_variance"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -27,6 +27,7 @@ _LEVELS = 1 << 12  # least number of levels of a clipped residual
 _CELLS, _RATIO, _QUANTILE = 14, 0.7, 0.9
 _COUNT = 256
 _LOOKS = (0.1, 0.7)
+_EVEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,10 @@ def descend(
     Proof: given v and c, record i adds the whole numbers ``q_i phi_i`` with ``|q_i| <= w`` (w levels, checked in
     integers for several outputs) and ``|phi_i|`` bounded, so the sum changes by at most ``w |phi|`` under add/remove.
     All products and sums are whole numbers below 2**53: exact in any order, hence no other record's term changes.
-    Looks at the residuals count each record in one cell. Prices: :class:`~.accounting.GaussianPurse`.
+    Looks at the residuals count each record in one cell. Prices: :class:`~.accounting.GaussianPurse`; which round gets
+    how much is decided beforehand (:func:`allocation`).
     """
-    each = purse.release(steps.share / steps.rounds, norm, _LEVELS)
+    parts = allocation(steps, energy, purse.order)
     theta, before, total = start.copy(), start.copy(), np.zeros_like(start)
     half = steps.rounds - max(1, steps.rounds // 2)
     looks = {int(share * steps.rounds) for share in _LOOKS}
@@ -94,6 +96,7 @@ def descend(
         at = _whole(theta + steps.momentum * (theta - before))
         if t in looks:
             clip = min(clip, _look(rows, targets, at, edge, steps, purse, randomness))
+        each = purse.release(steps.share * parts[t], norm, _LEVELS)
         sums = _gradient(rows, targets, at, clip, each.weight, purse.order)
         unit = clip / (each.weight * GRID)
         gradient = each.noisy(sums, randomness) * unit
@@ -165,20 +168,40 @@ def _look(
     return float(edges[min(int(np.searchsorted(share, _QUANTILE)), _CELLS - 1)])
 
 
-def noise_variance(steps: Steps, noise: list[float], energy: FloatArray) -> FloatArray:
-    r"""Return the variance that noise alone gives each averaged coefficient, were the basis orthogonal.
+def influences(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:
+    r"""Return what one unit of noise in each round (rows) adds to each averaged coefficient, were the basis orthogonal.
 
     The recursion is linear in the noise, ``theta+ = (1 - eta h)((1 + beta) theta - beta theta') + (eta/n) z``, with
     ``h = E phi_m**2`` taken as public; running it backwards from the average gives the factor of each round's noise.
     """
     contraction = 1.0 - steps.rate * np.clip(energy, 0.0, 1.0)
-    rounds = len(noise)
     averaged = rounds - max(1, rounds // 2)
-    after, later = np.zeros_like(energy), np.zeros_like(energy)
-    variance = np.zeros_like(energy)
+    out = np.zeros((rounds + 2, energy.size))
     for t in range(rounds - 1, -1, -1):
         own = 1.0 / (rounds - averaged) if t >= averaged else 0.0
-        now = own + contraction * ((1 + steps.momentum) * after - steps.momentum * later)
-        variance += (now * steps.rate / steps.size * noise[t]) ** 2
-        after, later = now, after
-    return variance
+        out[t] = own + contraction * ((1 + steps.momentum) * out[t + 1] - steps.momentum * out[t + 2])
+    return np.asarray(out[:rounds] * (steps.rate / steps.size))
+
+
+def noise_variance(steps: Steps, noise: list[float], energy: FloatArray) -> FloatArray:
+    """Return the variance that noise of these deviations gives each averaged coefficient."""
+    return np.asarray(np.square(noise) @ influences(steps, energy, len(noise)) ** 2)
+
+
+def allocation(steps: Steps, energy: FloatArray, order: int) -> list[Fraction]:
+    r"""Return each round's share of the budget: larger where noise does more harm. Nothing private enters.
+
+    With ``A_t = sum_m h_m influence_{tm}**2`` noise adds ``sum_t A_t s_t**2`` to the mean square of predictions. A
+    share b buys Gaussian noise of variance ``1/b`` (Laplace: ``1/b**2``), so shares proportional to ``A**(1/2)``
+    (``A**(1/3)``) make the least of it; a tenth is spread evenly, for no round is without use.
+
+    >>> steps = Steps(4, 1.0, 0.0, Fraction(1), Fraction(0), 100.0)
+    >>> parts = allocation(steps, np.array([1.0, 0.01]), 2)
+    >>> [round(float(b), 2) for b in parts], sum(parts) <= 1
+    ([0.1, 0.1, 0.41, 0.4], True)
+    """
+    harm = influences(steps, energy, steps.rounds) ** 2 @ energy
+    wanted = harm ** (0.5 if order == 2 else 1 / 3)
+    mixed = wanted / max(float(wanted.sum()), 1e-300) + _EVEN / steps.rounds
+    whole = [int(b) for b in np.floor(mixed / (1 + _EVEN) * (1 << 30))]
+    return [Fraction(b, max(sum(whole), 1 << 30)) for b in whole]
