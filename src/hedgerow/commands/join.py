@@ -1,0 +1,164 @@
+"""``hedgerow join``: answer a curator's question from this device."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from hedgerow.commands.files import add_command, naming, report
+from hedgerow.errors import HedgerowError
+
+if TYPE_CHECKING:
+    from hedgerow.holder import Answer, Holder, Invitation, Receipt, ServiceError
+
+_DESCRIPTION = """Show a task in plain words, randomise your record on this device, show the bytes, ask, and send them.
+
+The record stays here. The report is drawn once and kept on disk before it is sent; a second run sends the same bytes.
+What each curator was given in total is kept too, and a report beyond the limit is refused.
+
+  hedgerow join https://town.example/join/ID age=41 hours=12.5
+  hedgerow join https://town.example/join/ID --record me.json --yes"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(subparsers, "join", "answer a curator's question from this device", _DESCRIPTION)
+    parser.add_argument("url", nargs="?", metavar="URL", help="the link to the task; may end in #token=...")
+    parser.add_argument("values", nargs="*", metavar="NAME=VALUE", help="the record, value by value")
+    parser.add_argument("--record", metavar="FILE", help="the record, as a JSON object")
+    parser.add_argument("--private", metavar="NAME,...", help="features to keep private, if the task lets you choose")
+    parser.add_argument("--token", help="one-time token, if the task asks for one")
+    parser.add_argument("--key", help="the curator's public key (base64url): refuse any other")
+    parser.add_argument("--home", metavar="DIR", help="where this device keeps its reports (default: ~/.hedgerow)")
+    parser.add_argument(
+        "--show", action="store_true", help="show the task, and the bytes if there is a record; send nothing"
+    )
+    parser.add_argument("--yes", action="store_true", help="send without asking")
+    parser.add_argument("--resend", action="store_true", help="send all reports that were not acknowledged yet, again")
+    parser.add_argument("--insecure", action="store_true", help="allow http to other machines")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Answer one task, or send again."""
+    from hedgerow.holder import Holder
+
+    holder = Holder(arguments.home, insecure=arguments.insecure)
+    if arguments.resend:
+        return _resend(arguments, holder)
+    if arguments.url is None:
+        raise HedgerowError("URL is needed: the link to the task (or --resend).")
+    invitation = holder.fetch(arguments.url, trusted_key=arguments.key)
+    record = _record(arguments, invitation)
+    if not arguments.json:
+        print(invitation.describe(), "\n")
+    if not record:
+        if not arguments.show:
+            raise HedgerowError("a record is needed: NAME=VALUE ..., or --record FILE (--show only shows the task).")
+        return _summary(arguments, invitation)
+    answer = holder.answer(invitation, record, mask=_mask(arguments, invitation))
+    if not arguments.json:
+        print("\n".join(_bytes(answer)))
+    if arguments.show:
+        return _summary(arguments, invitation, answer)
+    if not arguments.yes and not _consent():
+        print("Nothing was sent, and nothing was spent. The report is kept; if you come back it will be the same.")
+        return 1
+    token = arguments.token or parse_qs(urlsplit(arguments.url).fragment).get("token", [None])[0]
+    return _summary(arguments, invitation, answer, holder.send(answer, token=token))
+
+
+def _record(arguments: argparse.Namespace, invitation: Invitation) -> dict[str, Any]:
+    """Return the record, numbers as numbers and categories as text."""
+    from hedgerow.holder.make import question
+
+    record: dict[str, Any] = {}
+    if arguments.record is not None:
+        with naming(arguments.record), open(arguments.record, "rb") as file:
+            try:
+                record = json.load(file)
+            except ValueError as error:
+                raise HedgerowError(f"a record is a JSON object: {error}") from None
+            if not isinstance(record, dict):
+                raise HedgerowError(f"a record is a JSON object. Got {type(record).__name__} instead.")
+    for item in arguments.values:
+        name, sign, value = item.partition("=")
+        if not sign:
+            raise HedgerowError(f"{item!r} is not NAME=VALUE.")
+        record[name] = value
+    _, names = question(invitation.notice.task)
+    if unknown := sorted(set(record) - set(names)):
+        raise HedgerowError(f"the task does not ask for {unknown}; it asks for {list(names)}.")
+    return record
+
+
+def _mask(arguments: argparse.Namespace, invitation: Invitation) -> Sequence[bool] | None:
+    if arguments.private is None:
+        return None
+    task = invitation.notice.task
+    if getattr(task, "masks", "") != "personal":
+        raise HedgerowError("--private is for tasks of two rounds that let each holder choose; leave it out.")
+    chosen = {name for name in arguments.private.split(",") if name}
+    if unknown := sorted(chosen - set(task.space.names)):
+        raise HedgerowError(f"--private names {unknown}; the task asks for {list(task.space.names)}.")
+    return [name in chosen for name in task.space.names]
+
+
+def _bytes(answer: Answer) -> list[str]:
+    """Return the body in hexadecimal, 32 bytes a line."""
+    text = answer.body.hex(" ")
+    lines = [f"  {text[i : i + 96].rstrip()}" for i in range(0, len(text), 96)]
+    head = f"The {len(answer.body)} bytes that would leave this device, and nothing else of your record:"
+    if answer.again:
+        head = (
+            f"This task was answered before. The same {len(answer.body)} bytes are used again, whatever the record is "
+            "now, so that nothing more can be learnt:"
+        )
+    return [head, *(lines if len(lines) <= 24 else [*lines[:23], f"  ... {len(lines) - 23} more lines"])]
+
+
+def _consent() -> bool:
+    if not sys.stdin.isatty():
+        raise HedgerowError("nobody is there to ask; use --yes to send without asking. Nothing was sent or spent.")
+    print("Decide by what is asked and by the odds, not by how the noise fell.")
+    return input("Send these bytes? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _summary(
+    arguments: argparse.Namespace, invitation: Invitation, answer: Answer | None = None, receipt: Receipt | None = None
+) -> int:
+    notice = invitation.notice
+    summary: dict[str, Any] = {"task": notice.id, "kind": notice.kind, "key": notice.fingerprint, "sent": False}
+    lines = []
+    if answer is not None:
+        summary |= {"body": answer.body.hex(), "again": answer.again, "micro_epsilon": answer.cost.epsilon}
+    if receipt is not None:
+        summary |= {"sent": True, "accepted": receipt.accepted, "duplicate": receipt.duplicate, "code": receipt.code}
+        lines = [_outcome(receipt)]
+    report(arguments, summary, lines)
+    return 0 if receipt is None or receipt.final else 1
+
+
+def _outcome(receipt: Receipt) -> str:
+    if receipt.accepted:
+        return "The curator has your report. Thank you."
+    if receipt.duplicate:
+        return "The curator had this very report already; it counts once."
+    return f"The curator refused the report: {receipt.code}. It stays paid for; do not make another."
+
+
+def _resend(arguments: argparse.Namespace, holder: Holder) -> int:
+    from hedgerow.holder import ServiceError
+
+    results = holder.resend()
+
+    def say(result: Receipt | ServiceError) -> str:
+        return str(result) if isinstance(result, ServiceError) else _outcome(result)
+
+    lines = [f"{task_id[:12]}: {say(result)}" for task_id, result in results.items()]
+    report(arguments, {"results": {t: say(r) for t, r in results.items()}}, lines or ["No report is waiting."])
+    return int(any(isinstance(r, ServiceError) or not r.final for r in results.values()))

@@ -1,0 +1,189 @@
+"""Talk to a curator's server: fetch an announcement, post a body, try again with patience. Standard library only."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.randomness import SecureRandomness
+
+__all__ = ["REPORTS", "Client", "Place", "Receipt", "ServiceError", "read_url"]
+
+REPORTS = "application/vnd.hedgerow.reports+bin; version=1"
+_MOST_BYTES = 64 << 20
+_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+_TASK = re.compile(r"^(?P<base>.*)/(?:v1/tasks|join)/(?P<id>[0-9a-f]{64})/?$")
+
+
+class ServiceError(HedgerowError):
+    """The server refused, or could not be reached; ``code`` is its stable word for why, ``status`` the HTTP status."""
+
+    def __init__(self, message: str, *, code: str = "", status: int = 0) -> None:
+        super().__init__(message)
+        self.code, self.status = code, status
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a task is: the server's base address and the task's id."""
+
+    base: str
+    task_id: str
+
+    @property
+    def task_url(self) -> str:
+        """Where the announcement is."""
+        return f"{self.base}/v1/tasks/{self.task_id}"
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What the server said to an upload of one report."""
+
+    accepted: bool
+    duplicate: bool
+    code: str = ""
+
+    @property
+    def final(self) -> bool:
+        """Whether the report is counted: now, or already before."""
+        return self.accepted or self.duplicate
+
+
+def read_url(url: str, *, insecure: bool = False) -> Place:
+    """Return the place that a link to a task or to its page names.
+
+    >>> read_url("https://town.example/join/" + 64 * "0" + "#token=abc").base
+    'https://town.example'
+    """
+    parts = urllib.parse.urlsplit(url)
+    found = _TASK.match(parts.path)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not found or parts.username:
+        raise HedgerowError(f"'url' must be a link to a task, https://host/join/<64 hexadecimal digits>. Got {url!r}.")
+    if parts.scheme == "http" and not is_loopback(parts.hostname) and not insecure:
+        raise HedgerowError(
+            f"{parts.hostname} is asked for over http, where anybody on the way can change the page and see that you "
+            "take part. Use https, or insecure=True (--insecure) if you know better."
+        )
+    base = urllib.parse.urlunsplit((parts.scheme, parts.netloc.lower(), found["base"], "", ""))
+    return Place(base, found["id"])
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name is this machine."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A report goes where the holder agreed to send it and nowhere else."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class Client:
+    """Requests with patience: what may help later is tried again, what cannot is said at once.
+
+    Parameters
+    ----------
+    attempts : int
+        How often to try.
+    timeout : float
+        Seconds for one attempt.
+    sleep : callable
+        Waits between attempts (for tests).
+    """
+
+    def __init__(
+        self, *, attempts: int = 6, timeout: float = 20.0, sleep: Callable[[float], object] = time.sleep
+    ) -> None:
+        self.attempts, self.timeout, self._sleep = attempts, timeout, sleep
+
+    def get(self, url: str) -> bytes:
+        """Fetch a document."""
+        return self._patiently(urllib.request.Request(url, headers={"Accept": "application/json"}))
+
+    def post_reports(self, url: str, body: bytes, token: str | None = None) -> Receipt:
+        """Upload a batch of one report; the same bytes again are harmless."""
+        headers = {"Content-Type": REPORTS, "Accept": "application/json"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        answer = self._patiently(urllib.request.Request(url, data=body, headers=headers, method="POST"))
+        return read_receipt(answer)
+
+    def _patiently(self, request: urllib.request.Request) -> bytes:
+        for attempt in range(1, self.attempts + 1):
+            wait = 0.5 * 2 ** (attempt - 1)
+            try:
+                return self._once(request)
+            except urllib.error.HTTPError as error:
+                problem = _problem(error)
+                if error.code not in _AGAIN or attempt == self.attempts:
+                    raise problem from None
+                wait = max(wait, min(_seconds(error.headers.get("Retry-After")), 60.0))
+            except (OSError, http.client.HTTPException) as error:  # no answer, or half of one
+                if attempt == self.attempts:
+                    host = urllib.parse.urlsplit(request.full_url).netloc
+                    reason = getattr(error, "reason", error)
+                    raise ServiceError(f"{host} cannot be reached ({reason}); try again later.") from error
+            jitter = int(SecureRandomness().integers(1000, 1)[0]) / 1000
+            self._sleep(min(wait, 60.0) * (0.5 + jitter / 2))
+        raise AssertionError("unreachable")
+
+    def _once(self, request: urllib.request.Request) -> bytes:
+        handlers: list[Any] = [_NoRedirect()]
+        if is_loopback(urllib.parse.urlsplit(request.full_url).hostname or ""):
+            handlers.append(urllib.request.ProxyHandler({}))
+        with urllib.request.build_opener(*handlers).open(request, timeout=self.timeout) as response:
+            data: bytes = response.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise FormatError(f"the answer has more than {_MOST_BYTES >> 20} MiB; it is not a task.")
+        return data
+
+
+def read_receipt(data: bytes) -> Receipt:
+    """Read the answer to an upload of one report."""
+    try:
+        content = json.loads(data)
+        accepted, duplicates, failures = content["accepted"], content["duplicates"], content["failures"]
+        code = str(failures[0]["code"]) if failures else ""
+        whole = type(accepted) is int and type(duplicates) is int and isinstance(failures, list)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise ServiceError(f"the server's answer is not a receipt: {error!r}; send the same report again.") from None
+    if not whole or accepted + duplicates + len(failures) != 1:
+        raise ServiceError("the server's receipt is not about one report; send the same report again.")
+    return Receipt(accepted == 1, duplicates == 1, code)
+
+
+def _problem(error: urllib.error.HTTPError) -> ServiceError:
+    """Return the problem document of RFC 9457 as an error, whatever the body is."""
+    code, detail = "", ""
+    try:
+        content = json.loads(error.read(1 << 16))
+        code = str(content.get("code") or str(content.get("type", "")).rsplit("/", 1)[-1])
+        detail = str(content.get("detail") or content.get("title") or "")
+    except (ValueError, AttributeError, OSError, http.client.HTTPException):
+        pass
+    host = urllib.parse.urlsplit(error.url).netloc
+    text = "".join(c if c.isprintable() else " " for c in (detail or str(error.reason)))[:300]
+    return ServiceError(f"{host} answered {error.code} {code}: {text}", code=code, status=error.code)
+
+
+def _seconds(value: str | None) -> float:
+    try:
+        return max(0.0, float(value or 0))
+    except ValueError:
+        return 0.0

@@ -1,0 +1,228 @@
+"""The holder on its own device: fetch, look, draw once, pay, send, and send the same again if need be."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.holder.budget import Cost, Limits
+from hedgerow.holder.client import Client, Place, Receipt, ServiceError, read_url
+from hedgerow.holder.make import make_body
+from hedgerow.holder.store import Store
+from hedgerow.holder.words import describe, when
+from hedgerow.protocol.announcement import Announcement
+from hedgerow.protocol.keys import fingerprint
+from hedgerow.protocol.semi import CellTask, FirstReports, Secrets
+from hedgerow.randomness import Randomness
+
+__all__ = ["Answer", "Holder", "Invitation", "default_home"]
+
+
+def default_home() -> Path:
+    """Return where a device keeps its reports: ``$HEDGEROW_HOME``, or ``~/.hedgerow``."""
+    return Path(os.environ.get("HEDGEROW_HOME") or Path.home() / ".hedgerow")
+
+
+def checkpoint(name: str) -> None:
+    """Do nothing; tests stop the process here, between any two steps."""
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A verified announcement, where it came from, and what the device knows about it."""
+
+    notice: Announcement
+    place: Place
+    first_contact: bool
+    budget: str
+
+    def describe(self) -> str:
+        """Return everything a person should know before answering."""
+        text = describe(self.notice, self.budget)
+        if self.first_contact:
+            text += (
+                f"\nThis device meets this key for the first time. Compare {self.notice.fingerprint} with what the "
+                "curator published elsewhere; from your first answer on, another key at this address is refused."
+            )
+        return text
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A report on disk. ``again`` says that it was drawn before: whatever the record is now, the bytes are the same."""
+
+    invitation: Invitation
+    body: bytes
+    cost: Cost
+    again: bool
+
+
+class Holder:
+    """A person's device.
+
+    Parameters
+    ----------
+    home : path-like, optional
+        Folder of the device's file (made with mode 0700); by default :func:`default_home`.
+    limits : Limits, optional
+        Most epsilon for one curator, and for all; stored with the first use, and never renewed silently.
+    client : Client, optional
+        How to reach servers.
+    randomness : Randomness, optional
+        Secure by default; a seeded source makes simulations.
+    clock : callable, optional
+        The time in unix seconds.
+    insecure : bool
+        Whether to talk http to other machines.
+
+    Notes
+    -----
+    The same task is answered once: its report is drawn once and used for every retry, and for every curator who asks
+    the very same question. A report that was drawn but never sent costs nothing. Decide by the description and the
+    odds, before you look at the bytes: a report that is held back *because of what it says* would tell something too.
+    """
+
+    def __init__(
+        self,
+        home: str | os.PathLike[str] | None = None,
+        *,
+        limits: Limits | None = None,
+        client: Client | None = None,
+        randomness: Randomness | None = None,
+        clock: Callable[[], float] = time.time,
+        insecure: bool = False,
+    ) -> None:
+        self.home = Path(home) if home is not None else default_home()
+        self.store = Store(self.home / "holder.sqlite", limits)
+        self._client, self._randomness, self._clock, self._insecure = client or Client(), randomness, clock, insecure
+
+    def fetch(self, url: str, *, trusted_key: bytes | str | None = None) -> Invitation:
+        """Fetch a task and verify it: signature, id, and that this address has not changed its key."""
+        place = read_url(url, insecure=self._insecure)
+        notice = Announcement.from_json(self._client.get(place.task_url)).verify(trusted_key)
+        if notice.id != place.task_id:
+            raise FormatError(
+                f"the server sent the task {notice.id[:12]}..., not {place.task_id[:12]}...; do not answer."
+            )
+        seen = self.store.trusted(place.base)
+        if seen is not None and seen != notice.public_key:
+            raise FormatError(
+                f"{place.base} used the key {fingerprint(seen)} before, and now {notice.fingerprint}. Do not answer; "
+                "ask the curator by another way what happened."
+            )
+        return Invitation(notice, place, seen is None and trusted_key is None, self._budget(notice))
+
+    def _budget(self, notice: Announcement) -> str:
+        key, store = notice.public_key, self.store
+        return (
+            f"this curator was given {store.spent(key)} of {store.limit_of(key)} so far; "
+            f"all together {store.spent()} of {store.total}"
+        )
+
+    def answer(
+        self, invitation: Invitation, record: Mapping[str, Any], *, mask: Sequence[bool] | None = None
+    ) -> Answer:
+        """Draw the report and put it on disk; nothing leaves and nothing is spent yet.
+
+        A task that was answered before gives the same bytes again, even if the record has changed since.
+        """
+        notice = invitation.notice
+        task, cost = notice.task, _cost(notice)
+        if known := self.store.kept(notice.id):
+            return Answer(invitation, known.body, known.cost, True)
+        self._check_window(notice)
+        self.store.check(notice.id, notice.public_key, cost)
+        first = task.first if isinstance(task, CellTask) else None
+        secrets = None if first is None else self._secrets(notice, first, record)
+
+        def draw() -> tuple[bytes, bytes | None]:
+            body, kept = make_body(task, record, self._randomness, mask=mask, secrets=secrets)
+            checkpoint("drawn")
+            return body, None if kept is None else kept.to_bytes()
+
+        kept = self.store.keep(notice.id, cost, draw, first=None if first is None else first.id)
+        checkpoint("kept")
+        return Answer(invitation, kept.body, kept.cost, False)
+
+    def _check_window(self, notice: Announcement) -> None:
+        now = self._clock()
+        if now >= notice.closes:
+            raise ServiceError(f"this task closed on {when(notice.closes)}. Nothing was spent.", code="closed")
+        if now < notice.opens:
+            raise ServiceError(f"this task opens on {when(notice.opens)}. Nothing was spent.", code="not-open")
+
+    def _secrets(self, notice: Announcement, first: Any, record: Mapping[str, Any]) -> Secrets:
+        """Return what the first round left here, if this second round may use it."""
+        kept = self.store.kept(first.id)
+        if kept is None or kept.secrets is None:
+            raise HedgerowError("this is a second round, and this device did not answer the first. Nothing was spent.")
+        if not self.store.charged(first.id, notice.public_key):
+            raise HedgerowError("the first round was not sent to this curator; answer that first. Nothing was spent.")
+        sent, z = FirstReports.from_bytes(first, kept.body), first.space.encode_record(record)
+        if not np.array_equal(sent.Z[0][~sent.private[0]], z[~sent.private[0]]):
+            raise HedgerowError("the public features differ from the first round's; answer with the same record.")
+        return Secrets.from_bytes(first, kept.secrets)
+
+    def send(self, answer: Answer, *, token: str | None = None) -> Receipt:
+        """Book the cost on disk, then send the bytes; again and again the same ones until the server has them."""
+        notice, place = answer.invitation.notice, answer.invitation.place
+        if notice.tokens and not (token or self.store.sending(notice.id, place.base)[1]):
+            raise HedgerowError(
+                "this task takes one report a token, and 'token' is missing: use the link you were sent."
+            )
+        self.store.charge(notice.id, place.base, notice.public_key, token)
+        checkpoint("charged")
+        return self._deliver(place)
+
+    def _deliver(self, place: Place) -> Receipt:
+        kept = self.store.kept(place.task_id)
+        assert kept is not None
+        state, token = self.store.sending(place.task_id, place.base)
+        if state == "accepted":
+            return Receipt(False, True)
+        try:
+            receipt = self._client.post_reports(f"{place.task_url}/reports", kept.body, token)
+        except ServiceError as error:
+            if 400 <= error.status < 500 and error.status not in (408, 425, 429):
+                self.store.settle(place.task_id, place.base, f"refused {error.code}".strip())
+            raise
+        checkpoint("sent")
+        self.store.settle(place.task_id, place.base, "accepted" if receipt.final else f"refused {receipt.code}")
+        return receipt
+
+    def resend(self) -> dict[str, Receipt | ServiceError]:
+        """Send all reports that were paid for and not acknowledged; return what became of each task."""
+        results: dict[str, Receipt | ServiceError] = {}
+        for task_id, base in self.store.waiting():
+            try:
+                results[task_id] = self._deliver(Place(base, task_id))
+            except ServiceError as error:
+                results[task_id] = error
+        return results
+
+    def join(
+        self,
+        url: str,
+        record: Mapping[str, Any],
+        *,
+        consent: Callable[[Answer], bool],
+        mask: Sequence[bool] | None = None,
+        token: str | None = None,
+        trusted_key: bytes | str | None = None,
+    ) -> Receipt | None:
+        """Fetch, draw, ask ``consent`` (a function that is shown the answer), and send; None if it says no."""
+        answer = self.answer(self.fetch(url, trusted_key=trusted_key), record, mask=mask)
+        return self.send(answer, token=token) if consent(answer) else None
+
+
+def _cost(notice: Announcement) -> Cost:
+    """Return what an answer costs; a second round was paid for with the first."""
+    cost = Cost.of(notice.task.guarantee)
+    return replace(cost, epsilon=0, delta=0) if notice.kind == "semi-second" else cost

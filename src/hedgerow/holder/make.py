@@ -1,0 +1,73 @@
+"""From a record to the body that a holder posts, whatever the kind of task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.protocol.holder import privatize
+from hedgerow.protocol.label import LabelTask
+from hedgerow.protocol.report import Reports
+from hedgerow.protocol.semi import CellTask, Secrets, SemiTask, answer, begin
+from hedgerow.protocol.task import LocalTask
+from hedgerow.randomness import Randomness
+
+__all__ = ["make_body", "question"]
+
+
+def question(task: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return the task that holds the schema (the first round's, for a second), and the names of what is asked.
+
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 9), features=["age"], feature_bounds=(0, 99))
+    >>> question(task)[1]
+    ('age', 'y')
+    """
+    first = task.first if isinstance(task, CellTask) else task
+    if isinstance(first, LabelTask):
+        return first, ("record", first.target)
+    return first, (*first.space.names, *(() if isinstance(task, CellTask) else (first.target,)))
+
+
+def make_body(
+    task: Any,
+    record: Mapping[str, Any],
+    randomness: Randomness | None = None,
+    *,
+    mask: Sequence[bool] | None = None,
+    secrets: Secrets | None = None,
+) -> tuple[bytes, Secrets | None]:
+    """Randomise one record: return a batch of one report, and what a second round will need.
+
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 9), features=["age"], feature_bounds=(0, 99))
+    >>> body, secrets = make_body(task, {"age": 41, "y": 3})
+    >>> len(Reports.from_bytes(task, body)), secrets
+    (1, None)
+    """
+    missing = [name for name in question(task)[1] if name not in record]
+    if missing:
+        raise BoundsError(f"the record lacks {missing}; the task asks for {list(question(task)[1])}.")
+    if isinstance(task, LocalTask):
+        return Reports.collect(task, [privatize(task, record, randomness=randomness)]).to_bytes(), None
+    if isinstance(task, LabelTask):
+        number = record["record"]
+        if isinstance(number, str) and number.isdecimal():
+            number = int(number)
+        return task.reports([number], [record[task.target]], randomness).to_bytes(), None
+    if isinstance(task, SemiTask):
+        reports, kept = begin(task, record, _number(record[task.target], task.target), mask, randomness)
+        return reports.to_bytes(), kept
+    if isinstance(task, CellTask):
+        if secrets is None:
+            raise HedgerowError("this is a second round, and this device did not answer the first.")
+        return answer(task, record, secrets, randomness).to_bytes(), None
+    from hedgerow.protocol.assisted.holder import assist
+
+    return Reports.collect(task, [assist(task, record, randomness=randomness)]).to_bytes(), None
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise BoundsError(f"{name!r} must be a number. Got {value!r} instead.") from None

@@ -1,0 +1,72 @@
+"""The holder's page: static files, the headers that fence them in, and routes for the curator's server."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.errors import HedgerowError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+__all__ = ["ASSETS", "HEADERS", "asset", "routes"]
+
+ASSETS = {
+    "holder.html": "text/html; charset=utf-8",
+    "holder.js": "text/javascript; charset=utf-8",
+    "holder.css": "text/css; charset=utf-8",
+}
+"""The files of the page, with their types."""
+
+HEADERS = {
+    # Nothing inline, nothing from elsewhere, nothing may be posted by a form, and nobody may frame the page.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'none'; "
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-cache",
+}
+"""Sent with each of them."""
+
+
+def asset(name: str) -> bytes:
+    """Return one file of the page.
+
+    >>> asset("holder.js").startswith(b"// @ts-check")
+    True
+    """
+    if name not in ASSETS:
+        raise HedgerowError(f"'name' must be one of {list(ASSETS)}. Got {name!r} instead.")
+    return files("hedgerow.holder").joinpath("web", name).read_bytes()
+
+
+def routes() -> list[Any]:
+    """Return Starlette routes: the page at ``/join/{id}``, its files below ``/static/holder/``.
+
+    The page finds everything else by relative links: ``../v1/tasks/{id}`` and ``../static/holder/...``.
+    """
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    contents = {name: asset(name) for name in ASSETS}
+
+    async def page(request: Request) -> Response:
+        return Response(contents["holder.html"], headers={**HEADERS, "Content-Type": ASSETS["holder.html"]})
+
+    async def static(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in contents:
+            return Response(status_code=404)
+        return Response(contents[name], headers={**HEADERS, "Content-Type": ASSETS[name]})
+
+    return [
+        Route("/join/{task_id}", page, methods=["GET"], name="holder-page"),
+        Route("/static/holder/{name}", static, methods=["GET"], name="holder-static"),
+    ]

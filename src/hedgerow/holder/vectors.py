@@ -1,0 +1,110 @@
+"""Shared test vectors: the random bytes that went in, and the report that came out.
+
+``python -m hedgerow.holder.vectors -o vectors.json.gz`` writes them. A holder in another language is right if it makes
+every body from the same task, record and random bytes, and uses up exactly those bytes. Besides seeded bytes there
+are chosen ones that lead into the corners: long runs of 0 and of 255, and draws on the very edge of a threshold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hedgerow.holder.make import make_body
+from hedgerow.holder.vector_tasks import Case, cases
+from hedgerow.protocol.announcement import task_text
+from hedgerow.protocol.semi import CellTask
+from hedgerow.randomness import Randomness, SeededRandomness
+
+__all__ = ["ScriptedRandomness", "main", "make_vectors"]
+
+_FORMAT, _VERSION = "hedgerow/holder-vectors", 1
+
+
+class ScriptedRandomness(Randomness):
+    """Chosen bytes first, then seeded ones; remembers all that were taken.
+
+    >>> source = ScriptedRandomness(b"ab", SeededRandomness(0))
+    >>> source.bytes(1), len(source.bytes(9)), source.taken[:2], source.simulation
+    (b'a', 9, b'ab', True)
+    """
+
+    simulation = True
+
+    def __init__(self, script: bytes, rest: Randomness) -> None:
+        super().__init__()
+        self._script, self._rest, self.taken = script, rest, b""
+
+    def bytes(self, n: int) -> bytes:
+        """Return the next ``n`` bytes."""
+        head, self._script = self._script[:n], self._script[n:]
+        out = head + self._rest.bytes(n - len(head))
+        self.taken += out
+        return out
+
+
+def _vectors(case: Case, seed: int) -> Iterator[dict[str, Any]]:
+    source = SeededRandomness(seed)
+    scripts = [b""] * case.n + case.scripts()
+    for i, script in enumerate(scripts):
+        record, mask = case.record(source.child("record", i), i)
+        secrets, kept = None, None
+        if isinstance(case.task, CellTask):
+            _, secrets = make_body(case.task.first, record, source.child("first", i), mask=mask)
+            assert secrets is not None
+            kept = {
+                "task": secrets.task.id,
+                "token": secrets.tokens.tobytes().hex(),
+                "coarse": int(secrets.coarse[0]),
+                "fine": int(secrets.fine[0]),
+                "mask": secrets.private[0].tolist(),
+            }
+        drawn = ScriptedRandomness(script, source.child("draw", i))
+        body, _ = make_body(case.task, record, drawn, mask=mask, secrets=secrets)
+        vector = {"record": record, "random": drawn.taken.hex(), "body": body.hex()}
+        yield vector | ({"mask": mask} if mask else {}) | ({"secrets": kept} if kept else {})
+
+
+def make_vectors() -> dict[str, Any]:
+    """Return all tasks and vectors, the same in every run."""
+    tasks, vectors = [], []
+    for number, case in enumerate(cases()):
+        parameters = {name: f"{value:x}" for name, value in case.parameters().items()}
+        tasks.append({"name": case.name, "text": task_text(case.task), "id": case.task.id, "parameters": parameters})
+        vectors += [{"task": number, **vector} for vector in _vectors(case, number)]
+    return {"format": _FORMAT, "version": _VERSION, "tasks": tasks, "vectors": vectors}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def to_json(vectors: dict[str, Any]) -> str:
+    """Return vectors as JSON, one a line."""
+    lines = [json.dumps(v, sort_keys=True, default=_plain) for v in vectors["vectors"]]
+    head = json.dumps({**vectors, "vectors": []}, sort_keys=True)
+    return head.replace('"vectors": []', '"vectors": [\n' + ",\n".join(lines) + "\n]")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write the vectors."""
+    parser = argparse.ArgumentParser(prog="python -m hedgerow.holder.vectors", description="Write the shared vectors.")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="FILE.json or FILE.json.gz")
+    arguments = parser.parse_args(argv)
+    vectors = make_vectors()
+    data = to_json(vectors).encode()
+    with open(arguments.output, "wb") as file:
+        file.write(gzip.compress(data, mtime=0) if arguments.output.endswith(".gz") else data)
+    print(f"{len(vectors['vectors'])} vectors of {len(vectors['tasks'])} tasks -> {arguments.output}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,833 @@
+// @ts-check
+/**
+ * The holder's side in a browser: one module, no dependencies.
+ *
+ * Part 1 draws from exact laws with integers only; parts 2 to 4 turn a record into the bytes of a report, byte for
+ * byte as hedgerow's Python does from the same random bytes (shared vectors prove it); part 5 checks signatures;
+ * part 6 says the odds; part 7 is the page. Nothing leaves the page but the body that `send` posts.
+ */
+
+/** @typedef {{simulation: boolean, take(n: number): Uint8Array}} Source */
+/** @typedef {{[name: string]: any}} Json */
+
+const ONE = 1n << 64n;
+const DIGIT = 256;
+
+/** A message for people: what is wrong and what to do. */
+export class HolderError extends Error {}
+
+/** @param {unknown} holds @param {string} message @returns {asserts holds} */
+function require(holds, message) {
+  if (!holds) throw new HolderError(message);
+}
+
+// ---------------------------------------------------------------- 1. randomness and exact samplers
+
+/** The browser's generator. */
+export class SecureSource {
+  simulation = false;
+
+  /** @param {number} n */
+  take(n) {
+    const out = new Uint8Array(n);
+    for (let i = 0; i < n; i += 65536) crypto.getRandomValues(out.subarray(i, Math.min(n, i + 65536)));
+    return out;
+  }
+}
+
+/** Given bytes, for the shared vectors; reports made from it are marked as a simulation. */
+export class GivenSource {
+  simulation = true;
+  used = 0;
+
+  /** @param {Uint8Array} bytes */
+  constructor(bytes) {
+    this.bytes = bytes;
+  }
+
+  /** @param {number} n */
+  take(n) {
+    require(this.used + n <= this.bytes.length, "the given random bytes are used up");
+    this.used += n;
+    return this.bytes.slice(this.used - n, this.used);
+  }
+}
+
+/** @param {Uint8Array} bytes */
+const littleEndian = (bytes) => bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+/** @param {Uint8Array} bytes */
+const bigEndian = (bytes) => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+/** @param {Source} source */
+const uint16 = (source) => Number(littleEndian(source.take(2)));
+/** @param {Source} source */
+const uint64 = (source) => littleEndian(source.take(8));
+
+/** Uniform on 0 .. high - 1: rejection, no modulo bias. @param {number} high @param {Source} source */
+function integer(high, source) {
+  const [bytes, n] = [high <= 1 << 24 ? 4 : 8, BigInt(high)];
+  const all = 1n << BigInt(8 * bytes);
+  const limit = all - (all % n);
+  for (;;) {
+    const word = littleEndian(source.take(bytes));
+    if (word < limit) return Number(word % n);
+  }
+}
+
+/** n bits, each set with probability numerator / 2^64. @param {bigint} numerator @param {number} n @param {Source} source */
+function bernoullis(numerator, n, source) {
+  if (numerator === 0n || numerator === ONE) return new Array(n).fill(numerator === ONE);
+  const head = Number(numerator >> 56n);
+  const tail = numerator & ((1n << 56n) - 1n);
+  const first = source.take(n);
+  // First all first bytes, then eight more for each that leaves its bit open.
+  return Array.from(first, (byte) => (byte === head ? uint64(source) >> 8n < tail : byte < head));
+}
+
+/** @param {bigint} numerator @param {Source} source @returns {boolean} */
+const bernoulli = (numerator, source) => bernoullis(numerator, 1, source)[0];
+
+/** A finite double as an exact fraction. @param {number} value @returns {[bigint, bigint]} */
+export function fraction(value) {
+  require(Number.isFinite(value), `${value} is not a finite number`);
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  const bits = view.getBigUint64(0);
+  const exponent = Number((bits >> 52n) & 2047n);
+  const significand = (bits & ((1n << 52n) - 1n)) | (exponent ? 1n << 52n : 0n);
+  const power = Math.max(exponent, 1) - 1075;
+  const signed = bits >> 63n ? -significand : significand;
+  return power >= 0 ? [signed << BigInt(power), 1n] : [signed, 1n << BigInt(-power)];
+}
+
+const W = 512n; // bits after the point of e^x
+const SURE = 300n; // e^x is known to within 2^-300 of itself, wider than any bound that Python uses
+
+/** e^(n/d) for n >= 0, times 2^512: Taylor's series near 0, then squares. @param {bigint} n @param {bigint} d */
+function exponential(n, d) {
+  let halvings = 8n;
+  while (n >> halvings > d) halvings += 1n;
+  const x = (n << W) / (d << (halvings + 8n));
+  let term = 1n << W;
+  let sum = term;
+  for (let k = 1n; term; k += 1n) {
+    term = (term * x) >> W;
+    term /= k;
+    sum += term;
+  }
+  for (let k = 0n; k < halvings + 8n; k += 1n) sum = (sum * sum) >> W;
+  return sum;
+}
+
+/**
+ * Evaluate a monotone function of e^x, in integers, at both ends of an interval around it, and insist that they agree.
+ * @param {[bigint, bigint]} x @param {(value: bigint, unit: bigint) => bigint} rule
+ */
+function ofExp([n, d], rule) {
+  const unit = 1n << W;
+  const value = n < 0n ? (unit << W) / exponential(-n, d) : exponential(n, d);
+  const slack = (value >> SURE) + 1n;
+  const result = rule(value - slack, unit);
+  require(result === rule(value + slack, unit), "a probability of this task lies on the edge of 64 bits");
+  return result;
+}
+
+/** @param {bigint} a @param {bigint} b */
+const ceilDivide = (a, b) => -(-a / b) + (a % b > 0n ? 1n : 0n);
+/** @param {bigint} a @param {bigint} b */
+const least = (a, b) => (a < b ? a : b);
+
+/** Epsilon as Python caps it: 64-bit probabilities cannot tell more than e^200. @param {number} epsilon */
+function capped(epsilon) {
+  require(Number.isFinite(epsilon) && epsilon > 0, "this task gives no privacy at all (infinite epsilon): do not answer it");
+  return fraction(Math.min(epsilon, 200));
+}
+
+/** ceil(2^64 / (1 + e^x)), at most one half. @param {[bigint, bigint]} x */
+const flipChance = (x) => least(ONE / 2n, ofExp(x, (e, unit) => ceilDivide(ONE * unit, unit + e)));
+
+/** floor(2^64 s e^eps / (s e^eps + rest)). @param {number} epsilon @param {bigint} s @param {bigint} rest */
+const shareBelow = (epsilon, s, rest) =>
+  ofExp(capped(epsilon), (e, unit) => (ONE * s * e) / (s * e + rest * unit));
+
+/** ceil(2^64 e^-x). @param {[bigint, bigint]} x */
+function dyadicExp([n, d]) {
+  if (n > 64n * d) return 1n;
+  return least(ONE, ofExp([-n, d], (e, unit) => ceilDivide(e * ONE, unit)));
+}
+
+/** @typedef {(bits: number) => [bigint[], bigint[]]} Bounds lows and highs of 2^bits times each threshold */
+
+/** Inverse transform with bits drawn as they are needed: exact for thresholds known to any precision. */
+class LazyCdf {
+  /** @param {Bounds} bounds */
+  constructor(bounds) {
+    this.bounds = bounds;
+    const [lows, highs] = bounds(64);
+    this.lows = lows.filter((low) => low < ONE);
+    this.belowHighs = highs.slice(0, this.lows.length).map((high) => (high < ONE ? (high ? high - 1n : 0n) : ONE - 1n));
+  }
+
+  /** @param {bigint} from @param {bigint} to */
+  count(from, to) {
+    return [below(this.belowHighs, from), below(this.lows, to + 1n)];
+  }
+
+  /** @param {Source} source */
+  sample(source) {
+    let u = BigInt(uint16(source)) << 48n;
+    let [sure, possible] = this.count(u, u | ((1n << 48n) - 1n));
+    if (sure === possible) return sure;
+    u |= uint64(source) >> 16n;
+    [sure, possible] = this.count(u, u);
+    for (let bits = 128; sure !== possible; bits += 64) {
+      u = (u << 64n) | bigEndian(source.take(8));
+      const [lows, highs] = this.bounds(bits);
+      [sure, possible] = [below(highs, u + 1n), below(lows, u + 1n)];
+    }
+    return sure;
+  }
+}
+
+/** How many of rising numbers are below a value. @param {bigint[]} rising @param {bigint} value */
+function below(rising, value) {
+  let [from, to] = [0, rising.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (rising[middle] < value) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** Bounds of thresholds given as fixed-point numbers. @param {bigint[]} values @param {bigint} point @param {number} bits @returns {[bigint[], bigint[]]} */
+function scaled(values, point, bits) {
+  const error = (1n << point) / 10n ** BigInt(Math.ceil(bits * 0.30103) + 50);
+  const shift = point - BigInt(bits);
+  const lows = values.map((v) => (v > error ? (v - error) >> shift : 0n));
+  return [lows, values.map((v) => -(-(v + error) >> shift))];
+}
+
+/** Exact bounds of cumulated integer weights. @param {bigint[]} weights @returns {Bounds} */
+function weighted(weights) {
+  /** @type {bigint[]} */
+  const sums = [];
+  weights.reduce((sum, w) => (sums.push(sum + w), sum + w), 0n);
+  const total = sums.pop() ?? 1n;
+  return (bits) => {
+    const up = sums.map((sum) => sum << BigInt(bits));
+    return [up.map((v) => v / total), up.map((v) => ceilDivide(v, total))];
+  };
+}
+
+/** @type {Map<string, LazyCdf>} */
+const tables = new Map();
+
+/** @param {string} key @param {() => Bounds} make */
+function table(key, make) {
+  const known = tables.get(key) ?? new LazyCdf(make());
+  tables.set(key, known);
+  return known;
+}
+
+/** Whether (ratio^exponent)^256 < 2^-8, decided like Python's logarithm. @param {bigint} ratio @param {number} exponent */
+function isNarrow(ratio, exponent) {
+  const logarithm = exponent * DIGIT * Math.log2(Number(ratio) / 2 ** 64);
+  require(Math.abs(logarithm + 8) > 1e-9, "this task's noise lies on the edge of two tables; ask the curator for another epsilon");
+  return logarithm < -8;
+}
+
+/** P(G = k) = (1 - r) r^k, r = (ratio / 2^64)^exponent. @param {bigint} ratio @param {Source} source @returns {bigint} */
+function geometric(ratio, source, exponent = 1) {
+  if (ratio === 0n) return 0n;
+  const narrow = isNarrow(ratio, exponent);
+  const cdf = table(`g${ratio},${exponent},${narrow}`, () => (bits) => {
+    const point = BigInt(bits + 384);
+    const unit = 1n << point;
+    let [r, square] = [unit, ratio << (point - 64n)];
+    for (let e = BigInt(exponent); e; e >>= 1n, square = (square * square) >> point) if (e & 1n) r = (r * square) >> point;
+    let [power, values] = [unit, /** @type {bigint[]} */ ([])];
+    for (let k = 0; k < DIGIT; k += 1) values.push(unit - (power = (power * r) >> point));
+    if (!narrow) {
+      const whole = /** @type {bigint} */ (values.pop());
+      values = values.map((v) => (v << point) / whole);
+    }
+    return scaled(values, point, bits);
+  });
+  const low = cdf.sample(source);
+  if (!narrow) return geometric(ratio, source, exponent * DIGIT) * 256n + BigInt(low);
+  return BigInt(low) + (low === DIGIT ? geometric(ratio, source, exponent) : 0n);
+}
+
+/** P(X = k) = (1 - r)/(1 + r) r^|k|. @param {bigint} ratio @param {Source} source @returns {bigint} */
+function discreteLaplace(ratio, source) {
+  if (ratio === 0n) return 0n;
+  if (!isNarrow(ratio, 1)) {
+    const negative = source.take(1)[0] >= 128;
+    const size = geometric(ratio, source);
+    if (!negative) return size;
+    return size ? -size : discreteLaplace(ratio, source); // "minus zero" is drawn again
+  }
+  const cdf = table(`l${ratio}`, () => (bits) => {
+    const point = BigInt(bits + 384);
+    const tails = [(ratio << point) / (ONE + ratio)];
+    while (tails.length < DIGIT) tails.push((tails[tails.length - 1] * ratio) >> 64n);
+    return scaled([...tails.slice().reverse(), ...tails.map((t) => (1n << point) - t)], point, bits);
+  });
+  const value = cdf.sample(source) - DIGIT;
+  if (Math.abs(value) < DIGIT) return BigInt(value);
+  const extra = geometric(ratio, source);
+  return BigInt(value) + (value > 0 ? extra : -extra);
+}
+
+// ---------------------------------------------------------------- 2. mechanisms
+
+/** @param {bigint} value @param {number} low @param {number} high */
+const clamp = (value, low, high) => Math.min(Math.max(Number(value), low), high);
+
+/** @param {number} epsilon @param {number} share @returns {[number, number]} */
+export function splitEpsilon(epsilon, share) {
+  const first = epsilon * share;
+  let rest = epsilon - first;
+  /** @param {number} x */
+  const units = (x) => (fraction(x)[0] << 1100n) / fraction(x)[1]; // exact: no double has more bits after its point
+  while (units(first) + units(rest) > units(epsilon)) rest = justBelow(rest);
+  return [first, rest];
+}
+
+/** @param {number} x a double > 0 */
+function justBelow(x) {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, x);
+  view.setBigUint64(0, view.getBigUint64(0) - 1n);
+  return view.getFloat64(0);
+}
+
+/** Discrete Laplace noise on a level. @param {number} epsilon @param {number} steps */
+function laplace(epsilon, steps) {
+  require(Number.isFinite(epsilon) && epsilon > 0, "this task gives no privacy at all (infinite epsilon): do not answer it");
+  const [n, d] = fraction(epsilon);
+  const ratio = dyadicExp([n, d * BigInt(steps)]);
+  const reach = Math.ceil((40 * steps) / epsilon);
+  require(ratio < ONE && reach < 2 ** 30, "epsilon is too small for a label");
+  return {
+    ratio,
+    reach,
+    /** @param {number} level @param {Source} source */
+    draw: (level, source) => clamp(BigInt(level) + discreteLaplace(ratio, source), -reach, steps + reach),
+    /** @param {number} level @param {number} code */
+    chance: (level, code) => laplaceChance(Number(ratio) / 2 ** 64, code - level, code === -reach || code === steps + reach),
+  };
+}
+
+/** @param {number} r @param {number} k @param {boolean} tail */
+const laplaceChance = (r, k, tail) => (tail ? r ** Math.abs(k) / (1 + r) : ((1 - r) / (1 + r)) * r ** Math.abs(k));
+
+/** The truth with probability truth / 2^64, else another. @param {number} epsilon @param {number} k */
+function kAry(epsilon, k) {
+  const truth = k > 1 ? shareBelow(epsilon, 1n, BigInt(k - 1)) : ONE;
+  return {
+    truth,
+    /** @param {number} own @param {Source} source */
+    draw(own, source) {
+      if (bernoulli(truth, source)) return own;
+      const other = integer(k - 1, source);
+      return other + (other >= own ? 1 : 0);
+    },
+    /** @param {number} own @param {number} code */
+    chance: (own, code) => (code === own ? 1 : 1 / Math.max(1, k - 1)) * (code === own ? toNumber(truth) : 1 - toNumber(truth)),
+  };
+}
+
+/** @param {bigint} numerator */
+const toNumber = (numerator) => Number(numerator) / 2 ** 64;
+
+/** The label mechanisms of a label task, by kind. @param {Json} m @param {number} steps */
+export function levelMechanism(m, steps) {
+  const epsilon = readEpsilon(m.epsilon);
+  if (m.kind === "matrix") return matrix(m, epsilon);
+  require(m.n_steps === steps, "the mechanism is for another grid");
+  if (m.kind === "laplace") return laplace(epsilon, steps);
+  if (m.kind === "staircase") return staircase(epsilon, steps, m.stair);
+  if (m.kind === "gaussian") return gaussian(m, epsilon, steps);
+  if (m.kind === "interval") return interval(m, epsilon);
+  require(m.kind === "bins", `this page does not know the mechanism ${m.kind}; use the command line`);
+  const response = kAry(epsilon, m.starts.length);
+  /** @param {number} level */
+  const bin = (level) => m.starts.filter((/** @type {number} */ s) => s <= level).length - 1;
+  return {
+    ...response,
+    /** @param {number} level @param {Source} source */
+    draw: (level, source) => response.draw(bin(level), source),
+    /** @param {number} level @param {number} code */
+    chance: (level, code) => response.chance(bin(level), code),
+  };
+}
+
+/** @param {number} epsilon @param {number} steps @param {number} stair */
+function staircase(epsilon, steps, stair) {
+  const ratio = dyadicExp(fraction(epsilon));
+  const reach = steps * Math.ceil(40 / epsilon + 2);
+  require(ratio < ONE && reach < 2 ** 30 && stair >= 1 && stair <= steps, "the staircase of this task is damaged");
+  const offset = new LazyCdf(weighted(Array.from({ length: steps }, (_, j) => (j < stair ? ONE : ratio))));
+  /** @param {Source} source @returns {bigint} */
+  const noise = (source) => {
+    const negative = source.take(1)[0] >= 128;
+    const whole = geometric(ratio, source) * BigInt(steps);
+    const size = whole + BigInt(offset.sample(source));
+    if (!negative) return size;
+    return size ? -size : noise(source);
+  };
+  const b = toNumber(ratio);
+  const mass = 2 * (stair + b * (steps - stair)) / (1 - b) - 1;
+  return {
+    ratio,
+    reach,
+    /** @param {number} level @param {Source} source */
+    draw: (level, source) => clamp(BigInt(level) + noise(source), -reach, steps + reach),
+    /** @param {number} level @param {number} code */
+    chance: (level, code) => b ** Math.floor((Math.abs(code - level) + steps - stair) / steps) / mass,
+  };
+}
+
+/** @param {Json} m @param {number} epsilon @param {number} steps */
+function gaussian(m, epsilon, steps) {
+  const [s, unit] = fraction(m.sigma);
+  require(m.sigma > 0 && m.delta > 0 && m.delta < 1, "the noise of this task is damaged");
+  const point = 512n;
+  const q = (1n << (2n * point)) / exponential(unit * unit, 2n * s * s); // e^(-1 / 2 sigma^2), times 2^512
+  const half = [];
+  const largest = 1n << (point + 80n);
+  for (let [power, factor] = [largest, q]; 2n * power > 1n << point; power = (power * factor) >> point, factor = (((factor * q) >> point) * q) >> point)
+    half.push((power + (1n << (point - 1n))) >> point);
+  const weights = [...half.slice(1).reverse(), ...half];
+  require(weights.length * steps < 4e6, "this task's grid is too fine for a browser; use the command line");
+  require(deltaHolds(weights, steps, epsilon, m.delta), "the noise of this task is smaller than it claims: do not answer it");
+  const cdf = new LazyCdf(weighted(weights));
+  const reach = half.length - 1;
+  const total = Number(weights.reduce((sum, w) => sum + w, 0n));
+  return {
+    reach,
+    /** @param {number} level @param {Source} source */
+    draw: (level, source) => (reach ? level + cdf.sample(source) - reach : level),
+    /** @param {number} level @param {number} code */
+    chance: (level, code) => Number(weights[code - level + reach] ?? 0n) / total,
+  };
+}
+
+/** Whether the exact delta of these weights is at most the claim. @param {bigint[]} weights @param {number} steps @param {number} epsilon @param {number} delta */
+function deltaHolds(weights, steps, epsilon, delta) {
+  const value = exponential(...capped(epsilon));
+  const bound = value - (value >> SURE) - 1n; // from below, like Python's, but nearer: what Python accepts passes
+  const [n, d] = fraction(delta);
+  const total = weights.reduce((sum, w) => sum + w, 0n) << W;
+  for (let shift = 1; shift <= steps; shift += 1) {
+    let excess = 0n;
+    for (let k = 0; k < weights.length; k += 1) {
+      const more = (weights[k] << W) - bound * (weights[k - shift] ?? 0n);
+      if (more > 0n) excess += more;
+    }
+    if (excess * d > n * total) return false;
+  }
+  return true;
+}
+
+/** @param {Json} m @param {number} epsilon */
+function interval(m, epsilon) {
+  const { low, high, radius, outside } = m;
+  require(0 <= low && low <= high && high <= m.n_steps && radius >= 0, "the interval of this task is damaged");
+  const [width, span] = [2 * radius + 1, high - low];
+  const near = span ? shareBelow(epsilon, BigInt(width), BigInt(span)) : ONE;
+  const first = low - radius;
+  /** @param {number} level */
+  const inside = (level) => Math.min(Math.max(level, low), high);
+  return {
+    near,
+    /** @param {number} level @param {Source} source */
+    draw(level, source) {
+      const own = inside(level);
+      let out = own - radius;
+      if (bernoulli(near, source)) out += integer(width, source);
+      else {
+        const t = integer(span, source);
+        out = first + t + (t >= own - low ? width : 0);
+      }
+      return outside === "uniform" && own !== level ? first + integer(span + width, source) : out;
+    },
+    /** @param {number} level @param {number} code */
+    chance(level, code) {
+      const own = inside(level);
+      if ((outside === "uniform" && own !== level) || !span) return 1 / (span + width);
+      return Math.abs(code - own) <= radius ? toNumber(near) / width : (1 - toNumber(near)) / span;
+    },
+  };
+}
+
+/** @param {Json} m @param {number} epsilon */
+function matrix(m, epsilon) {
+  /** @type {bigint[][]} */
+  const rows = m.weights.map((/** @type {string[]} */ row) => row.map((w) => BigInt(`0x${w}`)));
+  const size = m.outputs.length;
+  require(rows.every((row) => row.length === size && row.reduce((a, b) => a + b, 0n) === ONE), "the table of this task is damaged");
+  for (let j = 0; j < size; j += 1) {
+    const column = rows.map((row) => row[j]);
+    const [most, fewest] = [column.reduce((a, b) => (a > b ? a : b)), column.reduce(least)];
+    const holds = most === fewest || ofExp(capped(epsilon), (e, unit) => (most * unit <= fewest * e ? 1n : 0n));
+    require(holds, "the table of this task breaks its own claim: do not answer it");
+  }
+  const bits = BigInt(Math.max(1, (size - 1).toString(2).length));
+  return {
+    /** @param {number} level @param {Source} source */
+    draw(level, source) {
+      const [cuts, others] = alias(rows[level], bits);
+      const word = uint64(source);
+      const column = Number(word >> (64n - bits));
+      return (word & ((1n << (64n - bits)) - 1n)) < cuts[column] ? column : others[column];
+    },
+    /** @param {number} level @param {number} code */
+    chance: (level, code) => toNumber(rows[level][code] ?? 0n),
+  };
+}
+
+/** Walker's alias table, in the order that Python fills it. @param {bigint[]} row @param {bigint} bits @returns {[bigint[], number[]]} */
+function alias(row, bits) {
+  const size = 1n << (64n - bits);
+  const left = [...row, ...new Array((1 << Number(bits)) - row.length).fill(0n)];
+  const cuts = left.map(() => size);
+  const others = left.map((_, j) => j);
+  const small = others.filter((j) => left[j] < size);
+  const large = others.filter((j) => left[j] > size);
+  while (small.length) {
+    const j = /** @type {number} */ (small.pop());
+    const donor = large[large.length - 1];
+    [cuts[j], others[j]] = [left[j], donor];
+    left[donor] -= size - left[j];
+    if (left[donor] <= size) large.pop();
+    if (left[donor] < size) small.push(donor);
+  }
+  return [cuts, others];
+}
+
+// ---------------------------------------------------------------- 3. tasks and records
+
+/** @param {unknown} value */
+const readEpsilon = (value) => (value === "inf" ? Infinity : Number(value));
+
+const KINDS = /** @type {{[format: string]: string}} */ ({
+  "hedgerow/local-task": "local",
+  "hedgerow/label-task": "label",
+  "hedgerow/semi-task": "semi-first",
+  "hedgerow/cell-task": "semi-second",
+  "hedgerow/assisted-task": "assisted",
+});
+
+/** @param {Uint8Array} bytes */
+export const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+/** @param {string} text */
+export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+
+/** @param {string} text */
+async function sha256(text) {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+/**
+ * A task with its id and digest, ready to answer. The id is the SHA-256 of the text, whatever the text claims.
+ * @param {string} text @returns {Promise<Json>}
+ */
+export async function readTask(text) {
+  const content = JSON.parse(text);
+  const kind = KINDS[content.format];
+  require(kind && content.version === 1, "this page does not know this kind of task; use the command line");
+  require(kind !== "assisted", "this task runs a public model on the device; answer it with the command line: hedgerow join");
+  const digest = await sha256(text);
+  const first = kind === "semi-second" ? content.first : content;
+  const features = (kind === "local" ? content.partition.space : first.space ?? { features: [] }).features;
+  const epsilon = readEpsilon(kind === "label" ? content.mechanism.epsilon : first.epsilon);
+  const task = { kind, content, digest, id: toHex(digest), features, epsilon, grid: first.grid, first, target: first.target };
+  if (content.partition) checkTree(content.partition);
+  return { ...task, message: message(task) };
+}
+
+/** Refuse a tree in which a walk could go astray. @param {Json} tree */
+function checkTree(tree) {
+  const n = tree.feature.length;
+  for (let k = 0; k < n; k += 1) {
+    const [feature, left] = [tree.feature[k], tree.left[k]];
+    require(feature === -1 || (feature < tree.space.features.length && left > k && left + 1 < n), "the tree of this task is damaged");
+  }
+}
+
+/** Numbers of the leaves from left to right, by node. @param {Json} tree */
+function leafNumbers(tree) {
+  /** @type {number[]} */
+  const numbers = [];
+  let count = 0;
+  for (const stack = [0]; stack.length; ) {
+    const node = /** @type {number} */ (stack.pop());
+    if (tree.feature[node] < 0) numbers[node] = count++;
+    else stack.push(tree.left[node] + 1, tree.left[node]);
+  }
+  return { numbers, count };
+}
+
+/** Whether a record goes right at a node. @param {Json} tree @param {number} node @param {number[]} z */
+function goesRight(tree, node, z) {
+  const [column, offset] = [tree.feature[node], tree.subset_offset[node]];
+  return offset < 0 ? z[column] >= tree.threshold[node] : !tree.subsets[offset + z[column]];
+}
+
+/** @param {Json} tree @param {number[]} z */
+function leafOf(tree, z) {
+  let node = 0;
+  while (tree.feature[node] >= 0) node = tree.left[node] + (goesRight(tree, node, z) ? 1 : 0);
+  return leafNumbers(tree).numbers[node];
+}
+
+/** Cells that agree with the public features, as booleans. @param {Json} tree @param {number[]} z @param {boolean[]} hidden */
+function candidates(tree, z, hidden) {
+  const { numbers, count } = leafNumbers(tree);
+  const reach = new Array(count).fill(false);
+  for (const stack = [0]; stack.length; ) {
+    const node = /** @type {number} */ (stack.pop());
+    const [column, left] = [tree.feature[node], tree.left[node]];
+    if (column < 0) reach[numbers[node]] = true;
+    else if (hidden[column]) stack.push(left, left + 1);
+    else stack.push(left + (goesRight(tree, node, z) ? 1 : 0));
+  }
+  return reach;
+}
+
+/** A finite number from a form or a record. @param {unknown} value @param {string} name */
+function number(value, name) {
+  const text = typeof value === "string" ? value.trim() : value;
+  const result = typeof text === "number" ? text : text === "" || typeof text !== "string" ? NaN : Number(text);
+  require(Number.isFinite(result), `${name}: enter a number`);
+  return result;
+}
+
+/** Numbers clipped to their public range, categories as codes. @param {Json[]} features @param {Json} record */
+export function encodeRecord(features, record) {
+  return features.map((feature) => {
+    const value = record[feature.name];
+    if (!feature.categories) return Math.min(Math.max(number(value, feature.name), feature.low), feature.high);
+    const code = feature.categories.indexOf(String(value));
+    require(code >= 0, `${feature.name}: choose one of ${feature.categories.slice(0, 10).join(", ")}`);
+    return code;
+  });
+}
+
+/** The label as a number: a class is its position. @param {Json} task @param {unknown} label */
+export function encodeLabel(task, label) {
+  const classes = task.content.classes;
+  if (!classes) return number(label, task.target);
+  const code = classes.indexOf(String(label));
+  require(code >= 0, `${task.target}: choose one of ${classes.slice(0, 10).join(", ")}`);
+  return code;
+}
+
+/** Where a label lies on the grid, in 256ths of a step. @param {Json} grid @param {number} label */
+const position = ({ low, high, n_steps }, label) =>
+  Math.min((Math.min(Math.max(label, low), high) - low) * (256 * (n_steps / (high - low))), 256 * n_steps);
+
+/** Round a label at random to one of its two neighbouring levels. @param {Json} grid @param {number} label @param {Source} source */
+function levelOf(grid, label, source) {
+  const place = position(grid, label);
+  let level = Math.trunc(place) + source.take(1)[0];
+  if (level % 256 === 255 && uint16(source) < Math.trunc((place % 1) * 65536)) level += 1;
+  return level >> 8;
+}
+
+// ---------------------------------------------------------------- 4. messages
+
+/** @param {number} value @param {number} size */
+function littleBytes(value, size) {
+  return Uint8Array.from({ length: size }, (_, i) => Math.floor(value / 256 ** i) % 256);
+}
+
+/** Bit j goes to byte j / 8 at weight 2^(j mod 8). @param {boolean[]} bits */
+function pack(bits) {
+  const out = new Uint8Array((bits.length + 7) >> 3);
+  bits.forEach((bit, j) => (out[j >> 3] |= bit ? 1 << (j & 7) : 0));
+  return out;
+}
+
+/** @param {Uint8Array[]} parts */
+function join(parts) {
+  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  parts.reduce((at, part) => (out.set(part, at), at + part.length), 0);
+  return out;
+}
+
+/** @param {number} k @param {number} epsilon */
+function subsetSize(k, epsilon) {
+  const size = k / (Math.exp(Math.min(epsilon, 700)) + 1);
+  // Python's exponential may differ in the last digit, and it rounds halves to even: insist that neither matters.
+  require(Math.abs(size - Math.floor(size) - 0.5) > 1e-9 * Math.max(1, size), "this task's set size lies on an edge");
+  return Math.max(1, Math.min(k - 1, Math.round(size)));
+}
+
+/** Floyd's algorithm: a uniform subset of m. @param {number} m @param {number} size @param {boolean} fewer @param {Source} source */
+function uniformSubset(m, size, fewer, source) {
+  const picked = new Array(m).fill(false);
+  for (let step = fewer ? 1 : 0; step < size; step += 1) {
+    const j = m - size + step;
+    const t = integer(j + 1, source);
+    picked[picked[t] ? j : t] = true;
+  }
+  return picked;
+}
+
+/** The mechanisms of a task, with all probabilities worked out. @param {Json} task @returns {Json} */
+function message(task) {
+  const { kind, content, grid, epsilon } = task;
+  if (kind === "label") return { label: levelMechanism(content.mechanism, grid.n_steps) };
+  if (kind === "local") return localMessage(content, epsilon, grid.n_steps);
+  const share = task.first.label_share;
+  const [coarseEpsilon, cellEpsilon] = share === 1 ? [epsilon, 0] : splitEpsilon(epsilon, share);
+  const [fine, coarse] = [laplace(epsilon, grid.n_steps), laplace(coarseEpsilon, grid.n_steps)];
+  return { fine, coarse, stay: stayChance(coarse.ratio, fine.ratio), cellEpsilon };
+}
+
+/** floor(2^64 b (1-a)^2 / (a (1-b)^2)). @param {bigint} a @param {bigint} b */
+const stayChance = (a, b) => (a === b ? ONE : (b * (ONE - a) ** 2n * ONE) / (a * (ONE - b) ** 2n));
+
+/** @param {Json} content @param {number} epsilon @param {number} steps */
+function localMessage(content, epsilon, steps) {
+  const leaves = leafNumbers(content.partition).count;
+  if (content.response === "bits") {
+    const [cell, rest] = splitEpsilon(epsilon, content.cell_share);
+    const label = laplace(rest, steps);
+    return { code: 1, leaves, flip: flipChance(capped(cell / 2)), label, labelBytes: steps + 2 * label.reach < 65536 ? 2 : 4 };
+  }
+  const k = leaves * (steps + 1);
+  if (content.response === "unary") return { code: 2, leaves, k, rare: flipChance(capped(epsilon)) };
+  if (content.response === "k_ary") return { code: 3, leaves, k, response: kAry(epsilon, k) };
+  require(content.response === "subset", `this page does not know the response ${content.response}`);
+  const size = subsetSize(k, epsilon);
+  return { code: 4, leaves, k, size, hold: shareBelow(epsilon, BigInt(size), BigInt(k - size)) };
+}
+
+/** @param {Json} task @param {number} leaf @param {number} level @param {Source} source */
+function localPayload(task, leaf, level, source) {
+  const m = task.message;
+  if (m.code === 1) {
+    const noisy = m.label.draw(level, source) + m.label.reach;
+    const bits = bernoullis(m.flip, m.leaves, source).map((flip, j) => flip !== (j === leaf));
+    return join([littleBytes(noisy, m.labelBytes), pack(bits)]);
+  }
+  const own = leaf * (task.grid.n_steps + 1) + level;
+  if (m.code === 2) {
+    const bits = bernoullis(m.rare, m.k, source);
+    bits[own] = bernoulli(ONE / 2n, source);
+    return pack(bits);
+  }
+  if (m.code === 3) return littleBytes(m.response.draw(own, source), 4);
+  const hold = bernoulli(m.hold, source);
+  const others = uniformSubset(m.k - 1, m.size, hold, source);
+  return pack([...others.slice(0, own), hold, ...others.slice(own)]);
+}
+
+/** @param {string} magic @param {number} code @param {Uint8Array} digest */
+function header(magic, code, digest) {
+  return join([new TextEncoder().encode(magic), Uint8Array.of(1, 0, code, 0), digest, littleBytes(1, 8)]);
+}
+
+/**
+ * Randomise one record. The body is a batch of one report; secrets are what the second of two rounds needs.
+ * @param {Json} task @param {Json} record @param {Source} source
+ * @param {{mask?: boolean[], secrets?: Json}} [more]
+ * @returns {{body: Uint8Array, secrets?: Json, truth: Json}}
+ */
+export function privatize(task, record, source, more = {}) {
+  const mark = source.simulation ? 0x80 : 0;
+  if (task.kind === "semi-second") return secondRound(task, record, source, more.secrets ?? {});
+  if (task.kind === "semi-first") return firstRound(task, record, source, more.mask);
+  const label = encodeLabel(task, record[task.target]);
+  if (task.kind === "label") {
+    const numbered = number(record.record, "record number");
+    require(Number.isSafeInteger(numbered) && numbered >= 0, "record number: enter a whole number");
+    const level = levelOf(task.grid, label, source);
+    const code = task.message.label.draw(level, source);
+    const row = [Uint8Array.of(1, 1 | mark), task.digest.slice(0, 4), source.take(12), littleBytes(numbered, 8)];
+    return { body: join([header("HDGL", 1, task.digest), ...row, signed32(code)]), truth: { label, level, code } };
+  }
+  const z = encodeRecord(task.features, record);
+  const leaf = leafOf(task.content.partition, z);
+  const level = levelOf(task.grid, label, source);
+  const payload = localPayload(task, leaf, level, source);
+  const body = join([header("HDGR", task.message.code | mark, task.digest), source.take(12), payload]);
+  return { body, truth: { z, label, leaf, level } };
+}
+
+/** @param {number} value */
+function signed32(value) {
+  const out = new Uint8Array(4);
+  new DataView(out.buffer).setInt32(0, value, true);
+  return out;
+}
+
+/** Which features a holder keeps private. @param {Json} task @param {boolean[] | undefined} chosen @returns {boolean[]} */
+export function effectiveMask(task, chosen) {
+  const { masks, private: names } = task.first;
+  if (masks === "hidden") return task.features.map(() => true);
+  if (masks === "policy") return task.features.map((/** @type {Json} */ f) => names.includes(f.name));
+  require(chosen && chosen.length === task.features.length, "say for each feature whether it is private");
+  return chosen;
+}
+
+/** @param {Json} task @param {Json} record @param {Source} source @param {boolean[] | undefined} chosen */
+function firstRound(task, record, source, chosen) {
+  const { fine, coarse, stay } = task.message;
+  const steps = task.grid.n_steps;
+  const z = encodeRecord(task.features, record);
+  const label = encodeLabel(task, record[task.target]);
+  const mask = effectiveMask(task, chosen);
+  const level = levelOf(task.grid, label, source);
+  const near = BigInt(level) + discreteLaplace(fine.ratio, source);
+  const far = near + (bernoulli(stay, source) ? 0n : discreteLaplace(coarse.ratio, source));
+  const fineLevel = clamp(near, -fine.reach, steps + fine.reach);
+  // Nothing is private but the label: the cell is certain, so all of epsilon is the label's.
+  const sent = mask.some(Boolean) ? clamp(far, -coarse.reach, steps + coarse.reach) : fineLevel;
+  const token = source.take(12);
+  const parts = [header("HDGR", 16 | (source.simulation ? 0x80 : 0), task.digest), token, littleBytes(sent + coarse.reach, 4)];
+  if (task.first.masks === "personal") parts.push(pack(mask));
+  z.forEach((value, j) => {
+    if (task.first.masks === "personal" || !mask[j]) parts.push(double(mask[j] ? 0 : value + 0));
+  });
+  const secrets = { task: task.id, token: toHex(token), coarse: sent, fine: fineLevel, mask };
+  return { body: join(parts), secrets, truth: { z, label, level, mask } };
+}
+
+/** @param {number} value */
+function double(value) {
+  const out = new Uint8Array(8);
+  new DataView(out.buffer).setFloat64(0, value, true);
+  return out;
+}
+
+/** @param {Json} task @param {Json} record @param {Source} source @param {Json} secrets of the first round */
+function secondRound(task, record, source, secrets) {
+  require(secrets.task === task.first.id, "this device did not answer the first round of this task");
+  const z = encodeRecord(task.features, record);
+  const tree = task.content.partition;
+  const own = leafOf(tree, z);
+  const reach = candidates(tree, z, secrets.mask);
+  const cells = reach.flatMap((may, cell) => (may ? [cell] : []));
+  const certain = cells.length === 1;
+  require(certain || task.message.cellEpsilon > 0, "this task leaves no budget for cells");
+  const level = certain ? secrets.fine : secrets.coarse;
+  const byName = task.content.response === "k_ary";
+  let answer;
+  if (byName) {
+    const named = certain ? own : cells[kAry(task.message.cellEpsilon, cells.length).draw(cells.indexOf(own), source)];
+    answer = littleBytes(named, 4);
+  } else {
+    const flips = certain ? [false] : bernoullis(flipChance(capped(task.message.cellEpsilon / 2)), cells.length, source);
+    const bits = reach.slice();
+    cells.forEach((cell, i) => (bits[cell] = flips[i] !== (cell === own)));
+    answer = pack(bits);
+  }
+  const code = (byName ? 17 : 18) | (source.simulation ? 0x80 : 0);
+  const parts = [littleBytes(level + task.message.coarse.reach, 4), pack(reach), answer];
+  return { body: join([header("HDGR", code, task.digest), fromHex(secrets.token), ...parts]), truth: { z, leaf: own, cells } };
+}
