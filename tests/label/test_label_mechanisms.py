@@ -17,6 +17,7 @@ from hedgerow.label import (
     AutoMechanism,
     GaussianMechanism,
     LaplaceMechanism,
+    OptimalRandomizer,
     RPWithPrior,
     RROnBins,
     StaircaseMechanism,
@@ -24,6 +25,7 @@ from hedgerow.label import (
 )
 from hedgerow.label.bins import optimal_bins
 from hedgerow.label.interval import optimal_interval
+from hedgerow.label.optimal import least_error_matrix
 from hedgerow.label.unbiased import optimal_matrix
 from hedgerow.mechanisms.unbiased import worst_column
 from hedgerow.samplers import exp_at_least
@@ -38,9 +40,12 @@ MADE = {
     "interval-uniform": lambda e: RPWithPrior(e, label_bounds=BOUNDS, prior=PRIOR, outside="uniform", radius=3.0),
     "bins": lambda e: RROnBins(e, label_bounds=BOUNDS, prior=PRIOR),
     "unbiased": lambda e: UnbiasedRandomizer(e, label_bounds=BOUNDS, prior=PRIOR, n_steps=8, n_outputs=10),
+    "optimal": lambda e: OptimalRandomizer(
+        e, label_bounds=BOUNDS, prior=PRIOR, n_steps=8, n_outputs=11, averaging=20.0
+    ),
     "auto": lambda e: AutoMechanism(e, label_bounds=BOUNDS, prior=PRIOR),
 }
-UNKNOWN = (RPWithPrior, RROnBins, UnbiasedRandomizer, AutoMechanism)
+UNKNOWN = (RPWithPrior, RROnBins, UnbiasedRandomizer, OptimalRandomizer, AutoMechanism)
 kinds = pytest.mark.parametrize("kind", MADE)
 
 
@@ -73,7 +78,7 @@ def test_expected_squared_error_is_what_happens(kind):
     assert abs(errors.mean() - mechanism.expected_squared_error(PRIOR)) < 5.4 * errors.std() / math.sqrt(n)
 
 
-@pytest.mark.parametrize("kind", ["interval", "interval-uniform", "bins", "unbiased"])
+@pytest.mark.parametrize("kind", ["interval", "interval-uniform", "bins", "unbiased", "optimal"])
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0])
 def test_designed_mechanisms_hold_exactly_and_fail_with_a_tenth_too_little_noise(kind, epsilon):
     core = MADE[kind](epsilon).task.mechanism
@@ -149,6 +154,26 @@ def test_unbiased_matrix_is_exact_and_unbiased(epsilon):
     assert variance.max() <= max(two) * (1 + 1e-6)
 
 
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_optimal_matrix_is_bins_without_averaging_and_unbiased_with_much(epsilon):
+    rng = np.random.default_rng(0)
+    pmf, levels = rng.dirichlet(np.ones(17)), np.arange(17.0)
+    mean, variance = least_error_matrix(pmf, epsilon, 1.0, 65).moments()
+    error = pmf @ ((mean - levels) ** 2 + variance)
+    assert error == pytest.approx(optimal_bins(levels, pmf, epsilon).error, rel=0.01)  # which is a theorem
+    mean, variance = least_error_matrix(pmf, epsilon, 1e4, 33).moments()
+    unbiased = optimal_matrix(pmf, epsilon, 33).moments()[1]
+    assert pmf @ ((mean - levels) ** 2 + variance / 1e4) <= 1.01 * pmf @ unbiased / 1e4
+
+
+@pytest.mark.parametrize(("epsilon", "averaging"), [(0.5, 100.0), (1.0, 10.0), (1.0, 100.0), (2.0, 30.0), (4.0, 10.0)])
+def test_optimal_randomizer_beats_all_others_in_between(epsilon, averaging):
+    options = {"label_bounds": BOUNDS, "prior": PRIOR, "averaging": averaging}
+    made = [kind(epsilon, **options) for kind in (RPWithPrior, RROnBins, UnbiasedRandomizer, OptimalRandomizer)]
+    *others, best = (mechanism.fidelity(PRIOR).calibrated_error(averaging) for mechanism in made)
+    assert best < 0.98 * min(others)
+
+
 @pytest.mark.parametrize("kind", UNKNOWN)
 @pytest.mark.parametrize(
     ("options", "parts", "total", "trust"),
@@ -189,7 +214,7 @@ def test_auto_takes_the_least_error():
         AutoMechanism(1.0, label_bounds=BOUNDS, candidates=("magic",))
 
 
-@pytest.mark.parametrize("kind", ["laplace", "staircase", "gaussian", "interval", "bins", "unbiased"])
+@pytest.mark.parametrize("kind", ["laplace", "staircase", "gaussian", "interval", "bins", "unbiased", "optimal"])
 def test_a_million_labels_within_five_times_numpy(kind):
     mechanism, y = MADE[kind](1.0), np.random.default_rng(0).random(1_000_000) * 50
     mechanism.randomize(y[:100_000])  # tables are made once
@@ -207,5 +232,5 @@ def test_a_million_labels_within_five_times_numpy(kind):
 
 
 def test_names_are_public():
-    for name in ("RPWithPrior", "LaplaceMechanism", "LabelPrivateRegressor", "LabelTask", "UnbiasedRandomizer"):
+    for name in ("RPWithPrior", "LaplaceMechanism", "LabelPrivateRegressor", "LabelTask", "OptimalRandomizer"):
         assert getattr(hedgerow, name).__name__ == name

@@ -11,7 +11,7 @@ from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
 from hedgerow.label import LabelPrior, RPWithPrior
 from hedgerow.label.estimate import central_prior, decode_prior, prior_budget, scout
-from hedgerow.label.prior import fidelity, simplex, smooth
+from hedgerow.label.prior import Fidelity, designed_for, fidelity, simplex, smooth
 from hedgerow.mechanisms import DiscreteLaplace
 from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.bins import BinsResponse
@@ -76,6 +76,24 @@ def test_inverse_calibration_undoes_the_shrinkage():
     a, b = fidelity(core, grid, LabelPrior.uniform((0, 1))).calibration()
     mean = a + b * grid.values(core.moments()[0])
     assert np.abs(mean - grid.values(np.arange(21))).max() < 1e-9  # its mean is affine over the whole interval
+
+
+def test_calibration_is_the_regression_on_what_a_learner_sees():
+    V, N, r, m = 2.0, 30.0, 0.6, 25.0
+    straight = Fidelity(0.0, 0.0, V, V, V, N)  # M(y) = y: the learner sees r V of signal, the rest is noise over m
+    assert straight.calibration(m, r)[1] == pytest.approx(r * V / (r * V + ((1 - r) * V + N) / m))
+    assert straight.calibration(math.inf, r)[1] == pytest.approx(1.0)
+
+
+def test_the_best_mechanism_for_a_learner_is_the_best_for_fewer_labels():
+    rng, r, m = np.random.default_rng(5), 0.7, 40.0
+    made = []
+    for _ in range(200):
+        linear, curved, noise = rng.random(3) * (1, 1, 50)
+        made.append(Fidelity(0.0, 0.0, linear + curved, 3.0, math.sqrt(3 * linear), noise))
+    gains = [f.calibration(m, r)[1] * r * f.cov for f in made]  # explained variance after the best map
+    errors = [f.calibrated_error(designed_for(m, r)) for f in made]
+    assert np.argsort(gains).tolist() == np.argsort(errors)[::-1].tolist()
 
 
 def test_priors_are_read_from_several_forms():

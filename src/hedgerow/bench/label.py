@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.model_selection import train_test_split
 
 from hedgerow.bench.label_data import DATASETS, LEARNERS, Case, load_case
@@ -24,6 +25,7 @@ from hedgerow.label import (
     GaussianMechanism,
     LabelPrivateRegressor,
     LaplaceMechanism,
+    OptimalRandomizer,
     RPWithPrior,
     RROnBins,
     StaircaseMechanism,
@@ -37,22 +39,61 @@ EPSILONS = (0.05, 0.1, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, math.in
 MECHANISMS: dict[str, Any] = {
     "RPWithPrior": lambda e, b: RPWithPrior(e, label_bounds=b, prior_share="auto"),
     "auto": lambda e, b: AutoMechanism(e, label_bounds=b),
+    "Optimal": lambda e, b: OptimalRandomizer(e, label_bounds=b),
     "RRonBins": lambda e, b: RROnBins(e, label_bounds=b, prior_share="auto"),
     "Unbiased": lambda e, b: UnbiasedRandomizer(e, label_bounds=b, prior_share="auto"),
     "Laplace": lambda e, b: LaplaceMechanism(e, label_bounds=b),
     "Staircase": lambda e, b: StaircaseMechanism(e, label_bounds=b),
     "Gaussian": lambda e, b: GaussianMechanism(e, delta=1e-4, label_bounds=b),
 }
+FIRST = {"crime": 2}
+"""The first trial, where it is not 0: splits 0 and 1 of crime were looked at while defaults were chosen."""
 Key = tuple[str, str, str, str, float, int]
 
 
+class Fits(dict[Any, Any]):
+    """Fitted regressors by the noisy labels they learnt from; a clone of an estimator shares it."""
+
+    def __deepcopy__(self, memo: Any) -> Fits:
+        return self
+
+
+class Shared(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A regressor that is not fitted again on the same labels: "auto" is one of the others, with the same seed."""
+
+    def __init__(self, regressor: Any, fits: Fits, same: bool = False) -> None:
+        self.regressor = regressor
+        self.fits = fits
+        self.same = same
+
+    def fit(self, X: Any, y: Any) -> Shared:
+        """Fit unless it was done; ``same`` says that all labels are (no noise)."""
+        key = "same" if self.same else np.asarray(y).tobytes()
+        if key not in self.fits:
+            self.fits[key] = clone(self.regressor).fit(X, y)
+        self.fitted_ = self.fits[key]
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict."""
+        return self.fitted_.predict(X)
+
+
 def run_cell(
-    case: Case, learner: str, mechanism: str, epsilon: float, trial: int, debias: str, averaging: float
+    case: Case,
+    learner: str,
+    mechanism: str,
+    epsilon: float,
+    trial: int,
+    debias: str,
+    averaging: float,
+    fits: Fits | None = None,
 ) -> float:
     """Return the test error of one trial: 80/20 split, labels randomised once, one fit."""
     X, Xt, y, yt = train_test_split(case.X, case.y, test_size=0.2, random_state=trial)
+    regressor = LEARNERS[learner](case, trial, len(y), epsilon)
     model = LabelPrivateRegressor(
-        LEARNERS[learner](case, trial),
+        Shared(regressor, Fits() if fits is None else fits, math.isinf(epsilon)),
         MECHANISMS[mechanism](epsilon, case.bounds),
         debias=debias,
         averaging=averaging,
@@ -61,10 +102,14 @@ def run_cell(
     return float(np.mean((model.predict(Xt) - yt) ** 2))
 
 
-def _averaging(case: Case, learner: str, trial: int) -> float:
-    """Return what ``averaging="auto"`` would measure; the same for all mechanisms and budgets of a trial."""
+def _averaging(case: Case, learner: str, trial: int, epsilon: float, known: dict[str, float]) -> float:
+    """Return what ``averaging="auto"`` would measure; the same for all mechanisms of a trial and budget."""
     X = train_test_split(case.X, test_size=0.2, random_state=trial)[0]
-    return measure_averaging(LEARNERS[learner](case, trial), X, case.bounds)
+    regressor = LEARNERS[learner](case, trial, len(X), epsilon)
+    key = f"{id(case)} {trial} {regressor!r}"
+    if key not in known:
+        known[key] = measure_averaging(regressor, X, case.bounds)
+    return known[key]
 
 
 def _plan(arguments: argparse.Namespace) -> Iterator[Key]:
@@ -75,10 +120,10 @@ def _plan(arguments: argparse.Namespace) -> Iterator[Key]:
                 for epsilon in arguments.epsilons:
                     for mechanism in arguments.mechanisms:
                         # Without a prior there is nothing to undo: these need no variant.
-                        shaped = mechanism in ("RPWithPrior", "auto", "RRonBins", "Unbiased")
+                        shaped = mechanism in ("RPWithPrior", "auto", "Optimal", "RRonBins", "Unbiased")
                         variants = arguments.debias if shaped and epsilon < math.inf else arguments.debias[:1]
                         for debias in variants:
-                            yield dataset, learner, mechanism, debias, epsilon, trial
+                            yield dataset, learner, mechanism, debias, epsilon, trial + FIRST.get(dataset, 0)
 
 
 def read_results(path: Path) -> dict[Key, float]:
@@ -96,7 +141,9 @@ def _run(arguments: argparse.Namespace, store: Path) -> None:
     done = read_results(store)
     stop = time.monotonic() + arguments.minutes * 60
     cases: dict[tuple[str, int], Case] = {}
-    measured: dict[tuple[str, str, int], float] = {}
+    measured: dict[str, float] = {}
+    block: tuple[Any, ...] = ()
+    fits = Fits()
     for key in _plan(arguments):
         if key in done:
             continue
@@ -107,10 +154,12 @@ def _run(arguments: argparse.Namespace, store: Path) -> None:
         if (dataset, seed) not in cases:
             cases[dataset, seed] = load_case(dataset, seed)
         case = cases[dataset, seed]
-        if (dataset, learner, trial) not in measured:
-            measured[dataset, learner, trial] = _averaging(case, learner, trial)
+        if block != (dataset, learner, epsilon, trial):
+            block = (dataset, learner, epsilon, trial)
+            fits.clear()
         start = time.perf_counter()
-        mse = run_cell(case, learner, mechanism, epsilon, trial, debias, measured[dataset, learner, trial])
+        averaging = _averaging(case, learner, trial, epsilon, measured)
+        mse = run_cell(case, learner, mechanism, epsilon, trial, debias, averaging, fits)
         row = {
             "dataset": dataset, "learner": learner, "mechanism": mechanism, "debias": debias,
             "epsilon": str(epsilon), "trial": trial, "mse": mse, "seconds": round(time.perf_counter() - start, 3),

@@ -10,26 +10,26 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.neural_network import MLPRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, OrdinalEncoder
 
 from hedgerow.bench.datasets import load_dataset
 from hedgerow.errors import HedgerowError
+from hedgerow.label.boosting import boosting_for
 
 __all__ = ["DATASETS", "LEARNERS", "Case", "PaperNetwork", "load_case"]
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Features as numbers, labels, and the public range of the label."""
+    """Features as numbers, labels, the public range of the label, and which columns are codes of words."""
 
     X: npt.NDArray[np.float64]
     y: npt.NDArray[np.float64]
     bounds: tuple[float, float]
     batch: int = 256
+    words: tuple[int, ...] = ()
 
 
 def _crime(seed: int) -> Case:
@@ -53,9 +53,10 @@ def _nyc(seed: int) -> Case:
     data = load_dataset("NYC")
     text = [c for c in data.X.columns if data.X[c].dtype.kind not in "fiu"]
     other = [c for c in data.X.columns if c not in text]
-    encode = make_column_transformer((SimpleImputer(), other), (OneHotEncoder(sparse_output=False), text))
-    X = encode.fit_transform(data.X)
-    return Case(np.asarray(X, dtype=np.float64), np.asarray(data.y, dtype=np.float64), (-60.0, 240.0), 8192)
+    encode = make_column_transformer((SimpleImputer(), other), (OrdinalEncoder(), text))
+    X = np.asarray(encode.fit_transform(data.X), dtype=np.float64)
+    words = tuple(range(X.shape[1] - len(text), X.shape[1]))
+    return Case(X, np.asarray(data.y, dtype=np.float64), (-60.0, 240.0), 8192, words)
 
 
 def _simulated(nonlinear: bool) -> Callable[[int], Case]:
@@ -89,18 +90,23 @@ def load_case(name: str, seed: int) -> Case:
 class PaperNetwork(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Three fully connected layers, Adam at 1e-3, 50 epochs, a tenth of the rate from epoch 25, weight decay 1e-4.
 
-    Features are scaled to [0, 1] (they are public) and labels divided by the width of their public bounds.
+    Features are scaled to [0, 1] (they are public), words become one column each, and labels are divided by the width
+    of their public bounds.
     """
 
-    def __init__(self, bounds: tuple[float, float] = (0.0, 1.0), batch: int = 256, seed: int = 0) -> None:
+    def __init__(
+        self, bounds: tuple[float, float] = (0.0, 1.0), batch: int = 256, words: tuple[int, ...] = (), seed: int = 0
+    ) -> None:
         self.bounds = bounds
         self.batch = batch
+        self.words = words
         self.seed = seed
 
     def fit(self, X: Any, y: Any) -> PaperNetwork:
         """Train in two stages, with the learning rate cut between them."""
         low, high = self.bounds
-        self.scaler_ = MinMaxScaler().fit(X)
+        one_hot = OneHotEncoder(sparse_output=False, handle_unknown="ignore")
+        self.scaler_ = make_column_transformer((one_hot, list(self.words)), remainder=MinMaxScaler()).fit(X)
         Z, target = self.scaler_.transform(X), (np.asarray(y) - low) / (high - low)
         self.network_ = MLPRegressor(
             hidden_layer_sizes=(64, 32), batch_size=min(self.batch, len(Z)), learning_rate_init=1e-3, alpha=1e-4,
@@ -127,14 +133,13 @@ def _quiet(network: MLPRegressor, Z: Any, target: Any) -> None:
         network.fit(Z, target)
 
 
-def _network(case: Case, seed: int) -> Any:
-    return PaperNetwork(case.bounds, case.batch, seed)
+def _network(case: Case, seed: int, n: int, epsilon: float) -> Any:
+    return PaperNetwork(case.bounds, case.batch, case.words, seed)
 
 
-def _boosting(case: Case, seed: int) -> Any:
-    steps = HistGradientBoostingRegressor(max_iter=100, early_stopping=False, random_state=seed)
-    return make_pipeline(steps)
+def _boosting(case: Case, seed: int, n: int, epsilon: float) -> Any:
+    return boosting_for(n, epsilon).set_params(random_state=seed)
 
 
-LEARNERS: dict[str, Callable[[Case, int], Any]] = {"network": _network, "boosting": _boosting}
-"""Learners by name, built for a case and a seed."""
+LEARNERS: dict[str, Callable[[Case, int, int, float], Any]] = {"network": _network, "boosting": _boosting}
+"""Learners by name, built for a case, a seed, the number of labels and epsilon."""

@@ -5,6 +5,7 @@ from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism
 from hedgerow.label.bins import RROnBins
 from hedgerow.label.interval import RPWithPrior
+from hedgerow.label.optimal import OptimalRandomizer
 from hedgerow.label.prior import LabelPrior
 from hedgerow.label.regressor import LabelPrivateRegressor
 from hedgerow.label.release import LabelRelease
@@ -18,6 +19,7 @@ __all__ = [
     "LabelPrivateRegressor",
     "LabelRelease",
     "LaplaceMechanism",
+    "OptimalRandomizer",
     "RPWithPrior",
     "RROnBins",
     "StaircaseMechanism",

@@ -11,13 +11,19 @@ from hedgerow.label.additive import LaplaceMechanism, StaircaseMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
 from hedgerow.label.bins import RROnBins
 from hedgerow.label.interval import RPWithPrior
+from hedgerow.label.optimal import OptimalRandomizer
 from hedgerow.label.unbiased import UnbiasedRandomizer
 from hedgerow.protocol.label import LabelTask
 
 __all__ = ["AutoMechanism"]
 
 _ADDITIVE: dict[str, type[LabelMechanism]] = {"laplace": LaplaceMechanism, "staircase": StaircaseMechanism}
-_SHAPED: dict[str, type[PriorMechanism]] = {"interval": RPWithPrior, "bins": RROnBins, "unbiased": UnbiasedRandomizer}
+_SHAPED: dict[str, type[PriorMechanism]] = {
+    "optimal": OptimalRandomizer,
+    "interval": RPWithPrior,
+    "bins": RROnBins,
+    "unbiased": UnbiasedRandomizer,
+}
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class AutoMechanism(PriorMechanism):
     Parameters
     ----------
     candidates : tuple of str
-        Which of "interval", "bins", "unbiased", "staircase" and "laplace" take part.
+        Which of "optimal", "interval", "bins", "unbiased", "staircase" and "laplace" take part.
 
     Examples
     --------
@@ -39,12 +45,12 @@ class AutoMechanism(PriorMechanism):
     >>> AutoMechanism(1.0, label_bounds=(0, 50), prior=prior).choice
     'bins'
     >>> AutoMechanism(1.0, label_bounds=(0, 50), prior=prior, averaging=100.0).choice
-    'interval'
+    'optimal'
     """
 
     _: KW_ONLY
     prior_share: float | str = "auto"
-    candidates: tuple[str, ...] = ("interval", "bins", "unbiased", "staircase", "laplace")
+    candidates: tuple[str, ...] = ("optimal", "interval", "bins", "unbiased", "staircase", "laplace")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.guarantee import Guarantee, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
+from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
 from hedgerow.label.residual import ResidualMechanism, check_base, inputs, learn_residuals
 from hedgerow.ledger import Ledger
@@ -52,6 +52,9 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         How many labels the learner averages over, that is, by how much it divides the variance of noise.
         "auto" measures it: the regressor is first trained on labels that are nothing but random, for which
         only the (public) features are needed (see :func:`measure_averaging`). A number saves that fit.
+    explained : float, default=0.7
+        The share of the labels' variance that features are thought to explain, in (0, 1]; a public guess. The less,
+        the more does noise count against bias in the choice of a mechanism, and the more are labels shrunk.
     clip : bool, default=True
         Clip predictions to the label bounds.
     ledger : Ledger, optional
@@ -99,6 +102,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         ledger: Ledger | None = None,
         random_state: Any = None,
         base: Any = None,
+        explained: float = 0.7,
     ) -> None:
         self.regressor = regressor
         self.mechanism = mechanism
@@ -110,6 +114,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         self.ledger = ledger
         self.random_state = random_state
         self.base = base
+        self.explained = explained
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> LabelPrivateRegressor:
         """Randomise ``y`` and train on it; ``fit_params`` (sample weights, say) go to the regressor.
@@ -118,6 +123,8 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         """
         if self.debias not in _DEBIAS:
             raise HedgerowError(f"The 'debias' parameter must be one of {_DEBIAS}. Got {self.debias!r} instead.")
+        if not 0 < self.explained <= 1:
+            raise HedgerowError(f"The 'explained' parameter must be in (0, 1]. Got {self.explained!r} instead.")
         if y is None:
             raise HedgerowError("LabelPrivateRegressor requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
@@ -129,7 +136,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         n = columns[0].size
         self._book(mechanisms, n)
         m = self._averaging(X, n, fit_params)
-        shaping = None if self.debias == "none" else m
+        shaping = None if self.debias == "none" else designed_for(m, self.explained)
         self.releases_: list[LabelRelease] = [
             mechanism.release(column, source.child("labels", j), averaging=shaping)
             for j, (mechanism, column) in enumerate(zip(mechanisms, columns, strict=True))
@@ -166,7 +173,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
     def _processed(self, release: LabelRelease, averaging: float) -> npt.NDArray[np.float64]:
         if self.debias == "none":
             return release.labels
-        return release.calibrated(math.inf if self.debias == "inverse" else averaging)
+        return release.calibrated() if self.debias == "inverse" else release.calibrated(averaging, self.explained)
 
     def _averaging(self, X: Any, n: int, fit_params: dict[str, Any]) -> float:
         if not isinstance(self.averaging, str):

@@ -46,17 +46,18 @@ class LabelRelease:
     guarantee: Guarantee
     spends: tuple[tuple[str, Guarantee], ...] = field(default=())
 
-    def calibrated(self, averaging: float = math.inf) -> FloatArray:
+    def calibrated(self, averaging: float = math.inf, explained: float = 1.0) -> FloatArray:
         """Return the labels after the best affine map for a learner that averages over so many labels.
 
         Infinite averaging undoes the shrinkage towards the centre wholly; less shrinks again, as far as the
-        noise that remains makes it worth while. Post-processing: only the prior and the public law are used.
+        noise that remains makes it worth while; ``explained`` is the share of the labels' variance that features are
+        thought to explain. Post-processing: only the prior and the public law are used.
         """
         if self.prior is None:
             return self.labels
         out = self.labels.copy()
         for part in self.parts:
-            a, b = fidelity(part.task.mechanism, part.task.grid, self.prior).calibration(averaging)
+            a, b = fidelity(part.task.mechanism, part.task.grid, self.prior).calibration(averaging, explained)
             chosen = slice(None) if part.holders is None else part.holders
             out[chosen] = a + b * out[chosen]
         return out
