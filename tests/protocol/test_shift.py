@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow import HedgerowError, LocalTask, simulate_aggregate
+from hedgerow import Aggregate, HedgerowError, LocalTask, Reports, privatize_many, simulate_aggregate
 
 
 def sample(n: int, seed: int, lean: float = 0.0, lift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
@@ -53,3 +53,13 @@ def test_text_plot_and_missing_public_data(tmp_path) -> None:
     task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
     with pytest.raises(HedgerowError, match="X_public"):
         simulate_aggregate(task, [[0.5]], [0.5]).model().shift()
+
+
+def test_few_or_forged_reports_still_give_a_verdict():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 2))
+    task = LocalTask.design(X, X[:, 0], epsilon=4.0, label_bounds=(0, 1), max_depth=2, response="unary")
+    reports = privatize_many(task, X[:3], X[:3, 0], randomness=1)
+    for payload in (reports.payloads, np.full_like(reports.payloads, 255), np.zeros_like(reports.payloads)):
+        report = Aggregate(task).add(Reports(task, reports.tokens, payload, True)).model().shift()
+        assert all(np.isfinite([leaf.share_z, leaf.mean_z]).all() for leaf in report.leaves)

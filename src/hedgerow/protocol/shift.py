@@ -123,7 +123,9 @@ def shift_report(model: Model) -> ShiftReport:
     size = max(count.sum(), 1.0)
     w = count / size
     smooth = (count + 0.5) / (size + 0.5 * len(count))
-    z_share = (moments.denominator / n - w) / np.sqrt(moments.var_d / n**2 + smooth * (1 - smooth) / size)
+    # With few (or forged) reports the estimated variance may fall below what sampling alone gives, even below 0.
+    var_d = np.maximum(moments.var_d, n * smooth * (1 - smooth))
+    z_share = (moments.denominator / n - w) / np.sqrt(var_d / n**2 + smooth * (1 - smooth) / size)
     grid = task.grid
     m = (np.array(public.mean) - grid.low) / grid.step
     square = np.maximum(moments.denominator**2 - moments.var_d, 0.0)
