@@ -1,0 +1,201 @@
+"""What the dashboard's pages show: plain values, taken from an :class:`~hedgerow.service.overview.Overview`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from hedgerow.protocol.forecast import Forecast
+from hedgerow.protocol.model import Model
+from hedgerow.protocol.semi import SemiModel
+from hedgerow.protocol.shift import ShiftReport
+from hedgerow.service.collection import Collection
+from hedgerow.service.dashboard.pictures import Node, nest, strip
+from hedgerow.service.detector import ALPHA, Alarm
+from hedgerow.service.overview import Overview
+from hedgerow.service.problems import CODES, REPORT_CODES, Problem
+
+__all__ = ["Line", "Link", "TaskView", "card", "detail"]
+
+MOST_LEAVES = 128
+"""Larger trees are downloaded, not drawn."""
+
+KINDS = {
+    "local": "Private features and label",
+    "assisted": "Private features and label, on top of a public model",
+    "semi-first": "Some features public, first of two rounds",
+    "semi-second": "Some features public, second of two rounds",
+    "label": "Private labels of public records",
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """Something to download."""
+
+    href: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sentence, loud or not."""
+
+    text: str
+    alarm: bool = False
+
+
+@dataclass(frozen=True)
+class TaskView:
+    """One task as a page shows it; empty where there is nothing to say."""
+
+    id: str
+    title: str
+    kind_words: str
+    state: str
+    state_words: str
+    accepted: int
+    aggregated: int
+    public_key: str
+    guarantee: str
+    live: bool
+    refused: tuple[tuple[str, int], ...] = ()
+    manipulation: tuple[Line, ...] = ()
+    forecasts: tuple[Forecast, ...] = ()
+    shift: ShiftReport | None = None
+    tree: Node | None = None
+    has_public: bool = False
+    downloads: tuple[Link, ...] = ()
+
+
+def _when(seconds: int) -> str:
+    """Return a time in words.
+
+    >>> _when(0)
+    '1 January 1970, 00:00 UTC'
+    """
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+
+
+def _state(seen: Overview) -> str:
+    notice = seen.collection.announcement
+    words = {
+        "announced": f"opens {_when(notice.opens)}",
+        "open": f"open until {_when(notice.closes)}",
+        "ended": f"ended {_when(notice.closes)}",
+        "closed": f"closed {_when(seen.closed or 0)}",
+    }
+    return words[seen.state]
+
+
+def _common(seen: Overview) -> dict[str, Any]:
+    notice = seen.collection.announcement
+    return {
+        "id": seen.collection.id,
+        "title": notice.title or f"Task {seen.collection.id[:12]}",
+        "kind_words": KINDS.get(notice.kind, notice.kind),
+        "state": seen.state,
+        "state_words": _state(seen),
+        "accepted": seen.accepted,
+        "aggregated": seen.aggregated,
+        "public_key": notice.to_dict()["public_key"],
+        "guarantee": str(seen.collection.task.guarantee),
+        "live": seen.state in ("announced", "open") or seen.aggregated < seen.accepted,
+    }
+
+
+def card(seen: Overview) -> TaskView:
+    """Return what the list of tasks shows."""
+    return TaskView(**_common(seen))
+
+
+def detail(seen: Overview) -> TaskView:
+    """Return everything about a task; a model is made of the reports so far."""
+    try:
+        model = seen.model()
+    except Problem:
+        model = None
+    shift = None
+    if isinstance(model, Model) and model.task.public is not None:
+        shift = model.shift()
+    return TaskView(
+        **_common(seen),
+        refused=tuple((_reason(code), n) for code, n in seen.refused.most_common()),
+        manipulation=tuple(_manipulation(seen.collection, seen.alarms, seen.aggregated)),
+        forecasts=_forecasts(seen, model),
+        shift=shift,
+        tree=_tree(seen, model),
+        has_public=shift is not None,
+        downloads=_downloads(seen, model),
+    )
+
+
+def _reason(code: str) -> str:
+    """Return the reason in words; codes are for machines.
+
+    >>> _reason("task-closed")
+    'The curator has closed this task'
+    """
+    return CODES[code][1] if code in CODES else REPORT_CODES.get(code, code).capitalize()
+
+
+def _manipulation(collection: Collection, alarms: list[Alarm], n: int) -> list[Line]:
+    lines = []
+    if collection.forgery is not None:
+        lines.append(Line(str(collection.forgery)))
+    if not collection.detector.events:
+        return lines
+    for alarm in alarms[:5]:
+        seen = f"{alarm.event}: seen {alarm.seen:,} times in {n:,} reports"
+        chance = max(alarm.chance, 1e-300)
+        lines.append(Line(f"{seen}; honest reports give about {alarm.expected:,.0f} (chance {chance:.0e}).", True))
+    if not alarms:
+        lines.append(Line(f"Nothing that honest reports would not show. False alarms have a chance below {ALPHA:g}."))
+    return lines
+
+
+def _forecasts(seen: Overview, model: Any) -> tuple[Forecast, ...]:
+    if not isinstance(model, Model):
+        return ()
+    n = model.n_reports
+    return tuple(seen.forecasts(model, (0, *sorted({_round(n // 2), _round(n), _round(4 * n)}))))
+
+
+def _round(n: int) -> int:
+    """Return a number of reports that one would say: one leading digit, at least 1.
+
+    >>> _round(5123), _round(0)
+    (5000, 1)
+    """
+    return max(1, int(float(f"{n:.0e}")))
+
+
+def _tree(seen: Overview, model: Any) -> Node | None:
+    if isinstance(model, Model):
+        partition, bounds = model.task.partition, (model.task.grid.low, model.task.grid.high)
+        numeric = model.task.classes is None
+    elif isinstance(model, SemiModel):
+        grid = model.task.first.grid
+        partition, bounds, numeric = model.partition, (grid.low, grid.high), True
+    else:
+        return None
+    if partition.n_leaves > MOST_LEAVES:
+        return None
+    rows = seen.leaves(model)
+    for row in rows:
+        row["strip"] = strip(row, bounds) if numeric else None
+    return nest(partition, rows)
+
+
+def _downloads(seen: Overview, model: Any) -> tuple[Link, ...]:
+    base, kind = f"/dashboard/tasks/{seen.collection.id}", seen.collection.kind
+    if kind.retains:
+        return (Link(f"{base}/data", "Download the noisy data"),)
+    links = []
+    if model is not None:
+        links.append(Link(f"{base}/model.json", "Download the model"))
+    if isinstance(model, Model | SemiModel):
+        links.append(Link(f"{base}/leaves.csv", "Download the leaves"))
+    return tuple(links)
