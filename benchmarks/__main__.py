@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import sklearn
 
-from benchmarks import fit, leafwise, noise, startup
+from benchmarks import anova, fit, leafwise, noise, startup
 from benchmarks.timing import Row
 from hedgerow import __version__
 
@@ -24,6 +24,7 @@ FAMILIES: dict[str, Callable[[bool], list[Row]]] = {
     "leafwise": leafwise.run,
     "fit": fit.run,
 }
+ON_REQUEST: dict[str, Callable[[bool], list[Row]]] = {"anova": anova.run}  # too long to run each time
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 
@@ -52,13 +53,14 @@ def main() -> None:
     """Run, print and save."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed of Hedgerow, as ratios.")
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer rounds")
-    parser.add_argument("--only", nargs="+", choices=FAMILIES, default=list(FAMILIES), help="families to run")
+    choices = {**FAMILIES, **ON_REQUEST}
+    parser.add_argument("--only", nargs="+", choices=choices, default=list(FAMILIES), help="families to run")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS, help="where to write JSON")
     options = parser.parse_args()
     about, saved = machine(), []
     print(f"{about['cpu']}, {about['cores']} cores; CPU time, medians of interleaved rounds\n")
     for name in options.only:
-        for row in FAMILIES[name](options.quick):
+        for row in choices[name](options.quick):
             print(row, flush=True)
             saved.append(asdict(row) | {"met": row.met})
         print()
