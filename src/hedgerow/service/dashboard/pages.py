@@ -36,7 +36,11 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "X-Frame-Options": "DENY",
 }
-_STATIC = {"dashboard.css": "text/css; charset=utf-8", "htmx.min.js": "text/javascript; charset=utf-8"}
+_STATIC = {
+    "dashboard.css": "text/css; charset=utf-8",
+    "htmx.min.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
 _MOST_FORM = 4096
 Handler = Callable[[Request], Awaitable[Response]]
 

@@ -60,6 +60,7 @@ class TaskView:
     public_key: str
     guarantee: str
     live: bool
+    simulation: bool
     refused: tuple[tuple[str, int], ...] = ()
     manipulation: tuple[Line, ...] = ()
     forecasts: tuple[Forecast, ...] = ()
@@ -103,6 +104,7 @@ def _common(seen: Overview) -> dict[str, Any]:
         "public_key": notice.to_dict()["public_key"],
         "guarantee": str(seen.collection.task.guarantee),
         "live": seen.state in ("announced", "open") or seen.aggregated < seen.accepted,
+        "simulation": seen.collection.simulation,
     }
 
 
