@@ -16,6 +16,7 @@ ROOT = Path(hedgerow.__file__).parent
 # nothing else on its own line.
 LAYERS = [
     ["errors"],
+    ["kernels"],
     ["randomness", "guarantee"],
     ["samplers", "ledger"],
     ["bounds"],

@@ -24,11 +24,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
+from hedgerow.kernels import native
 from hedgerow.randomness import Randomness
 
 __all__ = [
     "ONE",
     "LazyCdf",
+    "add_discrete_laplace",
     "bernoulli",
     "bernoulli_exp",
     "bernoulli_rational",
@@ -129,21 +131,38 @@ class LazyCdf:
     def sample(self, n: int, randomness: Randomness) -> npt.NDArray[np.int32]:
         """Draw ``n`` values."""
         first = randomness.uint16(n)
-        out = self._lookup(first)
-        unsure = np.flatnonzero(out < 0)
+        out, unsure = self._lookup(first)
         if unsure.size:
             out[unsure] = self._second(first[unsure], randomness)
         if self._offset:
             out += np.int32(self._offset)
         return out
 
-    def _lookup(self, first: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
-        self._drawn += first.size
+    def _lookup(self, first: npt.NDArray[np.uint16]) -> tuple[npt.NDArray[np.int32], IntArray]:
+        """Return the count of thresholds for each 16-bit prefix, and where the prefix leaves it open."""
+        self.drawn(first.size)
+        if self._table is None:
+            out = self._count(first)
+        elif (kernels := native()) is not None:
+            out, unsure = np.empty(first.size, dtype=np.int32), np.empty(first.size + 1, dtype=np.int64)
+            return out, unsure[: kernels.take(first, self._table, out, unsure)]
+        else:
+            out = self._table.take(first)
+        return out, np.flatnonzero(out < 0)
+
+    def drawn(self, n: int) -> None:
+        """Take note of ``n`` draws: after many, a table pays."""
+        self._drawn += n
         if self._table is None and self._drawn > 1 << 14:
             self._table = self._tabulate()
-        if self._table is not None:
-            return self._table.take(first)
-        return self._count(first)
+
+    def finish(self, first: npt.NDArray[np.uint16], randomness: Randomness) -> IntArray:
+        """Return the values for 16-bit prefixes that were drawn, drawing more bits where they are needed."""
+        out = (self._count(first) if self._table is None else self._table.take(first)).astype(np.int64)
+        unsure = np.flatnonzero(out < 0)
+        if unsure.size:
+            out[unsure] = self._second(first[unsure], randomness)
+        return out + self._offset
 
     def table(self, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """Return the value of every 16-bit prefix, -1 where it is left open."""
@@ -184,9 +203,8 @@ class LazyCdf:
 
     def _second(self, first: npt.NDArray[np.uint16], randomness: Randomness) -> IntArray:
         u = (first.astype(np.uint64) << np.uint64(48)) | (randomness.uint64(first.size) >> np.uint64(16))
-        sure = np.searchsorted(self._below_high, u, side="left")
-        possible = np.searchsorted(self._low, u, side="right")
-        for i in np.flatnonzero(sure != possible):
+        sure, unsure = _search(self._low, self._below_high, u)
+        for i in unsure:
             sure[i] = self._resolve(int(u[i]), randomness)
         return sure
 
@@ -199,6 +217,17 @@ class LazyCdf:
             sure, possible = bisect_right(highs, u), bisect_right(lows, u)
             if sure == possible:
                 return offset + sure - self._offset
+
+
+def _search(
+    low: npt.NDArray[np.uint64], below_high: npt.NDArray[np.uint64], u: npt.NDArray[np.uint64]
+) -> tuple[IntArray, IntArray]:
+    """Return how many thresholds certainly lie at or below each ``u``, and where more of them may."""
+    if (kernels := native()) is not None:
+        sure, open_ = np.empty(u.size, dtype=np.int64), np.empty(u.size + 1, dtype=np.int64)
+        return sure, open_[: kernels.search(low, below_high, u, sure, open_)]
+    sure = np.searchsorted(below_high, u, side="left").astype(np.int64, copy=False)
+    return sure, np.flatnonzero(sure != np.searchsorted(low, u, side="right"))
 
 
 def _scaled(values: list[Decimal], bits: int, error: Decimal) -> tuple[list[int], list[int]]:
@@ -352,11 +381,53 @@ def discrete_laplace(numerator: int, n: int, randomness: Randomness) -> IntArray
 def _narrow_laplace(numerator: int, n: int, randomness: Randomness) -> IntArray:
     out = _laplace_cdf(numerator).sample(n, randomness).astype(np.int64)
     out -= _DIGIT
+    _lengthen(out, numerator, randomness)
+    return out
+
+
+def _lengthen(out: IntArray, numerator: int, randomness: Randomness) -> None:
+    """Go on from the end cells of the table: a geometric has no memory."""
     beyond = np.flatnonzero((out == -_DIGIT) | (out == _DIGIT))
     if beyond.size:
         extra = geometric(numerator, beyond.size, randomness)
         out[beyond] += np.where(out[beyond] > 0, extra, -extra)
+
+
+def add_discrete_laplace(
+    levels: npt.NDArray[np.int32], numerator: int, low: int, high: int, randomness: Randomness
+) -> npt.NDArray[np.int32]:
+    """Return ``clip(levels + noise, low, high) - low`` with the noise of :func:`discrete_laplace`, draw for draw.
+
+    >>> from hedgerow.randomness import SeededRandomness
+    >>> add_discrete_laplace(np.array([5, 5], dtype=np.int32), ONE // 2, 0, 10, SeededRandomness(0)).tolist()
+    [3, 5]
+    """
+    kernels = native()
+    _check_ratio(numerator)
+    if kernels is None or numerator == 0 or _DIGIT * math.log2(numerator / ONE) >= -8:
+        noise = discrete_laplace(numerator, levels.size, randomness)
+        noise += levels
+        return (np.clip(noise, low, high, out=noise) - low).astype(np.int32)
+    law, first = _laplace_cdf(numerator), randomness.uint16(levels.size)
+    law.drawn(levels.size)
+    out, special = np.empty(levels.size, dtype=np.int32), np.empty(levels.size + 1, dtype=np.int32)
+    n = kernels.noisy(levels, first, _noise_table(numerator), -low, high - low, out, special)
+    if n:
+        # Open prefixes and the end cells: as in _narrow_laplace, on these alone.
+        at = special[:n]
+        drawn = law.finish(first[at], randomness) - _DIGIT
+        _lengthen(drawn, numerator, randomness)
+        drawn += levels[at]
+        out[at] = np.clip(drawn, low, high) - low
     return out
+
+
+@lru_cache(maxsize=64)
+def _noise_table(numerator: int) -> npt.NDArray[np.int16]:
+    """Return the noise for every 16-bit prefix; -32768 where it is open, or beyond the table."""
+    table = _laplace_cdf(numerator).table(np.int16)
+    special = (table <= 0) | (table >= 2 * _DIGIT)
+    return np.where(special, np.int16(-32768), table - np.int16(_DIGIT))
 
 
 @lru_cache(maxsize=512)
@@ -442,17 +513,27 @@ class _HexDigit:
             out[unsure] = self._finish(digit[unsure], first[unsure], randomness)
         return out
 
+    def add(self, out: IntArray, rows: IntArray | None, digit: IntArray, kernels: Any, randomness: Randomness) -> None:
+        """Add :meth:`sample` of ``digit``, repeated along each row, to these rows (all, if None) of a matrix."""
+        width = out.shape[1]
+        first = randomness.uint16(digit.size * width)
+        unsure = np.empty(first.size + 1, dtype=np.int64)
+        n = kernels.add_digits(out, width, _ALL if rows is None else rows, digit, first, self._table, unsure)
+        if n:
+            row, column = np.divmod(unsure[:n], width)
+            out[row if rows is None else rows[row], column] += self._finish(digit[row], first[unsure[:n]], randomness)
+
     def _finish(self, digit: IntArray, first: npt.NDArray[np.uint16], randomness: Randomness) -> IntArray:
         u = (first.astype(np.uint64) << np.uint64(48)) | (randomness.uint64(first.size) >> np.uint64(16))
         key = (digit.astype(np.uint64) << np.uint64(60)) | (u >> np.uint64(4))
-        sure = np.searchsorted(self._below_high, key, side="left")
-        possible = np.searchsorted(self._low, key, side="right")
+        sure, unsure = _search(self._low, self._below_high, key)
         values: IntArray = sure + self._shift[digit]
-        for i in np.flatnonzero(sure != possible):
+        for i in unsure:
             values[i] = self._laws[digit[i] - 1].resolve(int(u[i]), randomness)
         return values
 
 
+_ALL = np.empty(0, dtype=np.int64)
 _hex_digit = lru_cache(maxsize=12)(_HexDigit)
 _HEX_BITS = 12
 _MANY = 1 << 15
@@ -506,6 +587,9 @@ def _add_digit(out: IntArray, digit: IntArray, law: _HexDigit, randomness: Rando
     if 4 * np.count_nonzero(digit) < 3 * digit.size:
         rows = np.flatnonzero(digit)
         digit = digit[rows]
-    width = out.shape[1]
+    width, kernels = out.shape[1], native()
+    if kernels is not None and out.flags.c_contiguous:
+        law.add(out, None if isinstance(rows, slice) else rows, digit, kernels, randomness)
+        return
     drawn = law.sample(digit if width == 1 else np.repeat(digit, width), randomness)
     out[rows] += drawn.reshape(-1, width)

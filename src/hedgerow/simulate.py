@@ -8,17 +8,23 @@ is enough. It costs O(n) for leaves and labels and O(cells) for noise instead of
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.kernels import native
 from hedgerow.protocol.aggregate import Aggregate
+from hedgerow.protocol.bits import BitsEncoding
 from hedgerow.protocol.holder import privatize_encoded
 from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.samplers import add_discrete_laplace
 
 __all__ = ["simulate_aggregate"]
+
+Encode = Callable[[Any], npt.NDArray[Any]]
+Apply = Callable[[Any], npt.NDArray[np.int32]]
 
 _ROWS = 1 << 16
 _TABLE_ROWS = 1 << 21
@@ -37,10 +43,7 @@ def simulate_aggregate(task: LocalTask, X: object, y: object, randomness: Random
     Aggregate(1000 reports to task ..., simulation)
     """
     source = as_randomness(randomness)
-    # Arrays are encoded block by block, while they are in the cache; a data frame is turned into an array first.
-    arrays = isinstance(X, np.ndarray) and X.ndim == 2
-    rows = cast("npt.NDArray[Any]", X) if arrays else task.space.encode(X)
-    encode = task.space.encode if arrays else np.asarray
+    rows, encode, apply = _readers(task, X)
     encode(rows[:1])
     labels = task.labels(y, n=len(rows))
     aggregate = Aggregate(task)
@@ -50,19 +53,55 @@ def simulate_aggregate(task: LocalTask, X: object, y: object, randomness: Random
             part = slice(start, start + _ROWS)
             aggregate.add(privatize_encoded(task, encode(rows[part]), labels[part], source))
     elif len(rows):
-        counts = _table(task, rows, encode, labels, source)
+        counts = _table(task, rows, apply, labels, source)
         aggregate._include(len(rows), task.encoding.simulate(counts, source), source.simulation)
     return aggregate
 
 
+def _readers(task: LocalTask, X: object) -> tuple[npt.NDArray[Any], Encode, Apply]:
+    """Return records as an array, and how a block of it is encoded and sent to its leaves.
+
+    Arrays are read block by block, while they are in the cache; a data frame is turned into an array first.
+    """
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        return X, task.space.encode, task.partition.apply_raw
+    return task.space.encode(X), np.asarray, task.partition.apply
+
+
 def _table(
-    task: LocalTask,
-    rows: npt.NDArray[Any],
-    encode: Callable[[Any], npt.NDArray[Any]],
-    y: npt.NDArray[Any],
-    source: Randomness,
+    task: LocalTask, rows: npt.NDArray[Any], apply: Apply, y: npt.NDArray[Any], source: Randomness
 ) -> npt.NDArray[np.int64]:
     """Count holders by (leaf, column), kept column by column; cache-sized blocks of rows."""
+    kernels = native()
+    if kernels is None or not isinstance(task.encoding, BitsEncoding) or len(rows) >= 1 << 32:
+        return _reference_table(task, rows, apply, y, source)
+    encoding, leaves = task.encoding, task.n_leaves
+    counts = np.zeros((encoding.n_columns, leaves), dtype=np.uint32)
+    noise, low, high = encoding.label.ratio, -encoding.label.reach, encoding.n_steps + encoding.label.reach
+    for start in range(0, len(rows), _ROWS):
+        part = slice(start, start + _ROWS)
+        column = add_discrete_laplace(_levels(task, y[part], source, kernels), noise, low, high, source)
+        kernels.count(column, apply(rows[part]), leaves, counts)
+    return counts.astype(np.int64).T
+
+
+def _levels(task: LocalTask, y: npt.NDArray[Any], source: Randomness, kernels: Any) -> npt.NDArray[np.int32]:
+    """Return what :meth:`LabelGrid.levels` does, draw for draw, by the compiled kernel."""
+    grid, labels = task.grid, np.ascontiguousarray(y, dtype=np.float64)
+    scale, top = 256 * (grid.n_steps / (grid.high - grid.low)), 256.0 * grid.n_steps
+    out, at = np.empty(labels.size, dtype=np.int32), np.empty(labels.size + 1, dtype=np.int32)
+    n = kernels.levels(labels, source.uint8(labels.size), grid.low, grid.high, scale, top, out, at)
+    unsure = at[:n]
+    position = np.minimum((np.clip(labels[unsure], grid.low, grid.high) - grid.low) * scale, top)
+    # The eight bits sum to 255: one more, and the level rises.
+    out[unsure] += source.uint16(n) < (position % 1.0 * 65536).astype(np.uint32)
+    return out
+
+
+def _reference_table(
+    task: LocalTask, rows: npt.NDArray[Any], apply: Apply, y: npt.NDArray[Any], source: Randomness
+) -> npt.NDArray[np.int64]:
+    """Count with NumPy, for every kind of message."""
     encoding, leaves = task.encoding, task.n_leaves
     counts = np.zeros((encoding.n_columns, leaves), dtype=np.int64)
     for start in range(0, len(rows), _TABLE_ROWS):
@@ -73,7 +112,7 @@ def _table(
             column = encoding.column(task.grid.levels(y[part], source), source)
             cell = cells[part.start - start : part.stop - start]
             np.multiply(column, leaves, out=cell)
-            cell += task.partition.apply(encode(rows[part]))
+            cell += apply(rows[part])
         # Most columns are far out in the tails of the noise, and empty: count from the first to the last found.
         first, last = int(cells.min()) // leaves, int(cells.max()) // leaves
         cells -= first * leaves

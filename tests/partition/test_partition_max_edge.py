@@ -223,11 +223,12 @@ def test_packed_sums_equal_plain_sums(n_cells):
     Z, where = rng.random((900, 13)), rng.integers(0, n_cells + 1, 900)
     labels = exact_labels(rng.normal(size=900))
     sides = Sides(Z, np.full(13, 0.5))
-    rows = np.arange(0, 900, 3)
-    columns = rng.integers(0, 13, 300)
     bits = Z >= 0.5
-    bits[rows, columns] = rng.integers(0, 2, 300)
-    sides.update(rows, columns, bits[rows, columns])
+    column, middle, values = rng.integers(-1, 13, n_cells), rng.random(n_cells), rng.random(900)
+    for i in range(900):
+        if where[i] < n_cells and column[where[i]] >= 0:
+            bits[i, column[where[i]]] = values[i] >= middle[where[i]]
+    sides.move(where, values, column, middle)
     counts, totals = sides.right_sums(where, labels, n_cells)
     for c in range(0, n_cells, 7):
         assert np.array_equal(counts[c], bits[where == c].sum(axis=0))

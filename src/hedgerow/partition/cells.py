@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace
+from hedgerow.kernels import native
 from hedgerow.partition.structure import BoolArray, Float64Array, IndexArray, Int32Array
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Splits:
     feature: Int32Array
     threshold: Float64Array
     goes_left: BoolArray
+    values: npt.NDArray[Any] | None = None  # of the records, along the column their cell is split; see send_right
 
     @classmethod
     def none(cls, space: FeatureSpace, n_cells: int) -> Splits:
@@ -37,12 +39,29 @@ class Splits:
 
     def send_right(self, space: FeatureSpace, Z: npt.NDArray[np.floating[Any]], where: IndexArray) -> BoolArray:
         """Return which records go right; ``where`` is their cell, one past the last for none."""
+        x, right = self._compare(Z, where)
+        self.values = x
+        if not space.is_categorical[self.feature].any():
+            return right
         feature = np.append(self.feature, -1).take(where)
-        x = Z[np.arange(len(Z)), np.maximum(feature, 0)]
-        right: BoolArray = (feature >= 0) & (x >= np.append(self.threshold, 0.0).take(where))
         rows = np.flatnonzero((feature >= 0) & space.is_categorical[feature])
         right[rows] = ~self.goes_left[where[rows], x[rows].astype(np.intp)]
         return right
+
+    def _compare(
+        self, Z: npt.NDArray[np.floating[Any]], where: IndexArray
+    ) -> tuple[npt.NDArray[np.floating[Any]], BoolArray]:
+        """Return each record's value in the column that its cell is split along, and whether it reaches the cut."""
+        kernels = native()
+        if kernels is not None and Z.flags.c_contiguous and Z.dtype in (np.float32, np.float64):
+            x, right = np.empty(len(Z), dtype=Z.dtype), np.empty(len(Z), dtype=bool)
+            column, cut = np.ascontiguousarray(self.feature, dtype=np.int32), np.ascontiguousarray(self.threshold)
+            cells = np.ascontiguousarray(where, dtype=np.int64)
+            kernels.gather(Z, Z.shape[1], Z.dtype == np.float64, cells, column, cut, x, right)
+            return x, right
+        feature = np.append(self.feature, -1).take(where)
+        x = Z[np.arange(len(Z)), np.maximum(feature, 0)]
+        return x, (feature >= 0) & (x >= np.append(self.threshold, 0.0).take(where))
 
 
 @dataclass

@@ -47,7 +47,7 @@ def grow_levels(
     """Grow a tree by a rule; without public records ``Z`` nothing is pruned."""
     builder, cells = _Builder(space), Cells.root(space)
     where = None if Z is None else np.zeros(len(Z), dtype=np.intp)
-    for _ in range(max_depth):
+    for level in range(1, max_depth + 1):
         splits = rule.choose(cells, where)
         if Z is None or where is None:
             builder.add(splits)
@@ -58,7 +58,7 @@ def grow_levels(
             builder.add(splits)
             cells, parent = cells.split(splits), where
             where = _descend(splits, right, where)
-            if len(cells):
+            if len(cells) and level < max_depth:
                 rule.follow(cells, where, splits, parent)
         if not len(cells):
             break

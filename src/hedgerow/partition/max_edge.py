@@ -152,11 +152,11 @@ class _LeastVariance:
 
     def follow(self, cells: Cells, where: IndexArray, splits: Splits, parent: IndexArray) -> None:
         """Compare the records of a cell cut along a numeric edge with the midpoint of their new half."""
-        column = np.append(splits.feature, -1).take(parent)
-        column[where == len(cells)] = -1
-        rows = np.flatnonzero((column >= 0) & ~self.space.is_categorical[column])
-        columns = column[rows]
-        self.sides.update(rows, columns, self.Z[rows, columns] >= cells.midpoints[where[rows], columns])
+        # Two children a parent that was split; the records of categorical splits keep their sides.
+        column = np.repeat(splits.feature[splits.feature >= 0], 2)
+        column[self.space.is_categorical[column]] = -1
+        assert splits.values is not None
+        self.sides.move(where, splits.values, column, cells.midpoints[np.arange(len(cells)), column])
 
 
 def sums(key: IndexArray, labels: Float64Array, size: int) -> tuple[Float64Array, Float64Array]:

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.kernels import native
 from hedgerow.partition.structure import Float64Array, IndexArray
 from hedgerow.partition.walk import round_up
 
 __all__ = ["Sides"]
 
 _BLOCK_VALUES = 1 << 18
+_MOST_BYTES = 1 << 28  # of the kernel's histogram
 
 
 class Sides:
@@ -47,6 +49,8 @@ class Sides:
         Labels must be whole numbers whose sums are exact (:func:`.growing.exact_labels`), so that columns
         that split alike get bit-equal sums.
         """
+        if (kernels := native()) is not None and n_cells << 12 < _MOST_BYTES:
+            return self._native_sums(kernels, where, labels, n_cells)
         width = _pattern_width(n_cells + 1, len(where))
         patterns = (np.arange(1 << width)[:, None] >> np.arange(width) & 1).astype(np.float64)
         counts, totals = np.empty((n_cells, 8 * len(self.packed))), np.empty((n_cells, 8 * len(self.packed)))
@@ -61,8 +65,35 @@ class Sides:
                 totals[:, columns] = total.reshape(n_cells, -1) @ patterns
         return counts[:, : self.d], totals[:, : self.d]
 
-    def update(self, rows: IndexArray, columns: npt.NDArray[Any], bits: npt.NDArray[np.bool_]) -> None:
-        """Set one bit of each of these rows."""
+    def _native_sums(
+        self, kernels: Any, where: IndexArray, labels: Float64Array, n_cells: int
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return :meth:`right_sums` by the compiled kernel: one pass over the records for eight columns."""
+        patterns = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.float64)
+        counts, totals = np.empty((n_cells, 8 * len(self.packed))), np.empty((n_cells, 8 * len(self.packed)))
+        where, labels = np.ascontiguousarray(where, dtype=np.int64), np.ascontiguousarray(labels, dtype=np.float64)
+        sums = np.empty((n_cells, 256, 2))
+        for group, byte in enumerate(self.packed):
+            sums.fill(0)
+            kernels.side_sums(where, byte, labels, n_cells, sums)
+            columns = slice(8 * group, 8 * group + 8)
+            counts[:, columns], totals[:, columns] = (np.ascontiguousarray(sums[:, :, k]) @ patterns for k in (0, 1))
+        return counts[:, : self.d], totals[:, : self.d]
+
+    def move(
+        self, where: IndexArray, values: npt.NDArray[Any], column: npt.NDArray[np.int32], middle: Float64Array
+    ) -> None:
+        """Compare the records of each cell, by their ``values`` along its ``column``, with the new midpoint.
+
+        Records beyond the last cell, and cells with the column -1, keep their bits.
+        """
+        if (kernels := native()) is not None:
+            cells, columns = np.ascontiguousarray(where, dtype=np.int64), np.ascontiguousarray(column, dtype=np.int32)
+            kernels.set_sides(self.packed, values, values.dtype == np.float64, cells, columns, middle)
+            return
+        columns = np.append(column, -1).take(where)
+        rows = np.flatnonzero(columns >= 0)
+        columns, bits = columns[rows], values[rows] >= middle[where[rows]]
         group, shift = columns >> 3, (columns & 7).astype(np.uint8)
         byte = self.packed[group, rows] & ~(np.uint8(1) << shift)
         self.packed[group, rows] = byte | (bits.astype(np.uint8) << shift)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -155,14 +155,25 @@ class Partition:
             )
         if len(Z) <= _FEW_ROWS and Z.size <= _FEW_VALUES:
             return np.array([self._scalar.row(row) for row in Z.tolist()], dtype=np.int32)
-        kind = "f4" if Z.dtype == np.float32 else "f8"
+        return cast("Int32Array", self._walk(Z.dtype).rows(Z))
+
+    def _walk(self, dtype: npt.DTypeLike) -> Walk:
+        kind = "f4" if dtype == np.float32 else "f8"
         walk = self._walks.get(kind)
         if walk is None:
             walk = self._walks.setdefault(kind, Walk(self, kind))
-        return walk.rows(Z)
+        return walk
 
     def apply_raw(self, X: object) -> Int32Array:
         """Encode records (clipping them to the public ranges) and return their leaves."""
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == len(self.space) and len(X) > _FEW_ROWS:
+            # Where clipping moves no record to another leaf, one pass checks and walks. What is wrong with a
+            # record that is not finite, the encoder says.
+            walk = self._walk(X.dtype)
+            if X.dtype in (np.float32, np.float64) and walk.checks and walk.clips_nothing(self.space):
+                leaves = walk.rows(X, check=True)
+                if leaves is not None:
+                    return leaves
         return self.apply(self.space.encode(X))
 
     def iter_leaves(self) -> Iterator[Leaf]:

@@ -3,7 +3,8 @@
 A block of rows that fits the cache moves down level by level. Children are adjacent, so one step is
 ``node = left[node] + (x[node's feature] >= threshold[node])``; a leaf is its own left child and has the
 threshold NaN, so it stays put. Where the top levels are complete (heap order), the step is
-``node = 2 * node + (x >= threshold)`` and the look-up of ``left`` is saved.
+``node = 2 * node + (x >= threshold)`` and the look-up of ``left`` is saved. The compiled kernel walks trees without
+categorical splits the same way, row by row.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.kernels import native
 from hedgerow.partition.structure import BoolArray, IndexArray, Int32Array
 
 if TYPE_CHECKING:
+    from hedgerow.bounds import FeatureSpace
     from hedgerow.partition.tree import Partition
 
 __all__ = ["Walk", "round_up"]
@@ -94,10 +97,26 @@ class Walk:
         self.last_code = np.where(by_subset, tree.space.n_categories[self.feature] - 1, 0)
         self.goes_right = ~tree.subsets
         self.n_complete = 0 if self.has_subsets else _complete_levels(tree.left)
+        self._clips_nothing: bool | None = None
+        self._packed = (np.empty(0), np.empty(0)) if self.has_subsets else self._pack()
 
-    def rows(self, Z: npt.NDArray[Any]) -> Int32Array:
-        """Return the leaf of each row of ``Z``."""
+    def _pack(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the nodes as the kernel reads them, and the complete top levels once more, closer together."""
+        kind = self.threshold.dtype.str
+        fields = [("cut", kind), ("column", "<i4"), ("left", "<i4"), ("leaf", "<i4")]
+        nodes = np.zeros(len(self.left), dtype=np.dtype([*fields, ("none", "<i4")] if kind == "<f8" else fields))
+        nodes["cut"], nodes["column"] = self.threshold, self.feature
+        nodes["left"], nodes["leaf"] = self.left, self.leaf
+        return nodes, nodes[["cut", "column"]][: (1 << self.n_complete) - 1].astype([("cut", kind), ("column", "<i4")])
+
+    def rows(self, Z: npt.NDArray[Any], *, check: bool = False) -> Int32Array | None:
+        """Return the leaf of each row of ``Z``; with ``check`` None if a value is not finite.
+
+        Only the compiled kernel checks (it reads every value on its way): see :attr:`checks`.
+        """
         n, d = Z.shape
+        if (kernels := native()) is not None and not self.has_subsets:
+            return self._native_rows(kernels, Z, check)
         out = np.empty(n, dtype=np.int32)
         size = max(1, min(n, _BLOCK_ROWS, max(1024, _BLOCK_VALUES // d)))
         buffers = _Buffers.make(size, d, self.threshold.dtype)
@@ -106,6 +125,39 @@ class Walk:
             scratch = buffers if len(block) == size else buffers.head(len(block))
             self._block(block.reshape(-1), scratch)
             self.leaf.take(scratch.node, out=out[start : start + size], mode="clip")
+        return out
+
+    @property
+    def checks(self) -> bool:
+        """Whether :meth:`rows` can look for NaN and infinity."""
+        return native() is not None and not self.has_subsets
+
+    def clips_nothing(self, space: FeatureSpace) -> bool:
+        """Whether every cut lies above the low and not above the high end of its column's range.
+
+        Clipping then leaves every comparison as it is: below the range ``x < cut`` holds before and after,
+        above it ``x >= cut`` does.
+        """
+        if self._clips_nothing is None:
+            inner = ~np.isnan(self.threshold)
+            with np.errstate(over="ignore"):
+                low, high = (end.astype(self.threshold.dtype)[self.feature[inner]] for end in (space.low, space.high))
+            cut = self.threshold[inner]
+            self._clips_nothing = not space.is_categorical.any() and bool(((low < cut) & (cut <= high)).all())
+        return self._clips_nothing
+
+    def _native_rows(self, kernels: Any, Z: npt.NDArray[Any], check: bool) -> Int32Array | None:
+        n, d = Z.shape
+        out = np.empty(n, dtype=np.int32)
+        kind = self.threshold.dtype
+        direct = Z.dtype == kind and Z.flags.c_contiguous
+        size = max(n, 1) if direct else max(1024, _BLOCK_VALUES // d)
+        nodes, top = self._packed
+        for start in range(0, n, size):
+            block = np.ascontiguousarray(Z[start : start + size], dtype=kind)
+            part = out[start : start + size]
+            if not kernels.walk(block, d, nodes, top, self.n_complete, self.depth, part, kind == np.float64, check):
+                return None
         return out
 
     def _block(self, values: FloatArray, b: _Buffers) -> None:

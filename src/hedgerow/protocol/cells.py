@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.kernels import native
 from hedgerow.mechanisms.base import CategoricalMechanism, Law
 from hedgerow.mechanisms.bits import UnaryEncoding
 from hedgerow.mechanisms.k_ary import KaryResponse
@@ -80,6 +81,9 @@ class CellEncoding(Encoding):
     def sums(self, rows: ByteRows) -> IntArray:
         """Return the support of every pair."""
         total = np.zeros(self.n_cells, dtype=np.int64)
+        if (kernels := native()) is not None and rows.flags.c_contiguous and rows.size:
+            kernels.bit_sums(rows, rows.shape[1], 0, self.n_cells, total)
+            return total
         for start in range(0, len(rows), 4096):
             total += unpack(rows[start : start + 4096], self.n_cells).sum(axis=0, dtype=np.int64)
         return total
