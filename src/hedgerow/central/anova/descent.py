@@ -87,7 +87,8 @@ def descend(
     Looks at the residuals count each record in one cell. Prices: :class:`~.accounting.GaussianPurse`; which round gets
     how much is decided beforehand (:func:`allocation`).
     """
-    parts = allocation(steps, energy, purse.order)
+    # Laplace noise of many prices would need as many tables, and gained nothing where it was tried.
+    parts = allocation(steps, energy) if purse.order == 2 else [Fraction(1, steps.rounds)] * steps.rounds
     theta, before, total = start.copy(), start.copy(), np.zeros_like(start)
     half = steps.rounds - max(1, steps.rounds // 2)
     looks = {int(share * steps.rounds) for share in _LOOKS}
@@ -188,20 +189,20 @@ def noise_variance(steps: Steps, noise: list[float], energy: FloatArray) -> Floa
     return np.asarray(np.square(noise) @ influences(steps, energy, len(noise)) ** 2)
 
 
-def allocation(steps: Steps, energy: FloatArray, order: int) -> list[Fraction]:
+def allocation(steps: Steps, energy: FloatArray) -> list[Fraction]:
     r"""Return each round's share of the budget: larger where noise does more harm. Nothing private enters.
 
     With ``A_t = sum_m h_m influence_{tm}**2`` noise adds ``sum_t A_t s_t**2`` to the mean square of predictions. A
-    share b buys Gaussian noise of variance ``1/b`` (Laplace: ``1/b**2``), so shares proportional to ``A**(1/2)``
-    (``A**(1/3)``) make the least of it; a tenth is spread evenly, for no round is without use.
+    share b buys Gaussian noise of variance ``1/b``, so shares proportional to the root of A make the least of it; a
+    tenth is spread evenly, for no round is without use.
 
     >>> steps = Steps(4, 1.0, 0.0, Fraction(1), Fraction(0), 100.0)
-    >>> parts = allocation(steps, np.array([1.0, 0.01]), 2)
+    >>> parts = allocation(steps, np.array([1.0, 0.01]))
     >>> [round(float(b), 2) for b in parts], sum(parts) <= 1
     ([0.1, 0.1, 0.41, 0.4], True)
     """
     harm = influences(steps, energy, steps.rounds) ** 2 @ energy
-    wanted = harm ** (0.5 if order == 2 else 1 / 3)
+    wanted = np.sqrt(harm)
     mixed = wanted / max(float(wanted.sum()), 1e-300) + _EVEN / steps.rounds
     whole = [int(b) for b in np.floor(mixed / (1 + _EVEN) * (1 << 30))]
     return [Fraction(b, max(sum(whole), 1 << 30)) for b in whole]
