@@ -237,8 +237,8 @@ def warn(arguments: argparse.Namespace, text: str) -> None:
 class Progress:
     """A bar on standard error if that is a terminal; otherwise nothing at all."""
 
-    def __init__(self, what: str) -> None:
-        self.what, self.shown, self.last = what, sys.stderr.isatty(), 0.0
+    def __init__(self, what: str, unit: str = "rows") -> None:
+        self.what, self.unit, self.shown, self.last = what, unit, sys.stderr.isatty(), 0.0
 
     def __enter__(self) -> Progress:
         return self
@@ -251,7 +251,7 @@ class Progress:
         self.last = now
         full = 0 if share is None else int(30 * min(share, 1.0))
         bar = "" if share is None else f"[{'#' * full}{'.' * (30 - full)}] {min(share, 1.0):4.0%} "
-        print(f"\r{self.what} {bar}{rows:,} rows\033[K", end="", file=sys.stderr, flush=True)
+        print(f"\r{self.what} {bar}{rows:,} {self.unit}\033[K", end="", file=sys.stderr, flush=True)
 
     def __exit__(self, *_: object) -> None:
         if self.shown and self.last:

@@ -56,7 +56,7 @@ def _read(table: Table) -> list[Block]:
 
 def _column(blocks: list[Block], name: str, declared: bool, numeric: bool) -> npt.NDArray[Any]:
     """Return a column as numbers or as categories."""
-    if not declared and (numeric or not _is_text(blocks, name)):
+    if not declared and (numeric or not is_text(blocks, name)):
         return np.concatenate([b.numbers(name) for b in blocks])
     column = np.concatenate([b.texts(name) for b in blocks])
     n = len(set(column))
@@ -68,7 +68,7 @@ def _column(blocks: list[Block], name: str, declared: bool, numeric: bool) -> np
     return column
 
 
-def _is_text(blocks: list[Block], name: str) -> bool:
+def is_text(blocks: list[Block], name: str) -> bool:
     """Whether a column holds categories: most of its cells are not numbers.
 
     A few words among numbers are more likely mistakes than categories, and are refused in their place when the

@@ -1,0 +1,224 @@
+"""Every way to learn from the same records, by whom one has to trust: what ``hedgerow compare`` runs.
+
+A contestant is a name, a trust model, what it needs, and a function of a :class:`Case`, epsilon and a seed that returns
+predictions for the test records together with the guarantee (None where there is none).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import FeatureSpace
+from hedgerow.guarantee import Guarantee
+
+__all__ = ["CONTESTANTS", "TRUST", "Case", "Contestant", "available"]
+
+TRUST = {
+    "local": "Nobody sees a record: each holder adds noise to an own report.",
+    "semi": "Some features are public; the private ones and the label are noisy before they leave the holder.",
+    "label": "All features are public; only the label is protected (its guarantee says from whom).",
+    "central": "One trusted curator sees all records; what is published is protected.",
+    "public": "No private record is used at all.",
+    "none": "No protection: not an option, but the end that the others are measured against.",
+}
+"""Trust models, in the order of a report, and what each means."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One split of a user's records, and what is public about them."""
+
+    X: Any
+    y: npt.NDArray[Any]
+    X_test: Any
+    space: FeatureSpace
+    feature_bounds: npt.NDArray[np.float64]
+    label_bounds: tuple[float, float] | None = None
+    classes: tuple[str, ...] | None = None
+    categories: dict[str, list[str]] | None = None
+    private: tuple[str, ...] = ()
+    X_public: Any = None
+    y_public: npt.NDArray[Any] | None = None
+
+    @property
+    def bounds(self) -> dict[str, Any]:
+        """What every private estimator is told beforehand."""
+        label = {"label_bounds": self.label_bounds} if self.classes is None else {"classes": list(self.classes)}
+        return {"feature_bounds": self.feature_bounds, "categories": self.categories, **label}
+
+    @cached_property
+    def public_model(self) -> Any:
+        """The model of the public records alone, learnt once for all that start from it."""
+        from hedgerow.local import PublicModel
+
+        return PublicModel(categories=self.categories, random_state=0).fit(self.X_public, self.y_public)
+
+    def numbers(self, X: Any) -> npt.NDArray[np.floating[Any]]:
+        """Return records as numbers, categories as codes."""
+        return self.space.encode(X)
+
+
+Outcome = tuple[npt.NDArray[Any], Guarantee | None]
+
+
+class Contestant(NamedTuple):
+    """A method: see the module."""
+
+    name: str
+    trust: str
+    run: Callable[[Case, float, int], Outcome]
+    regression: bool = True
+    classification: bool = True
+    public: bool = False
+    private_columns: bool = False
+    package: str = ""
+
+    @property
+    def free(self) -> bool:
+        """Whether epsilon does not matter."""
+        return self.trust in ("none", "public")
+
+    def missing(self, *, classify: bool, public: bool, private_columns: bool) -> str:
+        """Return in words what keeps it from taking part; empty if nothing does."""
+        if classify and not self.classification:
+            return "is for numeric labels"
+        if not classify and not self.regression:
+            return "is for classes"
+        if self.public and not public:
+            return "needs public records (--public)"
+        if self.private_columns and not private_columns:
+            return "needs to know which features are private (--private-columns)"
+        if self.package and importlib.util.find_spec(self.package) is None:
+            return f"needs the package {self.package}"
+        return ""
+
+
+def available(**given: bool) -> tuple[list[Contestant], dict[str, str]]:
+    """Return who can take part, and why the others cannot.
+
+    >>> able, left_out = available(classify=True, public=False, private_columns=False)
+    >>> left_out["HistOfTree"], left_out["public model"]
+    ('is for numeric labels', 'needs public records (--public)')
+    """
+    reasons = {c.name: c.missing(**given) for c in CONTESTANTS}
+    return [c for c in CONTESTANTS if not reasons[c.name]], {n: r for n, r in reasons.items() if r}
+
+
+def _fitted(model: Any, case: Case) -> Outcome:
+    return np.asarray(model.predict(case.X_test)), model.guarantee_
+
+
+def _kind(module: str, stem: str, case: Case) -> Any:
+    return getattr(importlib.import_module(module), stem + ("Regressor" if case.classes is None else "Classifier"))
+
+
+def _with_public(stem: str) -> Callable[[Case, float, int], Outcome]:
+    def run(case: Case, epsilon: float, seed: int) -> Outcome:
+        kind = _kind("hedgerow.local", stem, case)
+        options = case.bounds
+        if stem == "AssistedForest":  # ranges come from the public records that its model was learnt from
+            options.pop("feature_bounds")
+            options |= {} if case.classes else {"base": case.public_model}
+        model = kind(epsilon, random_state=seed, **options)
+        return _fitted(model.fit(case.X, case.y, X_public=case.X_public, y_public=case.y_public), case)
+
+    return run
+
+
+def _semi(stem: str) -> Callable[[Case, float, int], Outcome]:
+    def run(case: Case, epsilon: float, seed: int) -> Outcome:
+        kind = _kind("hedgerow.semi", stem, case)
+        mask = [name in case.private for name in case.space.names]
+        return _fitted(kind(epsilon, random_state=seed, **case.bounds).fit(case.X, case.y, private=mask), case)
+
+    return run
+
+
+def _label(case: Case, epsilon: float, seed: int) -> Outcome:
+    from hedgerow.label import LabelPrivateRegressor
+
+    model = LabelPrivateRegressor(epsilon=epsilon, label_bounds=case.label_bounds, random_state=seed)
+    model.fit(case.numbers(case.X), case.y)
+    return np.asarray(model.predict(case.numbers(case.X_test))), model.guarantee_
+
+
+def _label_on_public(case: Case, epsilon: float, seed: int) -> Outcome:
+    from hedgerow.label import LabelPrivateRegressor
+
+    options: dict[str, Any] = {"label_bounds": case.label_bounds, "base": case.public_model, "random_state": seed}
+    model = LabelPrivateRegressor(epsilon=epsilon, **options)
+    return _fitted(model.fit(case.X, case.y), case)
+
+
+def _central(module: str, stem: str) -> Callable[[Case, float, int], Outcome]:
+    def run(case: Case, epsilon: float, seed: int) -> Outcome:
+        return _fitted(_kind(module, stem, case)(epsilon, random_state=seed, **case.bounds).fit(case.X, case.y), case)
+
+    return run
+
+
+def _ebm(case: Case, epsilon: float, seed: int) -> Outcome:
+    privacy = importlib.import_module("interpret.privacy")
+    text = case.categories or {}
+    ranges = {i: (float(a), float(b)) for i, (a, b) in enumerate(case.feature_bounds.T)}
+    for i, name in enumerate(case.space.names):
+        if name in text:
+            ranges[i] = (0.0, float(len(text[name]) - 1))
+    kinds = ["nominal" if name in text else "continuous" for name in case.space.names]
+    options: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-5, "feature_types": kinds, "privacy_bounds": ranges}
+    if case.label_bounds is not None:
+        options |= dict(zip(("privacy_target_min", "privacy_target_max"), case.label_bounds, strict=True))
+    stem = "DPExplainableBoosting" + ("Regressor" if case.classes is None else "Classifier")
+    model = getattr(privacy, stem)(random_state=seed, **options)
+    y = case.y if case.label_bounds is None else np.clip(case.y, *case.label_bounds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a seed makes it a simulation: so does ours, and the report says so
+        model.fit(case.numbers(case.X), y)
+    return np.asarray(model.predict(case.numbers(case.X_test))), None
+
+
+def _public(case: Case, epsilon: float, seed: int) -> Outcome:
+    if case.classes is not None:
+        return _end("ensemble:RandomForest", public=True)(case, epsilon, seed)
+    return np.asarray(case.public_model.predict(case.X_test)), None
+
+
+def _end(reference: str, *, public: bool = False, **options: Any) -> Callable[[Case, float, int], Outcome]:
+    def run(case: Case, epsilon: float, seed: int) -> Outcome:
+        module, stem = reference.split(":")
+        model = _kind(f"sklearn.{module}", stem, case)(**options)
+        if "random_state" in model.get_params():
+            model.set_params(random_state=seed)
+        X, y = (case.X_public, case.y_public) if public else (case.X, case.y)
+        model.fit(case.numbers(X), y)
+        return np.asarray(model.predict(case.numbers(case.X_test))), None
+
+    return run
+
+
+_CENTRAL = "hedgerow.central"
+
+CONTESTANTS: Sequence[Contestant] = (
+    Contestant("LPDT", "local", _with_public("LPDT"), public=True),
+    Contestant("AssistedForest", "local", _with_public("AssistedForest"), public=True),
+    Contestant("HistOfTree", "semi", _semi("HistOfTree"), classification=False, private_columns=True),
+    Contestant("LabelPrivate", "label", _label, classification=False),
+    Contestant("LabelPrivate on a public model", "label", _label_on_public, classification=False, public=True),
+    Contestant("DiPriMe", "central", _central(_CENTRAL, "DiPriMeForest")),
+    Contestant("PrivateAnova", "central", _central(f"{_CENTRAL}.anova", "PrivateAnova")),
+    Contestant("DP-EBM (interpret)", "central", _ebm, package="interpret"),
+    Contestant("public model", "public", _public, public=True),
+    Contestant("tree", "none", _end("tree:DecisionTree", min_samples_leaf=20)),
+    Contestant("random forest", "none", _end("ensemble:RandomForest", n_estimators=100, min_samples_leaf=3)),
+    Contestant("boosting", "none", _end("ensemble:HistGradientBoosting", early_stopping=False)),
+    Contestant("one value for all", "none", _end("dummy:Dummy")),
+)
+"""All methods, in the order of a report."""

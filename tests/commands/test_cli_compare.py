@@ -1,0 +1,166 @@
+"""hedgerow compare on made records: every trust model takes part, and the report is honest about what it shows."""
+
+import csv
+import importlib.util
+import json
+import re
+
+import pytest
+
+from hedgerow.bench.contestants import CONTESTANTS
+
+
+@pytest.fixture
+def small(shell, homes, write_table):
+    """Fewer records than the other commands use: this one fits many models."""
+    for name, n, seed in (("mine", 300, 5), ("known", 80, 6)):
+        columns = homes(n, seed)
+        write_table(f"{name}.csv", {c: columns[c] for c in ("area", "heating", "people", "kwh")})
+        write_table(f"{name}-use.csv", {c: columns[c] for c in ("area", "heating", "people", "use")})
+    return shell
+
+
+DATA = ("compare", "--data", "mine.csv", "--target", "kwh")
+LABEL = ("--label-bounds", "0:60")
+GIVEN = (
+    "--feature-bounds",
+    "area=20:150",
+    "--feature-bounds",
+    "people=1:5",
+    "--categories",
+    "heating=electric,gas,pump",
+)
+FEW = ("--methods", "tree,one value for all", "--repeats", "2", "--epsilon", "2")
+
+
+def test_every_trust_model_takes_part(small):
+    out = small.ok(*DATA, *LABEL, "--public", "known.csv", "--private-columns", "area", "--repeats", 1,
+                   "--epsilon", "4", "-o", "report.html", "--json")  # fmt: skip
+    summary = json.loads(out)
+    scores = {(s["method"], s["epsilon"]): s["mse"] for s in summary["scores"]}
+    able = [c for c in CONTESTANTS if not c.package or importlib.util.find_spec(c.package)]
+    assert set(scores) == {(c.name, e) for c in able for e in ((None,) if c.free else (4.0,))}
+    assert {s["trust"] for s in summary["scores"]} == {"local", "semi", "label", "central", "public", "none"}
+    assert scores["boosting", None] < 15 < scores["one value for all", None]
+    assert scores["AssistedForest", 4.0] < 20
+    assert summary["declared"]["label"] == "0 to 60 (given by you)"
+    assert summary["declared"]["feature bounds"] == "from the public records"
+    page = (small.folder / "report.html").read_text()
+    assert "WITHOUT any protection" in page and "simulations" in page and page.count("<svg") == 4
+    assert not re.search(r'(src|href)="?http|<script|<link|@import|url\(', page)
+    assert "two rounds about one record" in page  # the guarantee of HistOfTree, in its own words
+
+
+def test_the_same_seed_gives_the_same_report(small):
+    runs = [small.ok(*DATA, *LABEL, *GIVEN, *FEW, "--json") for _ in range(2)]
+    other = small.ok(*DATA, *LABEL, *GIVEN, *FEW, "--json", "--seed", 1)
+    assert runs[0] == runs[1] and len(json.loads(other)["scores"]) == 4
+
+
+def test_classes_are_compared_by_accuracy(small):
+    out = small.ok("compare", "--data", "mine-use.csv", "--target", "use", "--classes", "high,low", *GIVEN,
+                   "--epsilon", "8", "--repeats", "1", "--json")  # fmt: skip
+    summary = json.loads(out)
+    scores = {s["method"]: s["accuracy"] for s in summary["scores"]}
+    assert scores["random forest"] > 0.8 and 0 <= scores["DiPriMe"] <= 1
+    assert summary["left_out"]["HistOfTree"] == "is for numeric labels"
+    assert summary["left_out"]["LPDT"] == "needs public records (--public)"
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_csv_and_parquet_give_the_same(small, ending):
+    import pandas as pd
+
+    frame = pd.read_csv("mine.csv")
+    frame.to_parquet("mine.parquet")
+    out = small.ok("compare", "--data", f"mine.{ending}", "--target", "kwh", *LABEL, *GIVEN, *FEW, "--json")
+    values = [s["mse"] for s in json.loads(out)["scores"]]
+    assert len(values) == 4 and values[1] == pytest.approx(65.52, abs=20)
+
+
+def test_nothing_is_read_from_the_private_file_unless_asked(small):
+    assert "the list of categories of 'heating' must be public knowledge" in small.fails(*DATA, *LABEL, *FEW)
+    partly = (*DATA, *LABEL, *FEW, "--categories", "heating=electric,gas,pump")
+    assert "the range of 'area' must be public" in small.fails(*partly)
+    line = small.fails(*DATA, *GIVEN, *FEW)
+    assert "the range of the label must be public knowledge" in line and "--label-bounds LOW:HIGH" in line
+    # Public records say nothing about the range of private labels: it is still to be given.
+    assert "the range of the label must be public" in small.fails(*DATA, *FEW, "--public", "known.csv")
+    use = ("compare", "--data", "mine-use.csv", "--target", "use", *GIVEN, *FEW)
+    assert "the list of classes must be public knowledge" in small.fails(*use)
+
+
+def test_bounds_from_data_are_used_and_stated_everywhere(small):
+    loose = (*DATA, *FEW, "--bounds-from-data")
+    text = small.ok(*loose, "-o", "report.md")
+    told = "READ FROM THE PRIVATE RECORDS"
+    assert told in text and told in (small.folder / "report.md").read_text()
+    summary = json.loads(small.ok(*loose, "-o", "report.html", "--json"))
+    assert summary["warnings"][0].startswith("--bounds-from-data was given: feature bounds, categories, label bounds")
+    assert f"<b>{summary['warnings'][0][:40]}" in (small.folder / "report.html").read_text()
+    some = json.loads(small.ok(*loose, *LABEL, *GIVEN[:2], "--json"))["declared"]
+    assert some["feature bounds"] == f"given by you and {told}" and some["label"] == "0 to 60 (given by you)"
+    # What was given in full is not marked, even if the option is there.
+    full = json.loads(small.ok(*loose, *LABEL, *GIVEN, "--json"))
+    assert told not in json.dumps(full)
+
+
+def test_csv_report_has_a_line_a_fit_below_the_warnings(small):
+    small.ok(*DATA, *LABEL, *GIVEN, *FEW, "-o", "report.csv")
+    lines = (small.folder / "report.csv").read_text().splitlines()
+    comments = [line for line in lines if line.startswith("#")]
+    assert len(comments) == 3 and "WITHOUT any protection" in comments[0]
+    rows = list(csv.DictReader(lines[3:]))
+    assert [(r["method"], r["repeat"]) for r in rows] == [
+        ("tree", "0"), ("one value for all", "0"), ("tree", "1"), ("one value for all", "1"),
+    ]  # fmt: skip
+
+
+def test_terminal_table_marks_what_is_useless(small):
+    out = small.ok(*DATA, *LABEL, *GIVEN, "--methods", "DiPriMe,tree,one value for all", "--epsilon", "0.001",
+                   "--repeats", "1")  # fmt: skip
+    marked = [line for line in out.splitlines() if line.endswith("†")]
+    assert len(marked) == 1 and "DiPriMe" in marked[0]
+    assert "NOTE: Every score in this report was computed on private records WITHOUT any protection" in out
+
+
+def test_a_method_that_fails_is_left_out_with_its_own_words(small, monkeypatch):
+    from hedgerow.bench import contestants
+    from hedgerow.errors import HedgerowError
+
+    def fail(*_):
+        raise HedgerowError("too few records for that.")
+
+    broken = contestants.Contestant("broken", "central", fail)
+    monkeypatch.setattr(contestants, "CONTESTANTS", (broken, *contestants.CONTESTANTS))
+    out = json.loads(small.ok(*DATA, *LABEL, *GIVEN, "--methods", "broken,tree", "--repeats", "1", "--json"))
+    assert out["left_out"] == {"broken": "could not be used: too few records for that."}
+    assert {s["method"] for s in out["scores"]} == {"tree"}
+
+
+def test_mistakes_are_one_line(small, write_table, homes):
+    good = (*DATA, *LABEL, *GIVEN)
+    assert "--methods must be among" in small.fails(*good, "--methods", "magic")
+    assert "LPDT needs public records" in small.fails(*good, "--methods", "LPDT")
+    assert "-o must end in .html" in small.fails(*good, "-o", "report.pdf")
+    assert "is an input" in small.fails(*good, "-o", "mine.csv")
+    assert "--repeats must be at least 1" in small.fails(*good, "--repeats", "0")
+    assert "--private-columns names 'x'" in small.fails(*good, "--private-columns", "x")
+    assert "has no range" in small.fails(*good, "--feature-bounds", "heating=0:1")
+    assert "--classes lacks 1 of the labels" in small.fails(
+        "compare", "--data", "mine-use.csv", "--target", "use", "--classes", "low", *GIVEN
+    )
+    write_table("more.csv", homes(30, 1))
+    assert "same columns; only one has 'use'" in small.fails(*good, "--public", "more.csv")
+    write_table("tiny.csv", {k: v[:5] for k, v in homes(9, 1).items()})
+    assert "at least 10 records" in small.fails("compare", "--data", "tiny.csv", "--target", "kwh", *LABEL)
+    for epsilon in ("0", "-1", "a", "1,1", "inf"):
+        assert "expected positive numbers such as 1,2,4" in small(*good, "--epsilon", epsilon)[2]
+
+
+def test_a_category_that_public_records_lack_is_refused_without_naming_it(small, homes, write_table):
+    columns = homes(80, 6)
+    keep = columns["heating"] != "pump"
+    write_table("partial.csv", {c: columns[c][keep] for c in ("area", "heating", "people", "kwh")})
+    line = small.fails(*DATA, *LABEL, "--public", "partial.csv")
+    assert "has categories that the public records lack" in line and "pump" not in line
