@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from hedgerow.bench.datasets import data_folder
-from hedgerow.bench.label import main, read_results, run_cell
+from hedgerow.bench.label import MECHANISMS, main, read_results, run_block, run_cell
 from hedgerow.bench.label_data import Case, load_case
+from hedgerow.bench.label_network import PaperNetwork, predict_many
 from hedgerow.errors import HedgerowError
 
 OPTIONS = [
@@ -43,6 +44,26 @@ def test_report_counts_the_targets(tmp_path):
     reference.write_text("dataset,epsilon,mechanism,mse,std\ncrime,1.0,RPWithPrior,0.5,0.01\n")
     main(["--report-only", "--store", str(store), "--out", str(out), "--reference", str(reference)])
     assert "| crime | network | 2 | 1 of 1 | 1 of 1 | 4% | 0 |" in out.read_text()
+
+
+def test_several_networks_in_step_are_those_of_scikit_learn():
+    case = load_case("simulated-linear", 0)
+    X, Xt, network = case.X[:500], case.X[500:600], PaperNetwork(case.bounds, 128, (), 3)
+    labels = [case.y[:500], np.random.default_rng(0).normal(size=500)]
+    many = predict_many(network, X, labels, Xt, np.float64)
+    for y, predicted in zip(labels, many, strict=True):
+        assert np.abs(predicted - network.fit(X, y).predict(Xt)).max() < 1e-9
+    single = predict_many(network, X, labels, Xt)
+    assert np.abs(np.array(single) - many).max() < 0.05  # single precision is enough
+
+
+def test_auto_is_the_mechanism_it_chose():
+    case = load_case("simulated-linear", 0)
+    small = Case(case.X[:400], case.y[:400], case.bounds)
+    variants = [(m, "shrink") for m in MECHANISMS]
+    auto, *others = run_block(small, "network", sorted(variants, key=lambda v: v[0] != "auto"), 2.0, 0, 20.0)
+    assert auto in others
+    assert len(set(run_block(small, "network", variants, np.inf, 0, 20.0))) == 1
 
 
 def test_a_cell_is_repeatable():

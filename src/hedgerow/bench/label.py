@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.model_selection import train_test_split
 
 from hedgerow.bench.label_data import DATASETS, LEARNERS, Case, load_case
+from hedgerow.bench.label_network import PaperNetwork, predict_many
 from hedgerow.label import (
     AutoMechanism,
     GaussianMechanism,
@@ -33,7 +34,7 @@ from hedgerow.label import (
 )
 from hedgerow.label.regressor import measure_averaging
 
-__all__ = ["EPSILONS", "MECHANISMS", "main", "run_cell"]
+__all__ = ["EPSILONS", "MECHANISMS", "main", "run_block", "run_cell"]
 
 EPSILONS = (0.05, 0.1, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, math.inf)
 MECHANISMS: dict[str, Any] = {
@@ -49,57 +50,54 @@ MECHANISMS: dict[str, Any] = {
 FIRST = {"crime": 2}
 """The first trial, where it is not 0: splits 0 and 1 of crime were looked at while defaults were chosen."""
 Key = tuple[str, str, str, str, float, int]
+Block = tuple[str, str, float, int]
+Variant = tuple[str, str]
 
 
-class Fits(dict[Any, Any]):
-    """Fitted regressors by the noisy labels they learnt from; a clone of an estimator shares it."""
+class Recorder(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A regressor that only keeps the labels it is given."""
 
-    def __deepcopy__(self, memo: Any) -> Fits:
+    def fit(self, X: Any, y: Any) -> Recorder:
+        """Keep the labels."""
+        self.labels_ = np.asarray(y)
         return self
 
 
-class Shared(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A regressor that is not fitted again on the same labels: "auto" is one of the others, with the same seed."""
+def _noisy(case: Case, X: Any, y: Any, cell: Variant, epsilon: float, trial: int, averaging: float) -> Any:
+    """Return the noisy labels of a cell as a regressor gets to see them."""
+    mechanism, debias = cell
+    made = MECHANISMS[mechanism](epsilon, case.bounds)
+    model = LabelPrivateRegressor(Recorder(), made, debias=debias, averaging=averaging, random_state=1000 + trial)
+    return model.fit(X, y).regressor_.labels_
 
-    def __init__(self, regressor: Any, fits: Fits, same: bool = False) -> None:
-        self.regressor = regressor
-        self.fits = fits
-        self.same = same
 
-    def fit(self, X: Any, y: Any) -> Shared:
-        """Fit unless it was done; ``same`` says that all labels are (no noise)."""
-        key = "same" if self.same else np.asarray(y).tobytes()
-        if key not in self.fits:
-            self.fits[key] = clone(self.regressor).fit(X, y)
-        self.fitted_ = self.fits[key]
-        return self
+def run_block(
+    case: Case, learner: str, variants: list[Variant], epsilon: float, trial: int, averaging: float
+) -> list[float]:
+    """Return the test errors of one trial: 80/20 split, labels randomised once for each variant, one fit each.
 
-    def predict(self, X: Any) -> Any:
-        """Predict."""
-        return self.fitted_.predict(X)
+    Equal labels are learnt from once: "auto" is one of the others, with the same seed, and without noise all are.
+    """
+    X, Xt, y, yt = train_test_split(case.X, case.y, test_size=0.2, random_state=trial)
+    found = [_noisy(case, X, y, v, epsilon, trial, averaging) for v in variants[: 1 if math.isinf(epsilon) else None]]
+    distinct = {labels.tobytes(): labels for labels in found}
+    regressor = LEARNERS[learner](case, trial, len(y), epsilon)
+    if isinstance(regressor, PaperNetwork):
+        predicted = predict_many(regressor, X, list(distinct.values()), Xt)
+    else:
+        predicted = [clone(regressor).fit(X, labels).predict(Xt) for labels in distinct.values()]
+    errors = {
+        key: float(np.mean((np.clip(p, *case.bounds) - yt) ** 2)) for key, p in zip(distinct, predicted, strict=True)
+    }
+    mse = [errors[labels.tobytes()] for labels in found]
+    return mse * len(variants) if math.isinf(epsilon) else mse
 
 
 def run_cell(
-    case: Case,
-    learner: str,
-    mechanism: str,
-    epsilon: float,
-    trial: int,
-    debias: str,
-    averaging: float,
-    fits: Fits | None = None,
+    case: Case, learner: str, mechanism: str, epsilon: float, trial: int, debias: str, averaging: float
 ) -> float:
-    """Return the test error of one trial: 80/20 split, labels randomised once, one fit."""
-    X, Xt, y, yt = train_test_split(case.X, case.y, test_size=0.2, random_state=trial)
-    regressor = LEARNERS[learner](case, trial, len(y), epsilon)
-    model = LabelPrivateRegressor(
-        Shared(regressor, Fits() if fits is None else fits, math.isinf(epsilon)),
-        MECHANISMS[mechanism](epsilon, case.bounds),
-        debias=debias,
-        averaging=averaging,
-        random_state=1000 + trial,
-    ).fit(X, y)
-    return float(np.mean((model.predict(Xt) - yt) ** 2))
+    """Return the test error of one mechanism in one trial."""
+    return run_block(case, learner, [(mechanism, debias)], epsilon, trial, averaging)[0]
 
 
 def _averaging(case: Case, learner: str, trial: int, epsilon: float, known: dict[str, float]) -> float:
@@ -112,18 +110,19 @@ def _averaging(case: Case, learner: str, trial: int, epsilon: float, known: dict
     return known[key]
 
 
-def _plan(arguments: argparse.Namespace) -> Iterator[Key]:
-    """Yield cells, whole trials first, so that a run cut short has some of everything."""
+def _plan(arguments: argparse.Namespace) -> Iterator[tuple[Block, list[Variant]]]:
+    """Yield blocks of cells, whole trials first, so that a run cut short has some of everything."""
     for trial in range(arguments.repeats):
         for dataset in arguments.datasets:
             for learner in arguments.learners:
                 for epsilon in arguments.epsilons:
+                    variants = []
                     for mechanism in arguments.mechanisms:
                         # Without a prior there is nothing to undo: these need no variant.
                         shaped = mechanism in ("RPWithPrior", "auto", "Optimal", "RRonBins", "Unbiased")
-                        variants = arguments.debias if shaped and epsilon < math.inf else arguments.debias[:1]
-                        for debias in variants:
-                            yield dataset, learner, mechanism, debias, epsilon, trial + FIRST.get(dataset, 0)
+                        every = arguments.debias if shaped and epsilon < math.inf else arguments.debias[:1]
+                        variants += [(mechanism, debias) for debias in every]
+                    yield (dataset, learner, epsilon, trial + FIRST.get(dataset, 0)), variants
 
 
 def read_results(path: Path) -> dict[Key, float]:
@@ -142,32 +141,26 @@ def _run(arguments: argparse.Namespace, store: Path) -> None:
     stop = time.monotonic() + arguments.minutes * 60
     cases: dict[tuple[str, int], Case] = {}
     measured: dict[str, float] = {}
-    block: tuple[Any, ...] = ()
-    fits = Fits()
-    for key in _plan(arguments):
-        if key in done:
+    for (dataset, learner, epsilon, trial), wanted in _plan(arguments):
+        variants = [v for v in wanted if (dataset, learner, *v, epsilon, trial) not in done]
+        if not variants:
             continue
         if time.monotonic() > stop:
             return
-        dataset, learner, mechanism, debias, epsilon, trial = key
         seed = trial if dataset.startswith("simulated") else 0
         if (dataset, seed) not in cases:
             cases[dataset, seed] = load_case(dataset, seed)
         case = cases[dataset, seed]
-        if block != (dataset, learner, epsilon, trial):
-            block = (dataset, learner, epsilon, trial)
-            fits.clear()
         start = time.perf_counter()
         averaging = _averaging(case, learner, trial, epsilon, measured)
-        mse = run_cell(case, learner, mechanism, epsilon, trial, debias, averaging, fits)
-        row = {
-            "dataset": dataset, "learner": learner, "mechanism": mechanism, "debias": debias,
-            "epsilon": str(epsilon), "trial": trial, "mse": mse, "seconds": round(time.perf_counter() - start, 3),
-        }  # fmt: skip
+        errors = run_block(case, learner, variants, epsilon, trial, averaging)
+        seconds = round((time.perf_counter() - start) / len(variants), 3)
+        block = {"dataset": dataset, "learner": learner, "epsilon": str(epsilon), "trial": trial, "seconds": seconds}
         with store.open("a") as file:
-            file.write(json.dumps(row) + "\n")
+            for (mechanism, debias), mse in zip(variants, errors, strict=True):
+                file.write(json.dumps({**block, "mechanism": mechanism, "debias": debias, "mse": mse}) + "\n")
         if sys.stderr.isatty():
-            print(*key, f"{mse:.4g}", file=sys.stderr)
+            print(dataset, learner, epsilon, trial, file=sys.stderr)
 
 
 def _floats(text: str) -> list[float]:

@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
-from sklearn.neural_network import MLPRegressor
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, OrdinalEncoder
+from sklearn.preprocessing import OrdinalEncoder
 
 from hedgerow.bench.datasets import load_dataset
+from hedgerow.bench.label_network import PaperNetwork
 from hedgerow.errors import HedgerowError
 from hedgerow.label.boosting import boosting_for
 
-__all__ = ["DATASETS", "LEARNERS", "Case", "PaperNetwork", "load_case"]
+__all__ = ["DATASETS", "LEARNERS", "Case", "load_case"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,52 +84,6 @@ def load_case(name: str, seed: int) -> Case:
     if name not in DATASETS:
         raise HedgerowError(f"unknown data set {name!r}; known are {sorted(DATASETS)}.")
     return DATASETS[name](seed)
-
-
-class PaperNetwork(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Three fully connected layers, Adam at 1e-3, 50 epochs, a tenth of the rate from epoch 25, weight decay 1e-4.
-
-    Features are scaled to [0, 1] (they are public), words become one column each, and labels are divided by the width
-    of their public bounds.
-    """
-
-    def __init__(
-        self, bounds: tuple[float, float] = (0.0, 1.0), batch: int = 256, words: tuple[int, ...] = (), seed: int = 0
-    ) -> None:
-        self.bounds = bounds
-        self.batch = batch
-        self.words = words
-        self.seed = seed
-
-    def fit(self, X: Any, y: Any) -> PaperNetwork:
-        """Train in two stages, with the learning rate cut between them."""
-        low, high = self.bounds
-        one_hot = OneHotEncoder(sparse_output=False, handle_unknown="ignore")
-        self.scaler_ = make_column_transformer((one_hot, list(self.words)), remainder=MinMaxScaler()).fit(X)
-        Z, target = self.scaler_.transform(X), (np.asarray(y) - low) / (high - low)
-        self.network_ = MLPRegressor(
-            hidden_layer_sizes=(64, 32), batch_size=min(self.batch, len(Z)), learning_rate_init=1e-3, alpha=1e-4,
-            max_iter=25, n_iter_no_change=1000, warm_start=True, random_state=self.seed, tol=0.0,
-        )  # fmt: skip
-        _quiet(self.network_, Z, target)
-        self.network_.set_params(learning_rate_init=1e-4)
-        _quiet(self.network_, Z, target)
-        return self
-
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Predict labels on their own scale."""
-        low, high = self.bounds
-        return low + (high - low) * np.asarray(self.network_.predict(self.scaler_.transform(X)), dtype=np.float64)
-
-
-def _quiet(network: MLPRegressor, Z: Any, target: Any) -> None:
-    import warnings
-
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # 25 epochs are all it is meant to run
-        network.fit(Z, target)
 
 
 def _network(case: Case, seed: int, n: int, epsilon: float) -> Any:
