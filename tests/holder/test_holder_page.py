@@ -1,0 +1,346 @@
+"""The page in a real browser: what is shown is what is sent, once, and nothing else leaves."""
+
+import contextlib
+import gzip
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
+from hedgerow.holder.page import ASSETS, HEADERS, asset, routes
+from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.partition import grow
+from hedgerow.protocol.label import LabelReports, LabelTask
+from hedgerow.protocol.report import Reports
+from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiTask
+from hedgerow.protocol.task import LocalTask
+
+HERE = Path(__file__).parent
+CHROMIUM = os.environ.get("HEDGEROW_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+needs_chromium = pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
+SPACE = FeatureSpace(
+    (
+        NumericFeature("age", 0, 99),
+        CategoricalFeature("kind of home", ("flat", "house", "<b>other</b>")),
+    )
+)
+
+
+def local_task(epsilon=1.0, response="bits", **options):
+    partition = grow("max_edge", SPACE, None, None, max_depth=3)
+    steps = 16 if response == "bits" else 2
+    return LocalTask(epsilon, LabelGrid(0.0, 80.0, steps), partition, response, target="hours", **options)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A page with everything it asked the network for, and everything it complained about."""
+
+    def __init__(self, context):
+        self.page, self.requests, self.complaints = context.new_page(), [], []
+        self.page.on("request", lambda r: self.requests.append(r))
+        self.page.on("console", lambda m: self.complaints.append(m.text) if m.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda e: self.complaints.append(str(e)))
+
+    def open(self, url):
+        self.page.goto(url)
+        self.page.wait_for_function("!document.getElementById('status').textContent.startsWith('Fetching')")
+        return self
+
+    @property
+    def status(self):
+        return self.page.locator("#status").inner_text()
+
+    def shown(self):
+        """Return the bytes on the page."""
+        return bytes.fromhex("".join(self.page.locator("#parts .hex").all_inner_texts()).replace(" ", ""))
+
+    def wait(self, text):
+        self.page.wait_for_function("t => document.getElementById('status').textContent.includes(t)", arg=text)
+
+
+@pytest.fixture
+def context(chromium):
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    yield context
+    context.close()
+
+
+def fill(visit, values):
+    for label, value in values.items():
+        box = visit.page.get_by_label(label, exact=True)
+        if box.evaluate("e => e.tagName") == "SELECT":
+            box.select_option(value)
+        else:
+            box.fill(value)
+
+
+RECORD = {"age": "41.125", "kind of home": "<b>other</b>", "hours": "12.6875"}
+
+
+@needs_chromium
+@pytest.mark.parametrize("response", ["bits", "unary", "k_ary", "subset"])
+def test_the_bytes_shown_are_the_one_body_posted(stub, context, response):
+    task = local_task(response=response)
+    visit = Visit(context).open(stub.announce(task, title="Hours <script>alert(1)</script>"))
+    assert "as its curator signed it" in visit.status
+    fill(visit, RECORD)
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.wait("Nothing has been sent yet")
+    shown = visit.shown()
+    assert not stub.posts
+    assert "12.6875" in visit.page.locator("#truth").inner_text()
+    visit.page.get_by_role("button", name="Send these").click()
+    visit.wait("The curator has your report")
+    (post,) = stub.posts
+    assert post[3] == shown and post[1] == f"/v1/tasks/{task.id}/reports"
+    assert post[2]["Content-Type"] == "application/vnd.hedgerow.reports+bin; version=1"
+    reports = Reports.from_bytes(task, shown)
+    assert len(reports) == 1 and not reports.simulation
+    assert visit.complaints == []
+    # Everything the page ever asked for: itself, its files, the task, and this one upload.
+    asked = [(r.method, r.url.removeprefix(stub.base)) for r in visit.requests]
+    assert sorted(asked) == sorted(
+        [
+            ("GET", f"/join/{task.id}"),
+            ("GET", "/static/holder/holder.css"),
+            ("GET", "/static/holder/holder.js"),
+            ("GET", f"/v1/tasks/{task.id}"),
+            ("POST", f"/v1/tasks/{task.id}/reports"),
+        ]
+    )
+    for method, path, headers, body in stub.requests:
+        sent = f"{path} {headers}".encode() + (body if method == "GET" else b"")
+        assert not any(value.encode() in sent for value in ("41.125", "12.6875", "other"))
+
+
+@needs_chromium
+def test_answering_again_sends_the_same_bytes(stub, context):
+    task = local_task()
+    url = stub.announce(task)
+    visit = Visit(context).open(url)
+    fill(visit, RECORD)
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.wait("Nothing has been sent yet")
+    shown = visit.shown()
+    visit = Visit(context).open(url)  # closed before sending, opened again
+    assert visit.shown() == shown and not visit.page.locator("#form").is_visible()
+    assert "41.125" not in visit.page.content()
+    stub.instead = [(-1, None, {}), (503, {}, {})]  # arrived, but the answer is lost; then busy
+    visit.page.get_by_role("button", name="Send these").click()
+    visit.wait("counts once")
+    visit.page.get_by_role("button", name="Send the same bytes again").click()
+    visit.wait("counts once")
+    assert {p[3] for p in stub.posts} == {shown}
+    stored = visit.page.evaluate("JSON.stringify(localStorage)")
+    assert shown.hex() in stored and "41.125" not in stored and "12.6875" not in stored
+
+
+@needs_chromium
+def test_the_report_is_kept_and_paid_for_before_it_leaves(stub, context):
+    context.add_init_script("""
+        const before = window.fetch;
+        window.atPost = [];
+        window.fetch = (...all) => {
+          if (all[1]?.method === "POST") window.atPost.push({ ...localStorage });
+          return before(...all);
+        };
+    """)
+    task = local_task()
+    visit = Visit(context).open(stub.announce(task))
+    fill(visit, RECORD)
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.wait("Nothing has been sent yet")
+    stub.instead = [(403, {"code": "closed"}, {})]
+    visit.page.get_by_role("button", name="Send these").click()
+    visit.wait("Not acknowledged: the server answered 403 closed")
+    (seen,) = visit.page.evaluate("window.atPost")
+    (spent,) = (value for key, value in seen.items() if key.startswith("hedgerow:spent:"))
+    assert json.loads(spent) == {task.id: 1_000_000}
+    assert json.loads(seen[f"hedgerow:report:{task.id}"])["body"] == visit.shown().hex()
+
+
+@needs_chromium
+def test_a_changed_task_is_refused(stub, context):
+    task = local_task()
+    url = stub.announce(task)
+    good = stub.notices[task.id].to_json()
+    for before, after in (
+        ('"closes":', '"closes":9'),
+        ('"title":"', '"title":"X'),
+        ('\\"epsilon\\":1.0', '\\"epsilon\\":2.0'),
+    ):
+        assert before in good
+        stub.notices[task.id] = type("Forged", (), {"to_json": lambda _, b=before, a=after: good.replace(b, a)})()
+        visit = Visit(context).open(url)
+        assert "signature does not hold" in visit.status and not visit.page.locator("#form").is_visible()
+
+
+@needs_chromium
+def test_a_browser_without_the_signature_says_so(stub, context):
+    context.add_init_script(
+        "crypto.subtle.importKey = () => Promise.reject(new DOMException('no', 'NotSupportedError'))"
+    )
+    visit = Visit(context).open(stub.announce(local_task()))
+    assert "cannot check the signature" in visit.status
+    assert visit.page.locator("#form").is_visible()
+
+
+@needs_chromium
+def test_another_key_at_this_address_is_refused(stub, context):
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    answer_all(Visit(context).open(stub.announce(local_task())))
+    other = Ed25519PrivateKey.from_private_bytes(bytes(32))
+    visit = Visit(context).open(stub.announce(local_task(2.0), key=other))
+    assert "used another key before" in visit.status
+
+
+def answer_all(visit, record=None):
+    fill(visit, RECORD if record is None else record)
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.wait("Nothing has been sent yet")
+    visit.page.get_by_role("button", name="Send these").click()
+    visit.wait("The curator has your report")
+    return visit.shown()
+
+
+@needs_chromium
+def test_the_budget_of_a_curator_ends(stub, context):
+    answer_all(Visit(context).open(stub.announce(local_task(3.0))))
+    visit = Visit(context).open(stub.announce(local_task(1.5)))
+    fill(visit, RECORD)
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.wait("more than 4")
+    assert len(stub.posts) == 1
+
+
+@needs_chromium
+def test_wrong_values_are_pointed_at(stub, context):
+    visit = Visit(context).open(stub.announce(local_task()))
+    fill(visit, {"age": "old"})
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.wait("missing")
+    assert visit.page.evaluate("document.activeElement.id") == "f0"
+    invalid = visit.page.locator("[aria-invalid=true]")
+    assert invalid.count() == 3
+    for i in range(3):  # each is told why, by a text that screen readers find
+        error = invalid.nth(i).get_attribute("aria-describedby").split()[1]
+        assert visit.page.locator(f"#{error}").inner_text()
+
+
+@needs_chromium
+def test_everything_works_from_the_keyboard_and_has_a_name(stub, context):
+    visit = Visit(context).open(stub.announce(local_task()))
+    page = visit.page
+    for control in page.locator("input, select, button").all():
+        if control.is_visible():
+            name = control.evaluate("e => e.labels?.[0]?.textContent || e.textContent")
+            assert name
+    page.locator("#f0").focus()
+    page.keyboard.type("41")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.type("12")
+    page.keyboard.press("Enter")
+    visit.wait("Nothing has been sent yet")
+    assert page.evaluate("document.activeElement.id") == "review"
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "send":
+            break
+    page.keyboard.press("Enter")
+    visit.wait("The curator has your report")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")  # nothing hangs over on a phone
+
+
+@needs_chromium
+def test_label_tasks_and_tokens_from_the_link(stub, context):
+    task = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16), target="hours")
+    visit = Visit(context).open(stub.announce(task, tokens=True) + "#token=abc&record=17")
+    assert "#" not in visit.page.url
+    shown = answer_all(visit, {"hours": "12"})
+    assert LabelReports.from_bytes(task, shown).rows["record"].tolist() == [17]
+    assert stub.posts[0][2]["Authorization"] == "Bearer abc" and stub.posts[0][3] == shown
+
+
+@needs_chromium
+def test_two_rounds(stub, context):
+    first = SemiTask.design(SPACE, epsilon=1.5, label_bounds=(0, 80), target="hours")
+    second = CellTask(first, grow("max_edge", SPACE, None, None, max_depth=3), "k_ary")
+    visit = Visit(context).open(stub.announce(second))
+    fill(visit, {"age": "41", "kind of home": "house"})
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.wait("did not answer the first")
+    visit = Visit(context).open(stub.announce(first))
+    visit.page.get_by_label("Keep age private").uncheck()
+    one = FirstReports.from_bytes(first, answer_all(visit, {"age": "41", "kind of home": "house", "hours": "9"}))
+    assert one.private.tolist() == [[False, True]] and one.Z[0, 0] == 41
+    visit = Visit(context).open(stub.announce(second))
+    two = CellReports.from_bytes(second, answer_all(visit, {"age": "41", "kind of home": "house"}))
+    two.check_labels(one)
+    assert (
+        "epsilon 1.5 from this browser"
+        in Visit(context).open(stub.announce(second)).page.locator("#facts").inner_text()
+    )
+
+
+@needs_chromium
+def test_chromium_makes_the_same_bytes(stub, context, vectors_file):
+    page = Visit(context).open(stub.announce(local_task())).page
+    data = json.loads(gzip.decompress(vectors_file.read_bytes()))
+    check = (HERE / "holder_check.mjs").read_text().replace("export async function", "async function")
+    script = f"async (data) => {{ {check}; return checkVectors(await import('/static/holder/holder.js'), data); }}"
+    result = page.evaluate(script, data)
+    assert result["wrong"] == [] and result["checked"] == len(data["vectors"]) >= 500
+
+
+def test_the_files_are_fenced_in():
+    policy = HEADERS["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'") and "unsafe" not in policy and "form-action 'none'" in policy
+    page = asset("holder.html").decode()
+    assert (
+        "<style" not in page and " style=" not in page and " on" not in page.replace(" on ", " ").replace(" once", " ")
+    )
+    assert page.count("<script") == 1 and 'src="../static/holder/holder.js"' in page
+    script = asset("holder.js").decode()
+    for word in ("innerHTML", "eval(", "new Function", "document.write", "Math.random", "http://", "https://"):
+        assert word not in script.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_routes_serve_the_page():
+    pytest.importorskip("starlette")
+    pytest.importorskip("httpx")
+    from starlette.applications import Starlette
+    from starlette.testclient import TestClient
+
+    client = TestClient(Starlette(routes=routes()))
+    page = client.get(f"/join/{'0' * 64}")
+    assert page.status_code == 200 and page.headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
+    for name, kind in ASSETS.items():
+        got = client.get(f"/static/holder/{name}")
+        assert got.content == asset(name) and got.headers["content-type"] == kind
+    assert client.get("/static/holder/secrets.txt").status_code == 404
+    with contextlib.suppress(Exception):
+        assert client.get("/static/holder/../holder.js").status_code == 404
