@@ -18,4 +18,5 @@ COMMANDS = (
     "compare",
     "bench",
     "serve",
+    "join",
 )
