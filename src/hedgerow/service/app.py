@@ -15,11 +15,12 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from hedgerow.service.database import Database
-from hedgerow.service.http import HANDLERS, Counting
+from hedgerow.service.http import HANDLERS
 from hedgerow.service.operations import OPERATIONS
 from hedgerow.service.routes import V1
 from hedgerow.service.service import Service
 from hedgerow.service.settings import Settings
+from hedgerow.service.uploads import UPLOADS, Gate
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -63,8 +64,8 @@ def create_app(
             await run_in_threadpool(service.stop)
 
     app = Starlette(
-        routes=[*V1, *OPERATIONS, *routes, *pages()],
-        middleware=[Middleware(Counting, service=service)],
+        routes=[*UPLOADS, *V1, *OPERATIONS, *routes, *pages()],
+        middleware=[Middleware(Gate, service=service)],
         exception_handlers=HANDLERS,
         lifespan=lifespan,
     )

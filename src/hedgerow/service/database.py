@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL, make_url
@@ -32,16 +33,20 @@ _SQLITE = {
     f"ON r.task = :task AND r.key = substr(:keys, n*{KEY}+1, {KEY})",
     "insert": _SERIES + "INSERT INTO report_ids "
     f"SELECT :task, substr(:keys, n*{KEY}+1, {KEY}), substr(:marks, n*{MARK}+1, {MARK}) FROM i",
+    "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (:task, :n, :simulation, :body)",
 }
 _POSTGRES = {
     "lock": " FOR SHARE",
     "existing": "SELECT r.key, r.mark FROM generate_series(0, %(n)s - 1) i JOIN report_ids r "
     f"ON r.task = %(task)s AND r.key = substring(%(keys)b::bytea FROM i*{KEY}+1 FOR {KEY})",
-    "insert": "INSERT INTO report_ids (task, key, mark) "
-    f"SELECT %(task)s, substring(%(keys)b::bytea FROM i*{KEY}+1 FOR {KEY}), "
-    f"substring(%(marks)b::bytea FROM i*{MARK}+1 FOR {MARK}) FROM generate_series(0, %(n)s - 1) i "
-    "ON CONFLICT DO NOTHING",
+    "insert": "COPY report_ids (task, key, mark) FROM STDIN (FORMAT BINARY)",
+    "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (%(task)s, %(n)s, %(simulation)s, %(body)b)",
 }
+# A row of PostgreSQL's binary COPY: number of columns, then length and value of each, big-endian.
+_COPY = np.dtype(
+    [("n", ">i2"), ("a", ">i4"), ("task", ">i4"), ("b", ">i4"), ("key", "u1", KEY), ("c", ">i4"), ("mark", "u1", MARK)]
+)
+_COPY_HEAD, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 
 
 class StorageError(HedgerowError):
@@ -107,14 +112,25 @@ class Database:
         rows = connection.exec_driver_sql(self.sql["existing"], values) if keys else ()
         return {bytes(key): bytes(mark) for key, mark in rows}
 
-    def insert_ids(self, connection: Connection, task: int, pairs: list[tuple[bytes, bytes]]) -> None:
-        """Add ids that are not known, in the order of their digests."""
-        pairs = sorted(pairs)
-        keys, marks = b"".join(key for key, _ in pairs), b"".join(mark for _, mark in pairs)
-        values = {"n": len(pairs), "task": task, "keys": keys, "marks": marks}
-        done = connection.exec_driver_sql(self.sql["insert"], values)
-        if not self.sqlite and done.rowcount != len(pairs):
-            raise StoragePressure("another process took one of these reports at this moment; send them again.")
+    def insert_ids(self, connection: Connection, task: int, keys: bytes, marks: bytes) -> bool:
+        """Add ids in the order of their digests; return False, and add none, if any of them is known or twice here."""
+        order = np.argsort(np.frombuffer(keys, dtype=f"S{KEY}"))
+        rows = np.empty(len(order), dtype=_COPY)
+        rows["key"] = np.frombuffer(keys, dtype=np.uint8).reshape(-1, KEY)[order]
+        rows["mark"] = np.frombuffer(marks, dtype=np.uint8).reshape(-1, MARK)[order]
+        if not self.sqlite:
+            return _copy(connection, task, rows)
+        values = {"n": len(order), "task": task, "keys": rows["key"].tobytes(), "marks": rows["mark"].tobytes()}
+        try:
+            connection.exec_driver_sql(self.sql["insert"], values)
+        except sa.exc.IntegrityError:
+            return False  # SQLite undoes the statement, not the transaction
+        return True
+
+    def keep(self, connection: Connection, task: int, n: int, simulation: bool, body: bytes) -> None:
+        """Store payloads that wait for aggregation."""
+        values = {"task": task, "n": n, "simulation": simulation, "body": body}
+        connection.exec_driver_sql(self.sql["keep"], values)
 
     def close(self) -> None:
         """Close all connections."""
@@ -126,6 +142,26 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _copy(connection: Connection, task: int, rows: Any) -> bool:
+    """Send ids to PostgreSQL with COPY, its fastest way in; return False, and undo it, if any is known."""
+    for name, value in (("n", 3), ("a", 4), ("task", task), ("b", KEY), ("c", MARK)):
+        rows[name] = value
+    driver: Any = connection.connection.driver_connection
+    data = _COPY_HEAD + rows.tobytes() + _COPY_END
+    try:
+        with driver.transaction(), driver.cursor() as cursor, cursor.copy(_POSTGRES["insert"]) as copy:
+            copy.write(data)
+    except Exception as error:
+        if getattr(error, "sqlstate", None) == "23505":
+            return False
+        raise sa.exc.DBAPIError.instance(_POSTGRES["insert"], None, error, _dbapi_error(connection)) from error
+    return True
+
+
+def _dbapi_error(connection: Connection) -> Any:
+    return connection.dialect.loaded_dbapi.Error
 
 
 def _check_url(text: str) -> URL:
@@ -150,9 +186,11 @@ def _check_url(text: str) -> URL:
 
 def _pragmas(connection: Any, _: object) -> None:
     """Set what a commit means: on the disk (FULL), and what was deleted is overwritten (secure_delete)."""
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "wal_autocheckpoint=4000"):
+    # Ids arrive in no order, so nearly every one touches a page of its own: small pages keep the log small.
+    for pragma in ("page_size=1024", "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
-    connection.execute("PRAGMA cache_size=-65536")
+    for pragma in ("wal_autocheckpoint=16000", "cache_size=-65536"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
 
 
 @contextmanager

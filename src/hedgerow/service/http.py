@@ -1,8 +1,9 @@
-"""What all routes share: bodies within limits, bearer tokens, errors as problems, counts of requests."""
+"""What all routes share: bodies within limits, bearer tokens, errors as problems."""
 
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive
 
 from hedgerow.errors import HedgerowError
 from hedgerow.service.database import StorageError, StoragePressure
@@ -22,7 +23,6 @@ from hedgerow.service.writer import Busy
 
 __all__ = [
     "HANDLERS",
-    "Counting",
     "answer",
     "bearer",
     "curator",
@@ -45,33 +45,40 @@ def answer(content: Any, status: int = 200, headers: dict[str, str] | None = Non
     return Response(msgspec.json.encode(content), status, headers, "application/json")
 
 
-async def read_body(request: Request, most: int, seconds: float) -> bytes:
-    """Return the body, refusing one that is too large or too slow."""
-    declared = request.headers.get("content-length", "0")
+async def read_body(receive: Receive, declared: str, most: int, seconds: float) -> bytes:
+    """Return the body, refusing one that is too large, too slow or cut off."""
     if not declared.isdecimal() or int(declared) > most:
         raise Problem("body-too-large", f"A body may have at most {most} bytes.")
-    parts, size = [], 0
+    parts: list[bytes] = []
+    more, size = True, 0
     try:
         async with asyncio.timeout(seconds):
-            async for chunk in request.stream():
-                size += len(chunk)
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                parts.append(message.get("body", b""))
+                more, size = message.get("more_body", False), size + len(parts[-1])
                 if size > most:
                     raise Problem("body-too-large", f"A body may have at most {most} bytes.")
-                parts.append(chunk)
     except TimeoutError:
         raise Problem("body-timeout", f"The body must arrive within {seconds:g} seconds.") from None
-    return b"".join(parts)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def bearer(request: Request) -> str:
-    """Return the bearer token of a request; "" if there is none."""
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+def bearer(authorization: str) -> str:
+    """Return the bearer token of a header; "" if there is none.
+
+    >>> bearer("Bearer abc"), bearer("Basic abc")
+    ('abc', '')
+    """
+    scheme, _, token = authorization.partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
 async def curator(request: Request) -> Service:
     """Return the service if the request carries a curator's token."""
-    service, token = service_of(request), bearer(request)
+    service, token = service_of(request), bearer(request.headers.get("authorization", ""))
     if not token or not await run_in_threadpool(service.is_curator, token):
         raise Problem("unauthorized", "Send a curator's token: Authorization: Bearer hc_...")
     return service
@@ -80,7 +87,8 @@ async def curator(request: Request) -> Service:
 async def decode(request: Request, kind: type[T]) -> T:
     """Return a control message; an empty body is a message without fields."""
     service = service_of(request)
-    body = await read_body(request, service.settings.most_json, service.settings.body_seconds)
+    limits, declared = service.settings, request.headers.get("content-length", "0")
+    body = await read_body(request.receive, declared, limits.most_json, limits.body_seconds)
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
@@ -95,46 +103,29 @@ def storage_problem(error: StorageError) -> Problem:
     return Problem("storage-busy" if isinstance(error, StoragePressure) else "storage-full", str(error))
 
 
-async def _problem(request: Request, error: Exception) -> Response:
+def problem_of(error: Exception) -> Problem:
+    """Return the problem that an error is answered with."""
     if isinstance(error, Problem):
-        found = error
-    elif isinstance(error, StorageError):
-        found = storage_problem(error)
-    elif isinstance(error, HedgerowError):
-        found = Problem("invalid-request", str(error))
-    elif isinstance(error, HTTPException):
+        return error
+    if isinstance(error, StorageError):
+        return storage_problem(error)
+    if isinstance(error, HedgerowError):
+        return Problem("invalid-request", str(error))
+    if isinstance(error, HTTPException):
         code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "invalid-request")
-        found = Problem(code, "", error.headers)
-    elif isinstance(error, ClientDisconnect):
-        found = Problem("invalid-request", "The body ended before it was complete.")
-    else:
-        log("failed", level="error", error=type(error).__name__)
-        found = Problem("internal")
-    return found.response()
+        return Problem(code, "", error.headers)
+    if isinstance(error, ClientDisconnect):
+        return Problem("invalid-request", "The body ended before it was complete.")
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    # The text of an error may quote what was sent: only its type and place are written down.
+    log("failed", level="error", error=type(error).__name__, at=f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}")
+    return Problem("internal")
+
+
+async def _problem(request: Request, error: Exception) -> Response:
+    return problem_of(error).response()
 
 
 _Handler = Callable[[Request, Exception], Awaitable[Response]]
 _CAUGHT: tuple[Any, ...] = (Problem, HedgerowError, HTTPException, ClientDisconnect, Exception)
 HANDLERS: dict[Any, _Handler] = dict.fromkeys(_CAUGHT, _problem)
-
-
-class Counting:
-    """Counts answers by route and status, and adds headers that every answer should have."""
-
-    def __init__(self, app: ASGIApp, service: Service) -> None:
-        self.app, self.service = app, service
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"].append((b"x-content-type-options", b"nosniff"))
-                path = getattr(scope.get("route"), "path", "other")
-                self.service.requests[f"{scope['method'] if path != 'other' else ''} {path}", message["status"]] += 1
-            await send(message)
-
-        await self.app(scope, receive, sending)

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.service.database import KEY, MARK, Database
-from hedgerow.service.schema import upload_tokens, uploads
+from hedgerow.service.database import KEY, MARK, Database, StoragePressure
+from hedgerow.service.schema import upload_tokens
 
 __all__ = ["Outcome", "Upload", "keys_of", "marks_of", "take"]
 
@@ -85,6 +85,10 @@ class Upload:
     def __len__(self) -> int:
         return len(self.keys)
 
+    def pairs(self) -> list[tuple[bytes, bytes]]:
+        """Return every key that a new report brings, with its mark."""
+        return [*zip(self.keys, self.marks, strict=True), *(self.also or ())]
+
 
 def take(database: Database, connection: Connection, group: Sequence[Upload]) -> list[Outcome]:
     """Store a group of uploads in the transaction of ``connection``; return the outcome of each, in order."""
@@ -105,27 +109,26 @@ def take(database: Database, connection: Connection, group: Sequence[Upload]) ->
 
 
 def _take_task(database: Database, connection: Connection, task: int, group: list[Upload]) -> list[Outcome]:
-    wanted = [key for upload in group for key in upload.keys]
-    wanted += [key for upload in group for key, _ in upload.also or ()]
-    known = database.existing(connection, task, wanted)
+    if all(upload.token is None and upload.first is None for upload in group):
+        # Nearly always everything is new; the database says so by taking it all.
+        outcomes = [Outcome(len(upload)) for upload in group]
+        if _insert(database, connection, task, [pair for upload in group for pair in upload.pairs()]):
+            _keep(database, connection, task, group, outcomes)
+            return outcomes
+    known = database.existing(connection, task, [key for upload in group for key, _ in upload.pairs()])
     firsts = _first_marks(database, connection, group)
-    if not known and not firsts and len(set(wanted)) == len(wanted) and all(u.token is None for u in group):
-        outcomes, new = [Outcome(len(upload)) for upload in group], _pairs(group)
-    else:
-        new = []
-        outcomes = [_sift(connection, upload, known, firsts, new) for upload in group]
+    new: list[tuple[bytes, bytes]] = []
+    outcomes = [_sift(connection, upload, known, firsts, new) for upload in group]
+    if new and not _insert(database, connection, task, new):
+        raise StoragePressure("another process took one of these reports at this moment; send them again.")
     if new:
-        database.insert_ids(connection, task, new)
-        _keep(connection, task, group, outcomes)
+        _keep(database, connection, task, group, outcomes)
     return outcomes
 
 
-def _pairs(group: list[Upload]) -> list[tuple[bytes, bytes]]:
-    pairs: list[tuple[bytes, bytes]] = []
-    for upload in group:
-        pairs += zip(upload.keys, upload.marks, strict=True)
-        pairs += upload.also or ()
-    return pairs
+def _insert(database: Database, connection: Connection, task: int, pairs: list[tuple[bytes, bytes]]) -> bool:
+    keys, marks = zip(*pairs, strict=True)
+    return database.insert_ids(connection, task, b"".join(keys), b"".join(marks))
 
 
 def _first_marks(database: Database, connection: Connection, group: list[Upload]) -> dict[int, dict[bytes, bytes]]:
@@ -200,7 +203,7 @@ def _spend(connection: Connection, upload: Upload, n: int) -> str:
     return "" if done.rowcount == 1 else "token-spent"
 
 
-def _keep(connection: Connection, task: int, group: list[Upload], outcomes: list[Outcome]) -> None:
+def _keep(database: Database, connection: Connection, task: int, group: list[Upload], outcomes: list[Outcome]) -> None:
     """Write the accepted rows of the whole group, one row of the table for each kind of noise."""
     parts: dict[bool, list[Rows]] = {}
     for upload, outcome in zip(group, outcomes, strict=True):
@@ -209,4 +212,4 @@ def _keep(connection: Connection, task: int, group: list[Upload], outcomes: list
             parts.setdefault(upload.simulation, []).append(rows)
     for simulation, kept in parts.items():
         body, n = b"".join(r.tobytes() for r in kept), sum(len(r) for r in kept)
-        connection.execute(uploads.insert().values(task=task, n=n, simulation=simulation, body=body))
+        database.keep(connection, task, n, simulation, body)

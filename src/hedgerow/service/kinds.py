@@ -98,9 +98,8 @@ class Kind(ABC):
 
     def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
         """Return what the writer stores of a valid batch."""
-        data = np.hstack([batch.simulation[:, None].view(np.uint8), batch.payloads])
-        whole, width = data.tobytes(), data.shape[1]
-        messages = [whole[i : i + width] for i in range(0, len(whole), width)]
+        flags, data, width = batch.simulation.tobytes(), batch.payloads.tobytes(), batch.payloads.shape[1]
+        messages = [flags[i : i + 1] + data[i * width : (i + 1) * width] for i in range(len(flags))]
         keys, marks = keys_of(batch.tokens), marks_of(batch.tokens, messages)
         return Upload(number, keys, marks, batch.payloads, bool(batch.simulation.any()), token=token)
 

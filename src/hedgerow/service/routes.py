@@ -1,14 +1,12 @@
-"""The routes under ``/v1``."""
+"""The routes under ``/v1``, but for uploads (:mod:`hedgerow.service.uploads`)."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 from typing import Any
 
 import msgspec
-import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,19 +14,15 @@ from starlette.routing import Route
 
 from hedgerow.protocol.announcement import canonical, read_task
 from hedgerow.service.collection import Collection
-from hedgerow.service.database import StorageError
-from hedgerow.service.http import answer, bearer, curator, decode, read_body, service_of, storage_problem
-from hedgerow.service.intake import Outcome
-from hedgerow.service.kinds import FirstKind, ReadBatch
+from hedgerow.service.http import answer, curator, decode, service_of
+from hedgerow.service.kinds import FirstKind
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import Problem
-from hedgerow.service.service import Service, digest_of
+from hedgerow.service.service import Service
 
-__all__ = ["MEDIA_TYPE", "V1"]
+__all__ = ["V1"]
 
-MEDIA_TYPE = "application/vnd.hedgerow.reports+bin"
 _MONTH = 30 * 86_400
-_MEDIA = re.compile(re.escape(MEDIA_TYPE) + r"\s*;\s*version\s*=\s*\"?1\"?\s*", re.IGNORECASE)
 _FALLBACKS = ("blend", "public", "none")
 
 
@@ -67,7 +61,7 @@ class NewTokens(msgspec.Struct, forbid_unknown_fields=True):
 
 async def _collection(request: Request, service: Service) -> Collection:
     task_id = request.path_params["id"]
-    found = service._known.get(task_id)
+    found = service.known(task_id)
     return found if found is not None else await run_in_threadpool(service.collection, task_id)
 
 
@@ -151,79 +145,6 @@ async def get_task(request: Request) -> Response:
     return Response(collection.text, headers={"Cache-Control": "no-cache"}, media_type="application/json")
 
 
-async def upload(request: Request) -> Response:
-    """Take reports; answer when they are on the disk."""
-    service = service_of(request)
-    now = service.clock()
-    collection = await _collection(request, service)
-    try:
-        return await _upload(request, service, collection, now)
-    except (Problem, StorageError) as error:
-        problem = error if isinstance(error, Problem) else storage_problem(error)
-        service.refuse(collection.number, problem.code)
-        raise problem from None
-
-
-async def _upload(request: Request, service: Service, collection: Collection, now: float) -> Response:
-    notice, limits = collection.announcement, service.settings
-    if now < notice.opens:
-        raise Problem("task-not-open", f"Reports are taken from {notice.opens} (unix seconds) on.")
-    if now >= notice.closes:
-        raise Problem("task-ended", f"Reports were taken until {notice.closes} (unix seconds).")
-    if not _MEDIA.fullmatch(request.headers.get("content-type", "")):
-        raise Problem("unsupported-media-type", f"Send {MEDIA_TYPE}; version=1.")
-    token = bearer(request)
-    if notice.tokens and not token:
-        raise Problem("token-required", "Send the upload token that you were given: Authorization: Bearer hu_...")
-    body = await read_body(request, limits.most_bytes, limits.body_seconds)
-    try:
-        batch = collection.kind.read(body)
-    except ValueError as error:
-        raise Problem("malformed-batch", str(error)) from None
-    if not len(batch):
-        raise Problem("empty-batch")
-    if len(batch) > limits.most_reports:
-        raise Problem("too-many-reports", f"Send at most {limits.most_reports} reports at a time.")
-    batch, failures, places = _sift(collection, batch)
-    outcome = Outcome()
-    if len(batch):
-        digest = digest_of(token) if notice.tokens else None
-        stored = collection.kind.upload(collection.number, batch, collection.first, digest)
-        outcome = await service.store(stored)
-    if outcome.refused:
-        raise Problem(outcome.refused)
-    failures += [(i if places is None else places[i], code) for i, code in outcome.failures]
-    return _acknowledge(service, collection, body, outcome, sorted(failures))
-
-
-def _sift(collection: Collection, batch: ReadBatch) -> tuple[ReadBatch, list[tuple[int, str]], list[int] | None]:
-    """Set aside reports that are invalid, or of a simulation where none is taken; return where the rest stood."""
-    failures = [(i, "invalid-report") for i in sorted(batch.invalid)]
-    if not collection.simulation and batch.simulation.any():
-        marked = np.flatnonzero(batch.simulation).tolist()
-        failures += [(i, "simulation-refused") for i in marked if i not in batch.invalid]
-    if not failures:
-        return batch, failures, None
-    out = {i for i, _ in failures}
-    places = [i for i in range(len(batch)) if i not in out]
-    rest = ReadBatch([batch.tokens[i] for i in places], batch.payloads[places], batch.simulation[places], frozenset())
-    return rest, failures, places
-
-
-def _acknowledge(
-    service: Service, collection: Collection, body: bytes, outcome: Outcome, failures: list[tuple[int, str]]
-) -> Response:
-    service.reports["accepted"] += outcome.accepted
-    if outcome.duplicates:
-        service.reports["duplicates"] += outcome.duplicates
-    listed = []
-    for i, code in failures:
-        service.refuse(collection.number, code)
-        service.reports["failed"] += 1
-        listed.append({"index": i, "id": collection.kind.id_in(body, i).hex(), "code": code})
-    return answer({"accepted": outcome.accepted, "duplicates": outcome.duplicates, "failures": listed})
-
-
 async def status(request: Request) -> Response:
     """Return progress, refusals by reason, what a forged report can do, and alarms."""
     service = await curator(request)
@@ -295,7 +216,6 @@ async def data(request: Request) -> Response:
 
 
 V1 = [
-    Route("/v1/tasks/{id}/reports", upload, methods=["POST"]),
     Route("/v1/tasks/{id}", get_task, methods=["GET"]),
     Route("/v1/tasks", create_task, methods=["POST"]),
     Route("/v1/tasks", list_tasks, methods=["GET"]),

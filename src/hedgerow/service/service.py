@@ -152,6 +152,10 @@ class Service:
             raise Problem("task-unknown", "No task with this id was published here; check the address.")
         return found
 
+    def known(self, task_id: str) -> Collection | None:
+        """Return a task that is in memory already."""
+        return self._known.get(task_id)
+
     def _look(self, number: int) -> tuple[Kind, Detector]:
         found = self._numbers.get(number) or self._load(tasks.c.number == number)
         assert found is not None

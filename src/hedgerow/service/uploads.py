@@ -1,0 +1,163 @@
+"""``POST /v1/tasks/{id}/reports``: the one route that many devices use at once.
+
+It stands in front of the application instead of in its table of routes: at thousands of requests a second the way
+through a router and its middleware costs more than the upload itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import numpy as np
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hedgerow.service.collection import Collection
+from hedgerow.service.http import bearer, problem_of, read_body
+from hedgerow.service.intake import Outcome
+from hedgerow.service.kinds import ReadBatch
+from hedgerow.service.problems import Problem
+from hedgerow.service.service import Service, digest_of
+
+__all__ = ["MEDIA_TYPE", "UPLOADS", "Gate"]
+
+MEDIA_TYPE = "application/vnd.hedgerow.reports+bin"
+ROUTE = "/v1/tasks/{id}/reports"
+_PATH = re.compile(r"/v1/tasks/([^/]+)/reports")
+_MEDIA = re.compile(re.escape(MEDIA_TYPE) + r"\s*;\s*version\s*=\s*(1|\"1\")\s*", re.IGNORECASE)
+_NOSNIFF = (b"x-content-type-options", b"nosniff")
+_JSON = (b"content-type", b"application/json")
+
+
+class Gate:
+    """The outermost layer: answers uploads itself, hands on the rest, and counts every answer."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self.app, self.service = app, service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+        elif scope["method"] == "POST" and (match := _PATH.fullmatch(scope["path"])):
+            await self._upload(match[1], scope, receive, send)
+        else:
+            await self.app(scope, receive, self._counting(scope, send))
+
+    def _counting(self, scope: Scope, send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"].append(_NOSNIFF)
+                path = getattr(scope.get("route"), "path", "")
+                # Only names of routes: a path that nobody serves could hold anything.
+                self.service.requests[f"{scope['method']} {path}" if path else "other", message["status"]] += 1
+            await send(message)
+
+        return sending
+
+    async def _upload(self, task_id: str, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        try:
+            body = await upload(self.service, task_id, headers, receive)
+        except Exception as error:
+            response = problem_of(error).response()
+            response.headers["x-content-type-options"] = "nosniff"
+            self.service.requests[f"POST {ROUTE}", response.status_code] += 1
+            await response(scope, receive, send)
+            return
+        self.service.requests[f"POST {ROUTE}", 200] += 1
+        length = (b"content-length", str(len(body)).encode())
+        await send({"type": "http.response.start", "status": 200, "headers": [_JSON, length, _NOSNIFF]})
+        await send({"type": "http.response.body", "body": body})
+
+
+async def _never(request: Request) -> Response:
+    """Stand in the table of routes, so that other methods are refused as such; POST does not come this far."""
+    raise Problem("not-found")
+
+
+async def upload(service: Service, task_id: str, headers: dict[bytes, str], receive: Receive) -> bytes:
+    """Take reports; return the receipt when they are on the disk."""
+    now = service.clock()
+    known = service.known(task_id)
+    collection = known if known is not None else await run_in_threadpool(service.collection, task_id)
+    try:
+        return await _take(service, collection, now, headers, receive)
+    except Exception as error:
+        problem = problem_of(error)
+        service.refuse(collection.number, problem.code)
+        raise problem from None
+
+
+async def _take(
+    service: Service, collection: Collection, now: float, headers: dict[bytes, str], receive: Receive
+) -> bytes:
+    notice, limits = collection.announcement, service.settings
+    if now < notice.opens:
+        raise Problem("task-not-open", f"Reports are taken from {notice.opens} (unix seconds) on.")
+    if now >= notice.closes:
+        raise Problem("task-ended", f"Reports were taken until {notice.closes} (unix seconds).")
+    if not _MEDIA.fullmatch(headers.get(b"content-type", "")):
+        raise Problem("unsupported-media-type", f"Send {MEDIA_TYPE}; version=1.")
+    token = bearer(headers.get(b"authorization", "")) if notice.tokens else ""
+    if notice.tokens and not token:
+        raise Problem("token-required", "Send the upload token that you were given: Authorization: Bearer hu_...")
+    body = await read_body(receive, headers.get(b"content-length", "0"), limits.most_bytes, limits.body_seconds)
+    batch = _read(collection, body, limits.most_reports)
+    batch, failures, places = _sift(collection, batch)
+    outcome = Outcome()
+    if len(batch):
+        digest = digest_of(token) if token else None
+        outcome = await service.store(collection.kind.upload(collection.number, batch, collection.first, digest))
+    if outcome.refused:
+        raise Problem(outcome.refused)
+    failures += [(i if places is None else places[i], code) for i, code in outcome.failures]
+    return _receipt(service, collection, body, outcome, sorted(failures))
+
+
+def _read(collection: Collection, body: bytes, most: int) -> ReadBatch:
+    try:
+        batch = collection.kind.read(body)
+    except ValueError as error:
+        raise Problem("malformed-batch", str(error)) from None
+    if not len(batch):
+        raise Problem("empty-batch")
+    if len(batch) > most:
+        raise Problem("too-many-reports", f"Send at most {most} reports at a time.")
+    return batch
+
+
+def _sift(collection: Collection, batch: ReadBatch) -> tuple[ReadBatch, list[tuple[int, str]], list[int] | None]:
+    """Set aside reports that are invalid, or of a simulation where none is taken; return where the rest stood."""
+    failures = [(i, "invalid-report") for i in sorted(batch.invalid)]
+    if not collection.simulation and batch.simulation.any():
+        marked = np.flatnonzero(batch.simulation).tolist()
+        failures += [(i, "simulation-refused") for i in marked if i not in batch.invalid]
+    if not failures:
+        return batch, failures, None
+    out = {i for i, _ in failures}
+    places = [i for i in range(len(batch)) if i not in out]
+    rest = ReadBatch([batch.tokens[i] for i in places], batch.payloads[places], batch.simulation[places], frozenset())
+    return rest, failures, places
+
+
+def _receipt(
+    service: Service, collection: Collection, body: bytes, outcome: Outcome, failures: list[tuple[int, str]]
+) -> bytes:
+    service.reports["accepted"] += outcome.accepted
+    if outcome.duplicates:
+        service.reports["duplicates"] += outcome.duplicates
+    listed = []
+    for i, code in failures:
+        service.refuse(collection.number, code)
+        service.reports["failed"] += 1
+        listed.append({"index": i, "id": collection.kind.id_in(body, i).hex(), "code": code})
+    receipt = {"accepted": outcome.accepted, "duplicates": outcome.duplicates, "failures": listed}
+    return msgspec.json.encode(receipt)
+
+
+UPLOADS = [Route(ROUTE, _never, methods=["POST"])]
