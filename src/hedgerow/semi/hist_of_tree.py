@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from hedgerow.bounds import FeatureSpace
+from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiModel, SemiTask, answer_blocks, begin
 from hedgerow.protocol.semi.choose import Choice
@@ -60,6 +62,11 @@ class HistOfTreeRegressor(SemiRegressor):
         Hide the mask too: random splits, and everybody answers over all cells.
     categories : dict, optional
         Public category lists by column, for categorical columns.
+    base : fitted PublicModel, optional
+        A public model to start from: holders evaluate it on their whole record and report its error, clipped to a
+        radius chosen from public out-of-fold errors, in the label's place. Predictions are the public model's plus
+        what the reports carry evidence for; without any, the public model's. The schema is then ``base.space_``:
+        leave ``feature_bounds`` and ``categories`` out. Epsilon and what it covers are unchanged.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
 
@@ -104,6 +111,7 @@ class HistOfTreeRegressor(SemiRegressor):
         shrink: bool = True,
         mask_private: bool = False,
         categories: Any = None,
+        base: Any = None,
         random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon
@@ -121,6 +129,7 @@ class HistOfTreeRegressor(SemiRegressor):
         self.shrink = shrink
         self.mask_private = mask_private
         self.categories = categories
+        self.base = base
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, private: Any = None) -> HistOfTreeRegressor:
@@ -183,7 +192,24 @@ class HistOfTreeRegressor(SemiRegressor):
             label_share=1.0 if certain and self.rule != "random_max_edge" else self.label_share,
             private_columns=np.flatnonzero(mask[0]).tolist() if aligned else None,
             hide_mask=self.mask_private,
+            **({} if self.base is None else {"base": self.base.portable_, "residuals": self.base.residuals_}),
         )
+
+    def _space(self, X: Any) -> FeatureSpace:
+        """Return the public schema: with a public model, the model's own."""
+        if self.base is None:
+            return super()._space(X)
+        if getattr(self.base, "portable_", None) is None or not hasattr(self.base, "residuals_"):
+            raise HedgerowError(
+                "The 'base' parameter must be a model fitted on public records that has a portable form, such as "
+                f"PublicModel().fit(X_public, y_public). Got {self.base!r} instead."
+            )
+        if self.feature_bounds is not None or self.categories:
+            raise HedgerowError("With 'base', ranges and categories are those of base.space_: leave them out here.")
+        space: FeatureSpace = self.base.space_
+        if X.shape[1] != len(space):
+            raise HedgerowError(f"'X' must have the {len(space)} columns of 'base'. Got {X.shape[1]} instead.")
+        return space
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""

@@ -106,7 +106,7 @@ def begin(
     """
     source = as_randomness(randomness)
     Z = _encode(task, X)
-    labels = check_labels([y] if isinstance(X, Mapping) else y, n=len(Z))
+    labels = task.labels(Z, check_labels([y] if isinstance(X, Mapping) else y, n=len(Z)).astype(np.float64))
     mask = task.effective(private, len(Z))
     coarse, fine = task.label.randomize_both(task.grid.levels(labels, source), source)
     # Nothing is private but the label: whatever the partition, the cell is certain, so epsilon is the label's.

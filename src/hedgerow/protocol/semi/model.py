@@ -128,7 +128,9 @@ class SemiModel:
 
     @cached_property
     def leaf_values(self) -> FloatArray:
-        """What each cell predicts."""
+        """What each cell predicts; with a public model, what it adds to that."""
+        if (assist := self.task.first.assist) is not None:
+            return assist.corrections(self.task.first.grid, self.leaves.moments, self.shrink)
         if not self.shrink:
             return self.leaves.mean
         grid = self.task.first.grid
@@ -145,13 +147,20 @@ class SemiModel:
     def predict(self, X: object) -> FloatArray:
         """Predict labels."""
         prediction: FloatArray = self.leaf_values[self.apply(X)]
-        return prediction
+        if (assist := self.task.first.assist) is None:
+            return prediction
+        return np.clip(assist.predict(self.task.first.space.encode(X)) + prediction, *assist.label_bounds)
 
     def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Return ``(low, high)`` for the mean label of each record's cell, cut to the label bounds."""
         low, high = self.leaves.interval(level)
         cell = self.apply(X)
-        return low[cell], high[cell]
+        if (assist := self.task.first.assist) is None:
+            return low[cell], high[cell]
+        g = assist.predict(self.task.first.space.encode(X))
+        ends = (assist.unclipped(v)[cell] for v in (low, high))
+        low, high = (np.clip(g + end, *assist.label_bounds) for end in ends)
+        return low, high
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""

@@ -16,8 +16,11 @@ from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.mechanisms.gradual import GradualLaplace
+from hedgerow.portable import PortableModel
 from hedgerow.protocol.bits import split_epsilon
+from hedgerow.protocol.encoding import FloatArray
 from hedgerow.protocol.published import Published
+from hedgerow.protocol.semi.assist import Assist
 
 __all__ = ["MASKS", "SemiTask", "check_mask"]
 
@@ -65,6 +68,8 @@ class SemiTask(Published):
         says so. "hidden": each holder chooses and does not say; all features are treated as private.
     private : tuple of str
         Private columns of a policy.
+    assist : Assist or None
+        A public model: its error takes the label's place, and ``grid`` is that of the clipped error.
 
     Examples
     --------
@@ -82,6 +87,7 @@ class SemiTask(Published):
     private: tuple[str, ...] = ()
     target: str = "y"
     title: str = ""
+    assist: Assist | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -91,6 +97,11 @@ class SemiTask(Published):
         object.__setattr__(self, "private", tuple(n for n in self.space.names if n in set(self.private)))
         if self.private and self.masks != "policy":
             raise HedgerowError("'private' columns are for masks='policy' only.")
+        if self.assist is not None:
+            if self.assist.base.n_columns != len(self.space):
+                raise FormatError("the public model of this task does not fit its features.")
+            if (self.grid.low, self.grid.high) != (-self.assist.radius, self.assist.radius):
+                raise FormatError("the grid of this task must reach from -radius to radius of its public model.")
 
     @classmethod
     def design(
@@ -106,10 +117,13 @@ class SemiTask(Published):
         label_steps: int | None = None,
         target: str = "y",
         title: str = "",
+        base: PortableModel | None = None,
+        residuals: npt.ArrayLike = (),
     ) -> SemiTask:
         """Make a task from public facts only.
 
         ``private_columns`` fixes the mask by policy; without it each holder chooses, openly or (``hide_mask``) not.
+        ``base`` is a public model to start from, with its out-of-fold ``residuals`` on public records.
         """
         bounds = check_label_bounds(label_bounds)
         space = features if isinstance(features, FeatureSpace) else FeatureSpace.from_bounds(feature_bounds, features)
@@ -118,8 +132,14 @@ class SemiTask(Published):
         if private_columns is not None and not hide_mask:
             masks, names = "policy", _names(space, private_columns)
         label = _split(check_epsilon(epsilon), float(label_share))[0]
+        assist = None if base is None else Assist.choose(base, residuals, bounds, label)
+        bounds = bounds if assist is None else (-assist.radius, assist.radius)
         grid = LabelGrid.for_epsilon(bounds, label) if label_steps is None else LabelGrid(*bounds, label_steps)
-        return cls(epsilon, grid, space, float(label_share), masks, names, target, title)
+        return cls(epsilon, grid, space, float(label_share), masks, names, target, title, assist)
+
+    def labels(self, Z: npt.ArrayLike, y: FloatArray) -> FloatArray:
+        """Return what encoded records report: the label, or the public model's error."""
+        return y if self.assist is None else self.assist.errors(Z, y)
 
     @property
     def epsilons(self) -> tuple[float, float]:
@@ -167,7 +187,7 @@ class SemiTask(Published):
         )
 
     def _content(self) -> dict[str, Any]:
-        return {
+        content: dict[str, Any] = {
             "format": _FORMAT,
             "version": _VERSION,
             "title": self.title,
@@ -179,18 +199,20 @@ class SemiTask(Published):
             "masks": self.masks,
             "private": list(self.private),
         }
+        return content if self.assist is None else {**content, "assist": self.assist.to_dict()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SemiTask:
         """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
             raise FormatError(f"this is not a semi-feature task of version {_VERSION} ({_FORMAT!r}).")
-        check_fields(data, _FIELDS, "semi-feature task")
+        check_fields(data, _FIELDS | ({"assist"} & set(data)), "semi-feature task")
         try:
             epsilon = math.inf if data["epsilon"] == "inf" else float(data["epsilon"])
             grid, space = LabelGrid.from_dict(data["grid"]), FeatureSpace.from_dict(data["space"])
             rest = (str(data["masks"]), tuple(map(str, data["private"])), str(data["target"]), str(data["title"]))
-            task = cls(epsilon, grid, space, float(data["label_share"]), *rest)
+            assist = Assist.from_dict(data["assist"]) if "assist" in data else None
+            task = cls(epsilon, grid, space, float(data["label_share"]), *rest, assist)
         except FormatError:
             raise
         except (TypeError, ValueError, KeyError, OverflowError) as error:
