@@ -103,8 +103,8 @@ def test_the_transcript_keeps_epsilon_with_a_public_model(base):
     cells = CellTask(small, histogram_below(whole, [0], 2))
     records = np.array([[0.2, 0.5, 0.5], [0.8, 0.5, 0.5]])
     rounds = TwoRounds(lambda level: cells, records, np.array(PRIVATE))
-    assert audit_exact(rounds, epsilon=1.0).passed
-    assert not audit_exact(rounds, epsilon=0.9).passed
+    assert audit_exact(rounds, epsilon=1.0).holds
+    assert not audit_exact(rounds, epsilon=0.9).holds
     assert task.guarantee == fitted(None, X, y, epsilon=1.0, feature_bounds=(0, 1)).task_.guarantee
 
 
