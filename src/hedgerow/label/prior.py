@@ -173,10 +173,11 @@ class Fidelity:
     After the best affine map ``a + b out`` this is ``Var y - Cov(M, y)**2 / (Var M + E V / m)``.
 
     That is so if features determine the label. If they explain a share r of its variance, the learner meets r of the
-    part L = Cov(M, y)**2 / Var y of ``Var M`` that is linear in y, and about r**2 of the rest (features blur what is
-    curved more than what is straight); what it does not meet is noise to it. Then the best slope is
+    part L = Cov(M, y)**2 / Var y of ``Var M`` that is linear in y, and of the rest about c = r**3 (features blur what
+    is curved more than what is straight; under normal laws a cubic keeps r**3); what it does not meet is noise to it.
+    Then the best slope is
 
-    .. math:: b = \frac{r\, Cov(M, y)}{L r (1-r)(1 - 1/m) + Var(M) (r^2 + (1-r^2)/m) + E V / m}
+    .. math:: b = \frac{r\, Cov(M, y)}{L (r-c)(1 - 1/m) + Var(M) (c + (1-c)/m) + E V / m}
 
     and the mechanism for which this is best is the one that is best for r = 1 and :func:`designed_for` labels.
     """
@@ -205,9 +206,9 @@ class Fidelity:
 
     def calibration(self, averaging: float = math.inf, explained: float = 1.0) -> tuple[float, float]:
         """Return the best affine map ``(a, b)``; with infinite averaging it undoes the shrinkage wholly."""
-        r, linear = explained, self.cov**2 / self.var_label if self.var_label > 0 else 0.0
-        scale = linear * r * (1 - r) * (1 - 1 / averaging)
-        scale += self.var_mean * (r * r + (1 - r * r) / averaging) + self.noise / averaging
+        r, c, linear = explained, explained**3, self.cov**2 / self.var_label if self.var_label > 0 else 0.0
+        scale = linear * (r - c) * (1 - 1 / averaging)
+        scale += self.var_mean * (c + (1 - c) / averaging) + self.noise / averaging
         slope = r * self.cov / scale if scale > 0 and self.cov > 0 else 0.0
         return self.mean_label - slope * self.mean_out, slope
 
@@ -215,12 +216,12 @@ class Fidelity:
 def designed_for(averaging: float, explained: float) -> float:
     """Return how many labels to design for if features explain only a share of the labels' variance.
 
-    Noise then counts for more against what is curved (see :class:`Fidelity`): ``1 + r**2 (m - 1)``.
+    Noise then counts for more against what is curved (see :class:`Fidelity`): ``1 + r**3 (m - 1)``.
 
-    >>> designed_for(101.0, 1.0), designed_for(101.0, 0.7)
-    (101.0, 50.0)
+    >>> designed_for(101.0, 1.0), designed_for(101.0, 0.5)
+    (101.0, 13.5)
     """
-    return 1 + explained**2 * (averaging - 1)
+    return 1 + explained**3 * (averaging - 1)
 
 
 def fidelity(mechanism: LevelMechanism, grid: LabelGrid, prior: LabelPrior | GridPrior) -> Fidelity:

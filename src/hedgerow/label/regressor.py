@@ -52,7 +52,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         How many labels the learner averages over, that is, by how much it divides the variance of noise.
         "auto" measures it: the regressor is first trained on labels that are nothing but random, for which
         only the (public) features are needed (see :func:`measure_averaging`). A number saves that fit.
-    explained : float, default=0.7
+    explained : float, default=0.6
         The share of the labels' variance that features are thought to explain, in (0, 1]; a public guess. The less,
         the more does noise count against bias in the choice of a mechanism, and the more are labels shrunk.
     clip : bool, default=True
@@ -102,7 +102,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         ledger: Ledger | None = None,
         random_state: Any = None,
         base: Any = None,
-        explained: float = 0.7,
+        explained: float = 0.6,
     ) -> None:
         self.regressor = regressor
         self.mechanism = mechanism
