@@ -1,17 +1,22 @@
 """The LPDT tables and figures on small data of our own: resumable, nothing counted twice, splits as stated."""
 
-import json
+import dataclasses
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from hedgerow.bench import lpdt, lpdt_figures, lpdt_methods, lpdt_studies
+from hedgerow.bench import lpdt_figures, lpdt_studies
 from hedgerow.bench.datasets import load_dataset
-from hedgerow.bench.lpdt_methods import GROUPS, Stream, Tabulated, trees
-from hedgerow.bench.lpdt_table import against_hindsight, markdown, paper_figures, summarise
-from hedgerow.bench.results import Results
+from hedgerow.bench.experiment import Selection
+from hedgerow.bench.experiments.lpdt import DEPTHS, FIGURES, LEAF_SIZES, REPORTS, TABLE_2
+from hedgerow.bench.export import load_rows, write_files
+from hedgerow.bench.lpdt_methods import GROUPS, Stream, Tabulated, _data, _split, trees
+from hedgerow.bench.lpdt_table import against_hindsight, by_cell, markdown, paper_figures
+from hedgerow.bench.runner import run
 from hedgerow.bench.splits import split, widened
+from hedgerow.bench.tidy import Row
+from hedgerow.cli import main
 from hedgerow.simulate import simulate_aggregate
 
 
@@ -24,11 +29,14 @@ def data(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     (tmp_path / "reference").mkdir()
     frame.to_csv(tmp_path / "data" / "HOU.csv.gz", index=False)
-    lines = ["dataset,epsilon,method,mse", "HOU,,DT,1.0", "HOU,4.0,LPDT-M,0.5", "HOU,4,LPDT-V,1e-9"]
+    lines = ["dataset,epsilon,method,mse", "HOU,,DT,1.0", "HOU,4.0,LPDT-M,50", "HOU,4,LPDT-V,1e-9"]
     (tmp_path / "reference" / "lpdt_mse.csv").write_text("\n".join(lines) + "\n")
     monkeypatch.setenv("HEDGEROW_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(lpdt_methods, "EPSILONS", (1.0, 4.0))
-    return load_dataset("HOU")
+    _split.cache_clear()
+    _data.cache_clear()
+    yield load_dataset("HOU")
+    _split.cache_clear()
+    _data.cache_clear()
 
 
 def test_splits_are_one_seven_two_and_use_public_ranges_only(data):
@@ -45,20 +53,14 @@ def test_splits_are_one_seven_two_and_use_public_ranges_only(data):
 
 def test_every_group_gives_one_error_for_each_parameter(data):
     parts = split(data, 0)
-    for name, group in GROUPS.items():
-        if name == "ours":
-            continue
-        for method, by_epsilon in group(parts, Stream(0)).items():
-            family = "HIST" if "HIST" in method else method.split("-")[0]
-            for errors in by_epsilon.values():
-                assert len(errors) == len(lpdt_methods.GRIDS[family])
+    for experiment in (TABLE_2, REPORTS):
+        for group in experiment.groups:
+            found = GROUPS[group.name](parts, 4.0, Stream(0))
+            assert set(found) == set(group.shown)
+            for method, errors in found.items():
+                assert len(errors) == len(experiment.grid(method).points())
                 assert np.isfinite(errors).all() and min(errors) >= 0
-
-
-def test_ours_runs(data, monkeypatch):
-    monkeypatch.setattr(lpdt_methods, "EPSILONS", (4.0,))
-    errors = GROUPS["ours"](split(data, 0), Stream(0))
-    assert list(errors) == ["ours"] and 0 <= errors["ours"]["4"][0] < np.var(data.y) * 3
+    assert found["ours"][0] < np.var(data.y) * 3
 
 
 def test_fast_path_has_the_law_of_the_protocol(data):
@@ -78,80 +80,61 @@ def test_fast_path_has_the_law_of_the_protocol(data):
 def test_equal_partitions_are_evaluated_once_and_stand_for_all_their_places(data):
     grown = trees(split(data, 0), "cart")
     places = sorted(p for _, where in grown for p in where)
-    assert places == list(range(len(lpdt_methods.LEAF_SIZES) * len(lpdt_methods.DEPTHS)))
+    assert places == list(range(len(LEAF_SIZES) * len(DEPTHS)))
     assert len(grown) < len(places) and all(isinstance(t, Tabulated) for t, _ in grown)
 
 
-def test_a_killed_run_goes_on_and_counts_nothing_twice(data, tmp_path):
-    path = tmp_path / "out" / "lpdt.jsonl"
-    lpdt.run(Results(path), ["HOU"], 2, ["dt"], quiet=True)
-    whole = path.read_text()
-    first, second = whole.splitlines()
-    path.write_text(first + "\n" + second[: len(second) // 2])  # killed in the middle of a line
-    lpdt.run(Results(path), ["HOU"], 2, ["dt"], quiet=True)
-    lpdt.run(Results(path), ["HOU"], 2, ["dt"], quiet=True)
-    lines = [line for line in path.read_text().splitlines() if line not in (first, second)]
-    assert len(lines) == 1 and second.startswith(lines[0])
-    assert len(list(Results(path))) == 2
-    with path.open("a") as file:
-        file.write(first.replace('"DT"', '"XX"') + "\n")  # the same key again: the first counts
-    table = summarise(Results(path))
-    assert table["HOU", "DT", ""].repeats == 2
-    errors = np.array([json.loads(line)["value"]["DT"][""] for line in (first, second)])
-    assert table["HOU", "DT", ""].mean == pytest.approx(errors.mean(axis=0).min())
-
-
-def test_table_command_writes_figures_beside_the_papers(data, tmp_path, capsys):
-    out = tmp_path / "out" / "lpdt.md"
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "lpdt.notes.md").write_text("A remark.\n")
-    command = ["table", "--repeats", "2", "--datasets", "HOU", "--methods", "lpdt", "dt", "--out", str(out)]
-    assert lpdt.main(command) == 0
-    text = out.read_text()
+def test_run_writes_figures_beside_the_papers(data, tmp_path, capsys):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "lpdt.notes.md").write_text("A remark.\n")
+    options = ["--repeats", "2", "--datasets", "HOU", "--methods", "lpdt", "dt", "--epsilons", "1,4", "--quiet"]
+    assert main(["bench", "run", "lpdt-table2", *options, "--out", str(out)]) == 0
+    text = (out / "lpdt.md").read_text()
     assert "A remark." in text and "1 of 2 cells met." in text
     assert "met" in text and "**missed**" in text
     assert paper_figures()["HOU", "DT", ""] == 1.0
-    summary = pd.read_csv(out.with_suffix(".csv"))
+    summary = pd.read_csv(out / "lpdt-table2.csv")
     assert {"LPDT-M", "LPDT-V+public", "LPDT-M+blend", "DT", "DT-pub"} <= set(summary["method"])
     assert (summary["repeats"] == 2).all()
-    assert markdown(Results(out.with_suffix(".jsonl")), "A remark.") == text
-    assert not list(out.parent.glob(".*")), "nothing half-written is left behind"
+    assert markdown(load_rows(TABLE_2, out), "A remark.") == text
+    (out / "lpdt-table2.jsonl").unlink()  # the committed files alone give the same page
+    assert markdown(load_rows(TABLE_2, out), "A remark.") == text
+    assert not list(out.glob(".*")), "nothing half-written is left behind"
 
 
-def test_ours_is_compared_on_the_splits_that_all_were_run_on(tmp_path):
-    results = Results(tmp_path / "results.jsonl")
-    grid = len(lpdt_methods.GRIDS["LPDT"])
+def test_the_best_parameter_is_the_one_of_least_mean(data, tmp_path):
+    results = run(TABLE_2, Selection(2, None, ("HOU",), None, ("DT",)), folder=tmp_path, quiet=True)
+    errors = np.array([value["DT"] for _, value in results])
+    cell = by_cell(load_rows(TABLE_2, tmp_path))["HOU", "DT", ""]
+    assert cell.mean == pytest.approx(errors.mean(axis=0).min())
+    assert cell.parameter == f"depth={DEPTHS[errors.mean(axis=0).argmin()]}"
+
+
+def test_ours_is_compared_on_the_splits_that_all_were_run_on():
+    def row(method, repeat, error):
+        return Row("x", "HOU", "", method, 1.0, None, "", repeat, "mse", error)
+
+    rows = [row("ours", 0, 3.0)]
     for repeat, error in ((0, 2.0), (1, 100.0)):
-        results.add(("HOU", repeat, "lpdt"), {"LPDT-M+blend": {"1": [error] * grid}})
-        results.add(("HOU", repeat, "cell"), {"CELL-V": {"1": [error + 1] * grid}})
-    results.add(("HOU", 0, "ours"), {"ours": {"1": [3.0]}})
-    row = next(line for line in against_hindsight(results) if line.startswith("| HOU"))
-    assert "1.50" in row
+        rows += [row("LPDT-M+blend", repeat, error), row("CELL-V", repeat, error + 1)]
+    line = next(line for line in against_hindsight(rows) if line.startswith("| HOU"))
+    assert "1.50" in line
 
 
-def _unreachable(*_, **__):
-    raise OSError("no route to host")
-
-
-def test_a_missing_data_set_is_one_clear_line(data, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)  # no ../shared/data, no cache, and an origin that cannot be reached
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("urllib.request.urlopen", _unreachable)
-    assert lpdt.main(["table", "--repeats", "1", "--datasets", "ABA", "--out", str(tmp_path / "x.md")]) == 2
-    error = capsys.readouterr().err
-    assert "HEDGEROW_DATA" in error and len(error.splitlines()) == 1
-
-
-def test_figures_are_drawn(tmp_path, capsys):
-    assert lpdt.main(["figures", "--only", "1", "2a", "--repeats", "2", "--out", str(tmp_path)]) == 0
-    files = capsys.readouterr().out.split()
-    assert len(files) == 6 and all((tmp_path / f.split("/")[-1]).stat().st_size > 500 for f in files)
-    page = (tmp_path / "lpdt_figures.md").read_text()
-    assert "Figure 2(a)" in page and "Figure 3" not in page
+def test_figures_are_drawn(tmp_path):
+    few = dataclasses.replace(FIGURES, groups=FIGURES.groups[:1], repeats=2)
+    run(few, folder=tmp_path, quiet=True)
+    page = write_files(few, tmp_path)[-1]
+    assert "Figure 2(a)" in page.read_text() and "Figure 3" not in page.read_text()
+    assert all(
+        (tmp_path / f"lpdt_figure_{n}.{end}").stat().st_size > 500 for n in ("1", "2a") for end in ("png", "svg")
+    )
     points = pd.read_csv(tmp_path / "lpdt_figure_2a.csv")
     deep = points[points["x"] == 6].set_index("series")["mean"]
     assert deep["epsilon = 3"] > deep["epsilon = 8"], "less budget, more error at depth 6"
 
 
 def test_every_figure_has_its_axes():
-    assert set(lpdt_figures._AXES) == set(lpdt_studies.STUDIES) == set(lpdt_figures._CAPTIONS) - {"1"}
+    figures = set(lpdt_studies.STUDIES)
+    assert set(lpdt_figures._AXES) == figures == set(lpdt_figures._CAPTIONS) - {"1"} == set(FIGURES.settings)

@@ -3,11 +3,11 @@
 import numpy as np
 
 from hedgerow.bench.datasets import Dataset
-from hedgerow.bench.histoftree import jobs
-from hedgerow.bench.histoftree_figures import _jobs
+from hedgerow.bench.experiment import Selection
+from hedgerow.bench.experiments.histoftree import FIGURE_2, TABLES
 from hedgerow.bench.histoftree_methods import METHODS, make_trial, mask_for, n_sensitive
 from hedgerow.bench.histoftree_table import markdown
-from hedgerow.bench.results import Results
+from hedgerow.bench.tidy import rows_of
 from hedgerow.randomness import SeededRandomness
 
 
@@ -34,18 +34,18 @@ def test_every_method_runs_over_its_grid_and_repeats_itself():
         assert all(np.isfinite(e) and e >= 0 for e in once.values())
 
 
-def test_the_page_is_written_from_complete_repeats_only(tmp_path):
-    results, figures = Results(tmp_path / "r.jsonl"), Results(tmp_path / "f.jsonl")
+def test_the_page_is_written_from_complete_repeats_only():
     rng = np.random.default_rng(0)
+    results, figures = [], []
     for repeat in range(3):
-        for preference, epsilon, method in list(jobs())[: None if repeat < 2 else 5]:
-            grid = {"1/shrunk": 1 + rng.random(), "1/plain": 2 + rng.random()} if "Tree" in method else {"1": 2.0}
-            results.add(("ABA", repeat, preference, epsilon, method), grid)
-    for key, _ in _jobs(0):
+        for key in list(TABLES.keys(Selection(1, repeat, ("ABA",))))[: None if repeat < 2 else 5]:
+            grid = {"1/shrunk": 1 + rng.random(), "1/plain": 2 + rng.random()} if "Tree" in key.group else {"1": 2.0}
+            results.append((key, grid))
+    for key in FIGURE_2.keys(Selection(1)):
         shares = {
             f"0.5/{p}/{t}/{e}": float(rng.random()) for p in range(9) for t in (1, 2, 3) for e in ("shrunk", "plain")
         }
-        figures.add(key, shares)
-    page = markdown(results, figures)
+        figures.append((key, shares))
+    page = markdown(rows_of(TABLES, results), rows_of(FIGURE_2, figures))
     assert "ABA 2" in page and "rank sum" in page and "Figure 2" in page
     assert "nan" not in page

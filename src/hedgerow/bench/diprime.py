@@ -1,16 +1,13 @@
-"""Tables 1 and 2 of the DiPriMe paper, and a comparison with what a user would pick instead.
+"""One fit of the DiPriMe paper's tables 1 and 2, or of a peer on the same split.
 
-``python -m hedgerow.bench.diprime --out docs/results/diprime.md`` measures whatever is missing in the JSON lines
-beside ``--out`` (one line a fit, appended as they come) and writes the tables. Bounds are those of the whole data
-set, declared public as in the paper; targets are scaled to [0, 1]; 90 % train, 10 % test.
+Bounds are those of the whole data set, declared public as in the paper; targets are scaled to [0, 1]; 90 % train, 10 %
+test.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
-import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -20,13 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bench.datasets import load_dataset
+from hedgerow.bench.experiment import Experiment, Key
+from hedgerow.bench.experiments.diprime import TABLE_2
+from hedgerow.bench.tidy import Row
 
-__all__ = ["Prepared", "main", "prepare"]
-
-TABLE_1 = ("PAR", "APP", "MET", "GAS", "FLI")
-TABLE_2 = ("BAN", "CRE", "ROB", "HIG", "HAR")
-_SLOW, _FEW = ("Median", "paper's scheme"), 3  # medians one by one: three repeats at most
-PEERS = ("GAS", "PAR", "ABA", "WHI", "CCP", "CAL", "DIA")
+__all__ = ["METHODS", "Prepared", "compute", "legacy", "prepare", "tidy"]
 
 
 class Prepared(NamedTuple):
@@ -135,85 +130,38 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 
 
-class Run(NamedTuple):
-    """One fit."""
-
-    table: str
-    data: str
-    epsilon: float
-    method: str
-    repeat: int
-
-
-def runs(first: int, repeats: int, datasets: set[str]) -> Iterator[Run]:
-    """Yield all fits, repeat by repeat, so that a table is complete early and only grows sharper."""
-    tables = [
-        ("1", TABLE_1, (10.0,), [m for m in METHODS if m not in ("DP-DF", "DP-EBM")]),
-        ("2", TABLE_2, (2.0,), [m for m in METHODS if m != "DP-EBM"]),
-        ("peers", PEERS, (1.0, 10.0), ["DP-EBM", "DiPriMeFlip", "paper's scheme"]),
-    ]
-    for repeat in range(first, first + repeats):
-        for table, codes, epsilons, methods in tables:
-            for code in codes:
-                for epsilon in epsilons if not datasets or code in datasets else ():
-                    for method in methods if repeat - first < _FEW else [m for m in methods if m not in _SLOW]:
-                        yield Run(table, code, epsilon, method, repeat)
-
-
-def measure(run: Run) -> dict[str, Any]:
-    """Fit once and return the test score with the time and the true epsilon."""
-    data, classify = prepare(run.data), run.table == "2"
-    order = np.random.default_rng(run.repeat).permutation(len(data.y))
+def compute(key: Key, seed: int) -> dict[str, float | None]:
+    """Fit once and return the test score with the epsilon that the fit really costs."""
+    data, classify = prepare(key.dataset), key.setting == "2"
+    order = np.random.default_rng(key.repeat).permutation(len(data.y))
     cut = int(0.9 * len(order))
     train, test = order[:cut], order[cut:]
-    model = METHODS[run.method](data, run.epsilon, run.repeat, classify)
-    start = time.perf_counter()
-    model.fit(data.X[train], data.y[train])
-    seconds = time.perf_counter() - start
+    model = METHODS[key.group](data, key.epsilon, seed, classify).fit(data.X[train], data.y[train])
     guess = model.predict(data.X[test])
     value = np.mean(guess == data.y[test]) if classify else np.mean((np.clip(guess, 0, 1) - data.y[test]) ** 2)
     claim = getattr(getattr(model, "guarantee_", None), "epsilon", None)
-    stated = None if claim is None or np.isinf(claim) else claim
-    return {**run._asdict(), "value": float(value), "seconds": round(seconds, 2), "true_epsilon": stated}
+    return {"value": float(value), "true_epsilon": None if claim is None or np.isinf(claim) else float(claim)}
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Measure what is missing and write the tables."""
-    parser = argparse.ArgumentParser(prog="python -m hedgerow.bench.diprime", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/results/diprime.md"))
-    parser.add_argument("--repeats", type=int, default=10)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first split; from 100 on none was tuned on")
-    parser.add_argument("--datasets", nargs="*", default=[], help="codes such as GAS; all by default")
-    parser.add_argument("--methods", nargs="*", default=[], help="rows such as DiPriMeFlip; all by default")
-    parser.add_argument("--write-only", action="store_true", help="write the tables from what was measured")
-    options = parser.parse_args(arguments)
-    from hedgerow.bench.diprime_tables import write
-
-    lines = options.out.with_suffix(".jsonl")
-    lines.parent.mkdir(parents=True, exist_ok=True)
-    known = read(lines)
-    done = {tuple(item[k] for k in Run._fields) for item in known}
-    for run in runs(options.first, 0 if options.write_only else options.repeats, set(options.datasets)):
-        if tuple(run) in done or (options.methods and run.method not in options.methods):
-            continue
-        try:
-            result = measure(run)
-        except ImportError:
-            continue  # an optional peer that is not installed
-        known.append(result)
-        with lines.open("a") as file:
-            file.write(json.dumps(result) + "\n")
-        write(options.out, known)
-    write(options.out, known)
-    return 0
+FRESH = 100
+"""Splits from this number on were not looked at when defaults were chosen."""
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """Return what was measured before, each fit once."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    results = [json.loads(line) for line in lines]
-    return list({tuple(item[k] for k in Run._fields): item for item in results}.values())
+def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[Row]:
+    """Yield the score (accuracy in table 2); fresh splits are a setting of their own."""
+    setting = f"{key.setting} fresh" if key.repeat >= FRESH else key.setting
+    metric = "accuracy" if key.setting == "2" else "mse"
+    yield Row(
+        experiment.name, key.dataset, setting, key.group, key.epsilon, None, "", key.repeat, metric, value["value"]
+    )  # fmt: skip
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def legacy(experiment: Experiment, folder: Path) -> Iterator[tuple[Key, Any, float]]:
+    """Yield results kept as one record a fit."""
+    for name in ("diprime.jsonl", "diprime_fresh.jsonl"):
+        path = folder / name
+        for line in path.read_text().splitlines() if path.exists() else ():
+            item = json.loads(line)
+            if "table" in item:
+                key = Key(item["data"], item["repeat"], item["table"], item["epsilon"], item["method"])
+                yield key, {k: item[k] for k in ("value", "true_epsilon")}, item["seconds"]

@@ -141,6 +141,8 @@ class Experiment:
         ``"module:function"`` that yields (key, value, seconds) of results kept in an older form in a folder.
     store : str
         Stem of the file of raw results, if it is not the name.
+    keep : {"best", "all"}
+        Whether the committed file holds the chosen parameters or the whole grid.
     notes : str
         What a reader must know: what differs from the paper, what was chosen while looking at test errors.
 
@@ -175,6 +177,7 @@ class Experiment:
     page: str = ""
     legacy: str = ""
     store: str = ""
+    keep: str = "best"
     notes: str = ""
 
     @property

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hedgerow.bench.experiment import Experiment, Key, call
+from hedgerow.bench.experiment import Experiment, call
 from hedgerow.bench.results import Results
 from hedgerow.bench.tidy import Row, Summary, best_rows, rows_of, summarise
 from hedgerow.errors import HedgerowError
@@ -33,6 +33,7 @@ __all__ = [
     "open_results",
     "raw_path",
     "read_rows",
+    "write_files",
     "replace",
     "write_rows",
     "write_summary",
@@ -103,11 +104,11 @@ def raw_path(experiment: Experiment, folder: Path = FOLDER) -> Path:
 
 
 def open_results(experiment: Experiment, folder: Path = FOLDER) -> Results:
-    """Return the raw results of an experiment, those in an older form added."""
+    """Return the raw results of an experiment, with those that are kept in an older form."""
     results = Results(raw_path(experiment, folder))
     if experiment.legacy:
         for key, value, seconds in call(experiment.legacy)(experiment, folder):
-            results.add(Key(*key).write(), value, seconds=seconds)
+            results.remember(key.write(), value, seconds)
     return results
 
 
@@ -118,14 +119,19 @@ def committed(name: str, folder: Path = FOLDER) -> Path:
 
 def load_rows(experiment: Experiment, folder: Path = FOLDER) -> list[Row]:
     """Return the rows of an experiment: raw results if there are any here, else the committed ones, else none."""
-    if raw_path(experiment, folder).exists():
-        return rows_of(experiment, open_results(experiment, folder))
+    results = open_results(experiment, folder)
+    if len(results):
+        return rows_of(experiment, results)
     path = committed(experiment.name, folder)
     return read_rows(experiment.name, path) if path.exists() else []
 
 
-def export(experiment: Experiment, folder: Path = FOLDER, *, whole_grid: bool = False) -> list[Path]:
-    """Write the committed files of an experiment from its raw results; return their paths."""
+def export(experiment: Experiment, folder: Path = FOLDER, *, replacing: bool = False) -> list[Path]:
+    """Write the committed files of an experiment from its raw results; return their paths.
+
+    A file that holds results which the raw ones lack (made elsewhere, on a larger machine) is kept, unless one is
+    ``replacing`` it.
+    """
     results = open_results(experiment, folder)
     if not len(results):
         raise HedgerowError(f"no results of {experiment.name} in {folder}: run 'hedgerow bench run {experiment.name}'.")
@@ -133,9 +139,31 @@ def export(experiment: Experiment, folder: Path = FOLDER, *, whole_grid: bool = 
     summaries = summarise(rows, experiment.choose)
     paths = [committed(experiment.name, folder), folder / "data" / f"{experiment.name}.json",
              folder / f"{experiment.name}.csv"]  # fmt: skip
-    write_rows(rows if whole_grid else best_rows(rows, summaries), paths[0])
+    if not replacing:
+        _check_nothing_lost(experiment, rows, paths[0])
+    write_rows(rows if experiment.keep == "all" else best_rows(rows, summaries), paths[0])
     replace(paths[1], (json.dumps(_made_with(experiment, results), indent=1) + "\n").encode())
     write_summary(summaries, paths[2])
+    return paths
+
+
+def _check_nothing_lost(experiment: Experiment, rows: list[Row], path: Path) -> None:
+    if path.exists():
+        have = {(*row.cell, row.repeat) for row in rows}
+        lost = [row for row in read_rows(experiment.name, path) if (*row.cell, row.repeat) not in have]
+        if lost:
+            raise HedgerowError(
+                f"{path} holds {len(lost)} results that are not in {raw_path(experiment, path.parents[1])}, such as "
+                f"{lost[0].method} on {lost[0].dataset}: they would be lost. Write to another folder with --out, or "
+                "say --replace."
+            )
+
+
+def write_files(experiment: Experiment, folder: Path = FOLDER, *, replacing: bool = False) -> list[Path]:
+    """Write the committed files of an experiment, and its pages if it has any; return their paths."""
+    paths = export(experiment, folder, replacing=replacing)
+    if experiment.page:
+        paths.append(call(experiment.page)(experiment, load_rows(experiment, folder), folder))
     return paths
 
 

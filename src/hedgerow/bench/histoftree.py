@@ -1,78 +1,52 @@
-"""The HistOfTree paper's tables and figure: ``python -m hedgerow.bench.histoftree --out docs/results/histoftree.md``.
-
-Results are appended to ``histoftree.jsonl`` beside the table as they come; a run that is killed goes on where it
-stopped. Repeats come first, so that all data sets advance together.
-"""
+"""The HistOfTree paper's tables: one method on one split, over its parameter grid."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
 
 from hedgerow.bench.datasets import load_dataset
-from hedgerow.bench.histoftree_methods import METHODS, make_trial
-from hedgerow.bench.results import Results
+from hedgerow.bench.experiment import Experiment, Key
+from hedgerow.bench.histoftree_methods import METHODS, Trial, make_trial
+from hedgerow.bench.tidy import Row
 from hedgerow.randomness import SeededRandomness
 
-__all__ = ["DATASETS", "EPSILONS", "main", "run"]
-
-DATASETS = ("ABA", "AQU", "BUI", "DAK", "FIS", "MUS", "POR", "PYR", "RED", "WHI")
-EPSILONS = (2.0, 1.0, 4.0)
+__all__ = ["compute", "estimators", "tidy"]
 
 
-def jobs() -> Iterator[tuple[str, float, str]]:
-    """Yield (preference, epsilon, method); what does not depend on a preference or epsilon is run once."""
-    yield "both", 0.0, "DT"
-    for epsilon in EPSILONS:
-        for preference in ("aligned", "personal"):
-            for method in METHODS:
-                if method in ("DT", "Hist", "LabelDT") or (method.startswith("Ad") and preference == "aligned"):
-                    continue
-                yield preference, epsilon, method
-        yield "both", epsilon, "Hist"
-        yield "both", epsilon, "LabelDT"
+@lru_cache(maxsize=1)
+def _trial(code: str, repeat: int) -> Trial:
+    return make_trial(load_dataset(code), repeat)
 
 
-def run(results: Results, codes: Sequence[str], repeats: int, *, start: int = 0, quiet: bool = False) -> None:
-    """Compute what is missing."""
-    for repeat in range(start, repeats):
-        for code in codes:
-            wanted = [job for job in jobs() if (code, repeat, *job) not in results]
-            if not wanted:
-                continue
-            trial = make_trial(load_dataset(code), repeat)
-            for preference, epsilon, method in wanted:
-                # Seeded by what is computed, so that a resumed run gives the figures of an unbroken one.
-                source = SeededRandomness(repeat, ("histoftree", code, preference, str(epsilon), method))
-                errors = METHODS[method](trial, epsilon or float("inf"), preference == "aligned", source)
-                results.add((code, repeat, preference, epsilon, method), errors)
-            if not quiet:
-                print(f"{code} split {repeat}: {len(wanted)} methods", file=sys.stderr, flush=True)
+def compute(key: Key, seed: int) -> dict[str, float]:
+    """Return test errors by parameter; "mean" is the mean of the training labels, without privacy."""
+    trial = _trial(key.dataset, key.repeat)
+    if key.group == "mean":
+        return {"": trial.mse(np.full(len(trial.y_test), trial.y.mean()))}
+    source = SeededRandomness(seed, ("histoftree", key.dataset, key.setting, str(key.epsilon), key.group))
+    return METHODS[key.group](trial, key.epsilon or float("inf"), key.setting == "aligned", source)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    parser = argparse.ArgumentParser(prog="python -m hedgerow.bench.histoftree", description=__doc__)
-    parser.add_argument("--out", default="docs/results/histoftree.md", help="the table to write")
-    parser.add_argument("--repeats", type=int, default=20, help="splits of each data set; 0 only writes the table")
-    parser.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=DATASETS, metavar="CODE")
-    parser.add_argument("--figures", type=int, default=0, metavar="REPEATS", help="repeats of figure 2's simulation")
-    options = parser.parse_args(arguments)
-    out = Path(options.out)
-    results = Results(out.with_suffix(".jsonl"))
-    run(results, options.datasets, options.repeats)
-    from hedgerow.bench.histoftree_figures import simulate
-    from hedgerow.bench.histoftree_table import markdown
+def estimators(method: str, parameter: str) -> tuple[str, str]:
+    """Return the row of a table and the parameter: the paper's plain estimator (9) is a row of its own.
 
-    figures = Results(out.with_name(out.stem + "_figures.jsonl"))
-    simulate(figures, options.figures)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(markdown(results, figures))
-    print(out)
-    return 0
+    >>> estimators("s=1", "0.5/2/3/plain"), estimators("s=1", "0.5/2/3/shrunk"), estimators("DT", "4/10")
+    (('s=1 (9)', '0.5/2/3'), ('s=1', '0.5/2/3'), ('DT', '4/10'))
+    """
+    head, _, last = parameter.rpartition("/")
+    if last in ("plain", "shrunk"):
+        return (f"{method} (9)" if last == "plain" else method), head
+    return method, parameter
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[Row]:
+    """Yield errors over the grid as rows."""
+    for parameter, error in value.items():
+        method, where = estimators(key.group, parameter)
+        yield Row(
+            experiment.name, key.dataset, key.setting, method, key.epsilon or None, None, where, key.repeat,
+            experiment.metric, error,
+        )  # fmt: skip

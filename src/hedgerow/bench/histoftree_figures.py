@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import sys
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hedgerow.bench.experiment import Experiment, Key, Selection
+from hedgerow.bench.experiments.histoftree import BUDGETS, FIGURE_2, GAMMAS, SIZES, D
+from hedgerow.bench.histoftree import estimators
 from hedgerow.bench.histoftree_methods import CONSTANTS, Trial, rounds_of
-from hedgerow.bench.results import Results
+from hedgerow.bench.tidy import Row, summarise
 from hedgerow.protocol.semi.choose import choose
 from hedgerow.randomness import SeededRandomness
 
-__all__ = ["figure_text", "simulate"]
+__all__ = ["compute", "figure_text", "legacy", "tidy"]
 
-D = 5
-BUDGETS, SIZES, GAMMAS = (0.5, 1.0, 2.0, 4.0, 8.0, 1024.0), (2000, 5000, 10000, 20000, 50000), (0.5, 1.0, 2.0, 4.0)
 DEPTHS = (1, 2, 3, 4, 5, 6)
-Key = tuple[Any, ...]
+Name = tuple[Any, ...]
+"""Panel, abscissa, number of private features (or the constant of AdHistOfTree), repeat: what names a stream."""
 
 
+@lru_cache(maxsize=2)
 def _trial(n: int, repeat: int) -> Trial:
     """Return n records of Y = sin X1 + sin X2 + sin X5 + N(0, 1); test labels are without noise."""
     rng = np.random.default_rng([2, n, repeat])
@@ -31,7 +36,7 @@ def _trial(n: int, repeat: int) -> Trial:
     return Trial(X, mean + rng.normal(size=n), X_test, mean_test, (-3.0, 5.5), blank, np.zeros((n, D), dtype=bool))
 
 
-def _errors(trial: Trial, mask: Any, s: int, epsilon: float, depths: Any, bins: Any, key: Key) -> dict[str, float]:
+def _errors(trial: Trial, mask: Any, s: int, epsilon: float, depths: Any, bins: Any, key: Name) -> dict[str, float]:
     """Return excess errors by "share/depth/bins/estimator"."""
     out = {}
     shares = (1.0,) if not mask.any() else (0.5, 0.9)
@@ -49,51 +54,74 @@ def _aligned(n: int, s: int) -> Any:
     return np.broadcast_to(np.arange(D) < s, (n, D))
 
 
-def _jobs(repeat: int) -> Iterator[tuple[Key, Any]]:
-    """Yield keys and how to compute them."""
-    for epsilon in BUDGETS:
-        for s in range(D + 1):
-            depths = (0,) if s == D else DEPTHS
-            yield ("a", epsilon, s, repeat), (10_000, _aligned(10_000, s), s, epsilon, depths, (2,))
-    for n in SIZES:
-        for s in range(1, D):
-            yield ("b", n, s, repeat), (n, _aligned(n, s), s, 4.0, DEPTHS, (2,))
-    yield ("c", 2, 2, repeat), (10_000, _aligned(10_000, 2), 2, 4.0, tuple(range(9)), (1, 2, 3))
-    for gamma in GAMMAS:
-        n = 10_000
-        mask = np.arange(1, n + 1)[:, None] <= n / np.arange(1, D + 1) ** gamma
-        for s in range(D):
-            yield ("d", gamma, s, repeat), (n, mask, s, 4.0, DEPTHS, (1, 2, 3))
-        for constant in CONSTANTS:
-            c = choose(mask, 4.0, constant=constant)
-            bins = tuple(sorted({max(1, c.n_bins + o) for o in (-1, 0, 1)}))
-            yield ("d", gamma, f"auto {constant:g}", repeat), (n, mask, c.n_private, 4.0, (c.max_depth,), bins)
+def _parts(group: str) -> tuple[float | None, int | str]:
+    """Return the abscissa and the curve that a group's name holds.
+
+    >>> _parts("n=2000 s=1"), _parts("gamma=0.5 auto 0.01"), _parts("s=2")
+    ((2000.0, 1), (0.5, 'auto 0.01'), (None, 2))
+    """
+    x, _, rest = group.partition(" ") if group.startswith(("n=", "gamma=")) else ("", "", group)
+    return (float(x.split("=")[1]) if x else None), (int(rest[2:]) if rest.startswith("s=") else rest)
 
 
-def simulate(results: Results, repeats: int) -> None:
-    """Compute what is missing."""
-    for repeat in range(repeats):
-        trials: dict[int, Trial] = {}
-        for key, (n, mask, s, epsilon, depths, bins) in _jobs(repeat):
-            if key not in results:
-                trial = trials.setdefault(n, _trial(n, repeat))
-                results.add(key, _errors(trial, mask, s, epsilon, depths, bins, key))
-        print(f"figure 2, repeat {repeat}", file=sys.stderr, flush=True)
+def _name(key: Key) -> Name:
+    x, s = _parts(key.group)
+    if key.setting == "b":
+        assert x is not None
+        return "b", int(x), s, key.repeat
+    return key.setting, {"a": key.epsilon, "c": 2, "d": x}[key.setting], s, key.repeat
 
 
-def _means(results: Results) -> tuple[dict[Key, dict[str, float]], int]:
-    """Return mean errors by panel, abscissa and curve, over the repeats that are complete, and their number."""
-    done = dict(results)
-    complete = [r for r in sorted({key[3] for key in done}) if all(key in done for key, _ in _jobs(int(r)))]
-    grids: dict[Key, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for (panel, x, s, repeat), value in done.items():
-        for parameter, error in value.items() if repeat in complete else ():
-            grids[panel, x, s][parameter].append(error)
-    return {key: {p: float(np.mean(v)) for p, v in grid.items()} for key, grid in grids.items()}, len(complete)
+def compute(key: Key, seed: int) -> dict[str, float]:
+    """Return excess errors by parameter."""
+    panel, x, s, repeat = name = _name(key)
+    n = x if panel == "b" else 10_000
+    if panel != "d":
+        depths = tuple(range(9)) if panel == "c" else (0,) if s == D else DEPTHS
+        bins = (1, 2, 3) if panel == "c" else (2,)
+        return _errors(_trial(n, repeat), _aligned(n, s), s, key.epsilon, depths, bins, name)
+    mask = np.arange(1, n + 1)[:, None] <= n / np.arange(1, D + 1) ** x
+    if isinstance(s, int):
+        return _errors(_trial(n, repeat), mask, s, key.epsilon, DEPTHS, (1, 2, 3), name)
+    c = choose(mask, key.epsilon, constant=float(s.split()[1]))
+    near = tuple(sorted({max(1, c.n_bins + o) for o in (-1, 0, 1)}))
+    return _errors(_trial(n, repeat), mask, c.n_private, key.epsilon, (c.max_depth,), near, name)
 
 
-def _least(grid: dict[str, float], estimator: str) -> float:
-    return min(error for parameter, error in grid.items() if parameter.endswith(estimator))
+def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[Row]:
+    """Yield errors as rows; panel (c) has the depth on its axis, and a curve for each number of bins."""
+    x, _ = _parts(key.group)
+    curve = key.group if x is None else key.group.partition(" ")[2]
+    for parameter, error in value.items():
+        method, where = estimators(curve, parameter)
+        at = x
+        if key.setting == "c":
+            share, depth, t = where.split("/")
+            method, where, at = method.replace(curve, f"t={t}"), share, float(depth)
+        yield Row(
+            experiment.name, key.dataset, key.setting, method, key.epsilon, at, where, key.repeat, experiment.metric,
+            error,
+        )  # fmt: skip
+
+
+def legacy(experiment: Experiment, folder: Path) -> Iterator[tuple[Key, Any, None]]:
+    """Yield results kept under keys (panel, abscissa, curve, repeat)."""
+    path = folder / "histoftree_figures.jsonl"
+    names = {_name(key): key for key in experiment.keys(Selection(repeats=10))}
+    for line in path.read_text().splitlines() if path.exists() else ():
+        item = json.loads(line)
+        yield names[tuple(item["key"])], item["value"], None
+
+
+def _means(rows: list[Row]) -> tuple[dict[tuple[str, float, str], float], int]:
+    """Return least mean errors by panel, abscissa and curve, over the repeats that are complete, and their number."""
+    wanted = {(k.setting, k.epsilon, _parts(k.group)[0]) for k in FIGURE_2.keys(Selection(repeats=1))}
+    have: dict[int, set[Any]] = defaultdict(set)
+    for r in rows:
+        have[r.repeat].add((r.setting, r.epsilon, None if r.setting == "c" else r.x))
+    complete = {repeat for repeat, seen in have.items() if wanted <= seen}
+    found = summarise(r for r in rows if r.repeat in complete)
+    return {(s.setting, float(s.epsilon or 0) if s.x is None else s.x, s.method): s.mean for s in found}, len(complete)
 
 
 def _rows(head: str, names: Sequence[str], rows: Iterable[tuple[Any, Sequence[str]]]) -> list[str]:
@@ -102,34 +130,29 @@ def _rows(head: str, names: Sequence[str], rows: Iterable[tuple[Any, Sequence[st
 
 
 def _curves(means: Any, panel: str, xs: Any, columns: Any, head: str, names: Sequence[str]) -> list[str]:
-    cells = [(x, [f"{_least(means[panel, x, s], 'shrunk'):.3f}" for s in columns]) for x in xs]
+    cells = [(x, [f"{means[panel, x, f's={s}']:.3f}" for s in columns]) for x in xs]
     return _rows(head, names, cells)
 
 
 def _by_depth(means: Any) -> list[str]:
-    grid = means["c", 2, 2]
-
-    def best(p: int, t: int) -> str:
-        ends = [str(p), str(t), "plain"]
-        return f"{min(e for q, e in grid.items() if q.split('/')[1:] == ends):.3f}"
-
-    return _rows("p", ["t = 1", "t = 2", "t = 3"], [(p, [best(p, t) for t in (1, 2, 3)]) for p in range(9)])
+    cells = [(p, [f"{means['c', p, f't={t} (9)']:.3f}" for t in (1, 2, 3)]) for p in range(9)]
+    return _rows("p", ["t = 1", "t = 2", "t = 3"], cells)
 
 
 def _by_gamma(means: Any) -> list[str]:
     autos = [f"auto {c:g}" for c in CONSTANTS]
     rows = []
     for gamma in GAMMAS:
-        fixed = [_least(means["d", gamma, s], "shrunk") for s in range(D)]
-        auto = [_least(means["d", gamma, a], "shrunk") for a in autos]
+        fixed = [means["d", gamma, f"s={s}"] for s in range(D)]
+        auto = [means["d", gamma, a] for a in autos]
         mse = (1 + min(auto)) / (1 + min(fixed))
         rows.append((gamma, [*(f"{v:.3f}" for v in fixed + auto), f"{min(auto) / min(fixed):.2f}", f"{mse:.3f}"]))
     return _rows("gamma", [*(f"s = {s}" for s in range(D)), *autos, "auto / fixed", "the same, MSE with noise"], rows)
 
 
-def figure_text(results: Results) -> str:
+def figure_text(rows: list[Row]) -> str:
     """Return figure 2 as tables of the mean squared distance to the true regression function."""
-    means, repeats = _means(results)
+    means, repeats = _means(rows)
     if not means:
         return ""
     names = ["label only", *(f"s* = {s}" for s in range(1, D)), "all private"]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hedgerow.bench.datasets import TARGETS, data_folder, load_dataset
+from hedgerow.bench.datasets import data_folder
+from hedgerow.bench.experiment import Experiment, Selection
+from hedgerow.bench.experiments.histoftree import FIGURE_2, TABLES
+from hedgerow.bench.export import load_rows, replace
 from hedgerow.bench.histoftree_figures import figure_text
-from hedgerow.bench.histoftree_methods import make_trial
-from hedgerow.bench.results import Results
+from hedgerow.bench.tidy import Row, Summary, summarise
 
-__all__ = ["markdown"]
+__all__ = ["markdown", "write_page"]
 
 METHODS = {
     "aligned": ("HistOfTree-ME", "HistOfTree-CART", "ParDT", "Hist", "KRR"),
@@ -26,49 +27,36 @@ METHODS = {
 ESTIMATORS = {"shrunk": "as shipped", "plain": "the paper's estimator (9)"}
 
 
-@dataclass(frozen=True)
-class Best:
-    """The best cell of a grid by its mean over repeats, and its error in each repeat."""
-
-    parameter: str
-    errors: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """The mean error."""
-        return float(np.mean(self.errors))
+Best = dict[tuple[str, str, float, str], Summary]
+"""By data set, mask, epsilon (0: none) and method; the best parameter by its mean over repeats."""
 
 
-def _best(results: Results, estimator: str) -> dict[tuple[str, str, float, str], Best]:
-    grids: dict[Any, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    repeats = _complete(results)
-    for key, value in sorted(results, key=lambda item: str(item[0])):
-        code, repeat, preference, epsilon, method = key
-        if repeat not in repeats[str(code)]:
-            continue
-        for parameter, error in value.items():
-            if parameter.rsplit("/", 1)[-1] in ESTIMATORS and not parameter.endswith(estimator):
-                continue
-            grids[code, preference, epsilon, method][parameter].append(error)
-    out = {}
-    for key, grid in grids.items():
-        most = max(map(len, grid.values()))
-        full = [p for p, errors in grid.items() if len(errors) == most]
-        parameter = min(full, key=lambda p: float(np.mean(grid[p])))
-        out[key] = Best(parameter, tuple(grid[parameter]))
-    return out
+def write_page(experiment: Experiment, rows: list[Row], folder: Path) -> Path:
+    """Write ``histoftree.md``."""
+    replace(folder / "histoftree.md", markdown(rows, load_rows(FIGURE_2, folder)).encode())
+    return folder / "histoftree.md"
 
 
-def _complete(results: Results) -> dict[str, set[int]]:
+def _best(rows: list[Row], estimator: str) -> Best:
+    """Return the best cells over complete repeats, with the shipped estimator or the paper's."""
+    repeats = _complete(rows)
+    found = {
+        (s.dataset, s.setting, s.epsilon or 0.0, s.method): s
+        for s in summarise(r for r in rows if r.repeat in repeats[r.dataset])
+    }
+    plain = {(*key[:3], key[3].removesuffix(" (9)")): s for key, s in found.items() if key[3].endswith(" (9)")}
+    return {key: s for key, s in found.items() if not key[3].endswith(" (9)")} | (plain if estimator == "plain" else {})
+
+
+def _complete(rows: list[Row]) -> dict[str, set[int]]:
     """Return the repeats of each data set in which everything was run."""
-    from hedgerow.bench.histoftree import jobs
-
-    have: dict[tuple[str, int], int] = defaultdict(int)
-    for (code, repeat, *_), _value in results:
-        have[str(code), int(repeat)] += 1
-    wanted, out = sum(1 for _ in jobs()), defaultdict(set)
-    for (code, repeat), count in have.items():
-        if count == wanted:
+    wanted = {(k.setting, k.epsilon, k.group) for k in TABLES.keys(Selection(repeats=1, datasets=TABLES.datasets[:1]))}
+    have: dict[tuple[str, int], set[Any]] = defaultdict(set)
+    for r in rows:
+        have[r.dataset, r.repeat].add((r.setting, r.epsilon or 0.0, r.method))
+    out: dict[str, set[int]] = defaultdict(set)
+    for (code, repeat), seen in have.items():
+        if wanted <= seen:
             out[code].add(repeat)
     return out
 
@@ -98,20 +86,10 @@ def _ratios(best: Any, epsilon: float, preference: str) -> dict[str, dict[str, f
     return out
 
 
-def _constant(results: Results) -> dict[str, float]:
-    """Return the error of predicting the training mean, without privacy, in each data set."""
-    out = {}
-    for code, repeats in _complete(results).items():
-        if code in TARGETS and data_folder() is not None:
-            data = load_dataset(code)
-            trials = [make_trial(data, repeat) for repeat in sorted(repeats)]
-            out[code] = float(np.mean([t.mse(np.full(len(t.y_test), t.y.mean())) for t in trials]))
-    return out
-
-
-def _floor(best: Any, constant: dict[str, float]) -> str:
+def _floor(best: Best) -> str:
     """Return the ratios of the constant prediction, in words."""
-    parts = [f"{c} {e / best[c, 'both', 0.0, 'DT'].mean:.2f}" for c, e in sorted(constant.items())]
+    codes = sorted({key[0] for key in best})
+    parts = [f"{c} {best[c, 'both', 0.0, 'mean'].mean / best[c, 'both', 0.0, 'DT'].mean:.2f}" for c in codes]
     return f"Predicting the training mean without any privacy has the ratios {', '.join(parts)}.\n"
 
 
@@ -129,7 +107,8 @@ def _significance(best: Any, code: str, epsilon: float, preference: str) -> str:
     from scipy.stats import wilcoxon
 
     runs = {
-        m: np.array(best[code, "both" if m == "Hist" else preference, epsilon, m].errors) for m in METHODS[preference]
+        m: np.array(list(best[code, "both" if m == "Hist" else preference, epsilon, m].values.values()))
+        for m in METHODS[preference]
     }
     first = min(runs, key=lambda m: runs[m].mean())
     for method, errors in runs.items():
@@ -176,11 +155,10 @@ def _verdict(best: Any, paper: Any, epsilon: float, preference: str) -> str:
 
 INTRO = """# HistOfTree: the paper's tables and figure 2, rerun
 
-Written by `python -m hedgerow.bench.histoftree --out docs/results/histoftree.md`. Mean squared error on test records
-divided by that of the best non-private tree; **bold** is the best of a row, * significantly better than every other
-family of methods (Wilcoxon signed-rank, 0.05), in brackets the paper's figure. Each method is at its best over the
-grids of the paper's appendix C.1, by the mean over repeats ("best in hindsight": a comparison of methods, not something
-one could do privately).
+Written by `hedgerow bench run histoftree`. Mean squared error on test records divided by that of the best non-private
+tree; **bold** is the best of a row, * significantly better than every other family of methods (Wilcoxon signed-rank,
+0.05), in brackets the paper's figure. Each method is at its best over the grids of the paper's appendix C.1, by the
+mean over repeats ("best in hindsight": a comparison of methods, not something one could do privately).
 
 - {repeats}; 80:20 splits. Features are scaled to [0, 1] and label bounds are the range of the
   whole data set, as in the paper; here they stand for public knowledge.
@@ -203,19 +181,17 @@ one could do privately).
 """
 
 
-def markdown(results: Results, figures: Results) -> str:
+def markdown(rows: list[Row], figures: list[Row]) -> str:
     """Return the whole page."""
-    complete = _complete(results)
-    counts = {code: len(r) for code, r in sorted(complete.items())}
+    counts = {code: len(r) for code, r in sorted(_complete(rows).items())}
     few = ", ".join(f"{code} {n}" for code, n in counts.items())
     lines = [INTRO.format(repeats=f"Repeats: {few or 'none yet'}")]
-    paper, constant = _paper(), _constant(results)
-    if constant:
-        lines.append(_floor(_best(results, "shrunk"), constant))
+    paper = _paper()
     for estimator, name in ESTIMATORS.items():
-        best = _best(results, estimator)
+        best = _best(rows, estimator)
         if not best:
             continue
+        lines += [_floor(best)] if estimator == "shrunk" else []
         lines.append(f"## HistOfTree {name}\n")
         for epsilon in sorted({key[2] for key in best} - {0.0}):
             for preference in METHODS:

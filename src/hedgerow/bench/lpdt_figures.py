@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hedgerow.bench.experiment import Experiment
 from hedgerow.bench.lpdt_methods import Stream, Tabulated
-from hedgerow.bench.lpdt_studies import LABELS, STUDIES, Point, lpdt_model, make_split, synthetic
+from hedgerow.bench.lpdt_studies import LABELS, lpdt_model, make_split, synthetic
+from hedgerow.bench.tidy import Row, Summary, summarise
 from hedgerow.bounds import FeatureSpace
 from hedgerow.partition import grow
 
-__all__ = ["draw"]
+__all__ = ["write_page"]
 
 _AXES = {
     "2a": ("depth s", "smallest leaf 20, share 0.5"),
@@ -44,23 +46,35 @@ _CAPTIONS = {
 }
 
 
-def draw(folder: Path, only: Sequence[str], *, repeats: int = 20) -> Iterator[Path]:
-    """Run the studies named in ``only`` and yield each file that was written: PNG, SVG and the numbers as CSV."""
+def write_page(experiment: Experiment, rows: list[Row], folder: Path) -> Path:
+    """Draw every figure that was run (PNG, SVG, the numbers as CSV) and figure 1, and write a page with them."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in only:
-        if name == "1":
-            yield from _save(_necessity(), folder / "lpdt_figure_1")
-            continue
-        points = list(STUDIES[name](repeats))
-        path = folder / f"lpdt_figure_{name}"
-        yield _write(points, path.with_suffix(".csv"))
-        yield from _save(_curves(name, points), path)
-    yield _gallery(folder)
+    _save(_necessity(), folder / "lpdt_figure_1")
+    points = summarise(rows)
+    for name in experiment.settings:
+        chosen = [p for p in points if p.setting == name]
+        if chosen:
+            _write(chosen, folder / f"lpdt_figure_{name}.csv")
+            _save(_curves(name, chosen), folder / f"lpdt_figure_{name}")
+    return _gallery(folder)
+
+
+def _series(name: str, p: Summary) -> str:
+    """Return what a curve is called: methods where they are compared, else the budget."""
+    if name in ("2c", "3"):
+        return p.method
+    return f"{p.dataset}, epsilon = {p.epsilon:g}" if name == "5" else f"epsilon = {p.epsilon:g}"
+
+
+def _x(p: Summary) -> float:
+    at = p.epsilon if p.x is None else p.x
+    assert at is not None
+    return at
 
 
 def _gallery(folder: Path) -> Path:
     """Write a page with the figures that are there."""
-    lines = ["# LPDT: the paper's figures, redrawn", "", "Drawn by `python -m hedgerow.bench.lpdt figures`.", ""]
+    lines = ["# LPDT: the paper's figures, redrawn", "", "Drawn by `hedgerow bench run lpdt-figures`.", ""]
     for name, caption in _CAPTIONS.items():
         if (folder / f"lpdt_figure_{name}.png").exists():
             lines += [f"![Figure {name}](lpdt_figure_{name}.png)", "", caption, ""]
@@ -69,12 +83,14 @@ def _gallery(folder: Path) -> Path:
     return page
 
 
-def _write(points: Sequence[Point], path: Path) -> Path:
+def _write(points: Sequence[Summary], path: Path) -> None:
     with path.open("w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(Point._fields)
-        rows.writerows([p.series, f"{p.x:g}", *(f"{v:.5g}" for v in p[2:])] for p in points)
-    return path
+        rows.writerow(["series", "x", "mean", "low", "high"])
+        name = path.stem.rsplit("_", 1)[1]
+        rows.writerows(
+            [_series(name, p), f"{_x(p):g}", *(f"{v:.5g}" for v in (p.mean, *p.quantiles()))] for p in points
+        )
 
 
 def _pyplot() -> Any:
@@ -88,28 +104,26 @@ def _pyplot() -> Any:
     return plt
 
 
-def _save(figure: Any, path: Path) -> Iterator[Path]:
+def _save(figure: Any, path: Path) -> None:
     plt = _pyplot()
     for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
         figure.savefig(path.with_suffix(suffix), dpi=120, bbox_inches="tight", metadata=metadata)
-        yield path.with_suffix(suffix)
     plt.close(figure)
 
 
-def _curves(name: str, points: Sequence[Point]) -> Any:
+def _curves(name: str, points: Sequence[Summary]) -> Any:
     plt = _pyplot()
-    groups = sorted({p.series.split(",")[0] for p in points}) if name == "5" else [""]
+    groups = sorted({p.dataset for p in points}) if name == "5" else [""]
     figure, axes = plt.subplots(1, len(groups), figsize=(5 * len(groups), 3.6), squeeze=False)
     label, title = _AXES[name]
     for ax, group in zip(axes[0], groups, strict=True):
-        for series in dict.fromkeys(p.series for p in points if p.series.startswith(group)):
-            chosen = sorted((p for p in points if p.series == series), key=lambda p: p.x)
-            x, mean = [p.x for p in chosen], [p.mean for p in chosen]
+        for series in dict.fromkeys(_series(name, p) for p in points if _series(name, p).startswith(group)):
+            chosen = sorted((p for p in points if _series(name, p) == series), key=_x)
+            x, mean = [_x(p) for p in chosen], [p.mean for p in chosen]
             (line,) = ax.plot(x, mean, marker="o", markersize=3, label=series.split(", ")[-1])
             if name in ("2c", "3"):
-                ax.fill_between(
-                    x, [p.low for p in chosen], [p.high for p in chosen], color=line.get_color(), alpha=0.15
-                )
+                low, high = zip(*(p.quantiles() for p in chosen), strict=True)
+                ax.fill_between(x, low, high, color=line.get_color(), alpha=0.15)
         ax.set(xlabel=label, ylabel="test MSE", title=f"{group}: {title}" if group else title)
         if name in ("2a", "2b", "2c"):
             ax.set_yscale("log")

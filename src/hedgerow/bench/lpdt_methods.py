@@ -1,15 +1,22 @@
-"""The methods of the LPDT paper's tables on one split: test errors for every parameter of appendix D.1."""
+"""The methods of the LPDT paper's tables on one split: test errors for every parameter of appendix D.1.
+
+Each group gives ``{method: errors}``, one error for each point of the method's grid, in order.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bench.splits import Split
+from hedgerow.bench.datasets import Dataset, load_dataset
+from hedgerow.bench.experiment import Key
+from hedgerow.bench.experiments.lpdt import BANDWIDTHS, BINS, DEPTHS, LEAF_SIZES, RESPONSES, SHARES, THRESHOLDS
+from hedgerow.bench.splits import Split, split
 from hedgerow.bounds import LabelGrid
 from hedgerow.partition import Partition, grow
 from hedgerow.protocol.bits import split_epsilon
@@ -17,31 +24,12 @@ from hedgerow.protocol.model import Model
 from hedgerow.protocol.task import LocalTask, PublicLeaves
 from hedgerow.randomness import Randomness, SeededRandomness
 
-__all__ = ["DEPTHS", "EPSILONS", "FALLBACKS", "GRIDS", "GROUPS", "LEAF_SIZES", "SHARES", "Errors", "Tabulated"]
+__all__ = ["FALLBACKS", "GROUPS", "Errors", "Stream", "Tabulated", "compute", "mse", "trees"]
 
-EPSILONS = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0)
-LEAF_SIZES = (2, 5, 10, 20, 40, 60, 80, 100, 120, 140, 160)
-DEPTHS = (1, 2, 3, 4)
-SHARES = (0.3, 0.5, 0.7)
-BINS = (1, 2, 3, 4)
-THRESHOLDS = (0.01, 0.05)
-BANDWIDTHS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 FALLBACKS = ("none", "public", "blend")
-RESPONSES = ("unary", "k_ary", "subset")
 _RULES = {"LPDT-M": "max_edge", "LPDT-V": "cart"}
 
-Errors = dict[str, dict[str, list[float]]]
-"""Test errors by method and epsilon (as text), one for each point of the method's parameter grid."""
-
-GRIDS: dict[str, list[Any]] = {
-    "LPDT": list(itertools.product(LEAF_SIZES, DEPTHS, SHARES)),
-    "CELL": list(itertools.product(LEAF_SIZES, DEPTHS, RESPONSES)),
-    "HIST": list(itertools.product(BINS, THRESHOLDS)),
-    "DECONV": list(BANDWIDTHS),
-    "DT": list(DEPTHS),
-    "ours": ["auto"],
-}
-"""Parameter grids: (leaf size, depth, share or response), (bins, threshold), bandwidth, depth."""
+Errors = dict[str, list[float]]
 
 
 class Stream(SeededRandomness):
@@ -79,6 +67,7 @@ class Tabulated:
         return [mse(self.data.test.y, v[self.test]) for v in values]
 
 
+@lru_cache(maxsize=2)
 def trees(data: Split, rule: str) -> list[tuple[Tabulated, list[int]]]:
     """Return the different partitions of the grid, each with the places (leaf size, depth) that lead to it."""
     found: dict[Partition, list[int]] = {}
@@ -88,7 +77,7 @@ def trees(data: Split, rule: str) -> list[tuple[Tabulated, list[int]]]:
     return [(Tabulated(tree, data), places) for tree, places in found.items()]
 
 
-def lpdt(data: Split, source: Randomness) -> Errors:
+def lpdt(data: Split, epsilon: float, source: Randomness) -> Errors:
     """LPDT-M and LPDT-V as printed, and with public fall-back and blending.
 
     All partitions share the holders' noisy labels: each alone has its exact law, and only averages over
@@ -96,41 +85,34 @@ def lpdt(data: Split, source: Randomness) -> Errors:
     """
     grown = {name: trees(data, rule) for name, rule in _RULES.items()}
     names = {name: [name, f"{name}+public", f"{name}+blend"] for name in _RULES}
-    cells = len(LEAF_SIZES) * len(DEPTHS)
-    out: Errors = {m: {} for ms in names.values() for m in ms}
-    for epsilon in EPSILONS:
-        table = {m: np.empty((cells, len(SHARES))) for m in out}
-        for k, share in enumerate(SHARES):
-            grid = LabelGrid.for_epsilon(data.label_bounds, split_epsilon(epsilon, share)[1])
-            column = None
-            for name, (tree, places) in ((n, t) for n, ts in grown.items() for t in ts):
-                task = LocalTask(epsilon, grid, tree.partition, "bits", share, tree.public)
-                if column is None:
-                    column = task.encoding.column(grid.levels(data.private.y, source), source)
-                for method, error in zip(names[name], tree.errors(tree.fit(task, column, source)), strict=True):
-                    table[method][places, k] = error
-        for method, errors in table.items():
-            out[method][f"{epsilon:g}"] = errors.ravel().tolist()
-    return out
+    table = {m: np.empty((len(LEAF_SIZES) * len(DEPTHS), len(SHARES))) for ms in names.values() for m in ms}
+    for k, share in enumerate(SHARES):
+        grid = LabelGrid.for_epsilon(data.label_bounds, split_epsilon(epsilon, share)[1])
+        column = None
+        for name, (tree, places) in ((n, t) for n, ts in grown.items() for t in ts):
+            task = LocalTask(epsilon, grid, tree.partition, "bits", share, tree.public)
+            if column is None:
+                column = task.encoding.column(grid.levels(data.private.y, source), source)
+            for method, error in zip(names[name], tree.errors(tree.fit(task, column, source)), strict=True):
+                table[method][places, k] = error
+    return {method: errors.ravel().tolist() for method, errors in table.items()}
 
 
-def one_report(data: Split, source: Randomness) -> Errors:
+def one_report(data: Split, epsilon: float, source: Randomness) -> Errors:
     """Return errors of the same trees with one categorical report of (leaf, end of the label bounds), and blend."""
-    out: Errors = {"CELL-M": {}, "CELL-V": {}}
+    out: Errors = {}
     grid = LabelGrid(*data.label_bounds, 1)
     for name, rule in (("CELL-M", "max_edge"), ("CELL-V", "cart")):
-        grown = trees(data, rule)
-        for epsilon in EPSILONS:
-            table = np.empty((len(LEAF_SIZES) * len(DEPTHS), len(RESPONSES)))
-            level = grid.levels(data.private.y, source)
-            for (tree, places), (k, response) in itertools.product(grown, enumerate(RESPONSES)):
-                task = LocalTask(epsilon, grid, tree.partition, response, 0.5, tree.public)
-                table[places, k] = tree.errors(tree.fit(task, level, source), ("blend",))
-            out[name][f"{epsilon:g}"] = table.ravel().tolist()
+        table = np.empty((len(LEAF_SIZES) * len(DEPTHS), len(RESPONSES)))
+        level = grid.levels(data.private.y, source)
+        for (tree, places), (k, response) in itertools.product(trees(data, rule), enumerate(RESPONSES)):
+            task = LocalTask(epsilon, grid, tree.partition, response, 0.5, tree.public)
+            table[places, k] = tree.errors(tree.fit(task, level, source), ("blend",))
+        out[name] = table.ravel().tolist()
     return out
 
 
-def histogram(data: Split, source: Randomness) -> Errors:
+def histogram(data: Split, epsilon: float, source: Randomness) -> Errors:
     """PHIST and APHIST; both read the same totals."""
     from hedgerow.local.cell_sums import cell_keys
     from hedgerow.local.histogram import PrivateHistogramRegressor
@@ -138,65 +120,54 @@ def histogram(data: Split, source: Randomness) -> Errors:
 
     bounds = np.stack([data.space.low, data.space.high])
     numeric = type(data.space).from_bounds(bounds, len(data.space))
-    out: Errors = {"PHIST": {}, "APHIST": {}}
-    for epsilon in EPSILONS:
-        errors: dict[str, list[float]] = {"PHIST": [], "APHIST": []}
-        for bins in BINS:
-            model = PrivateHistogramRegressor(
-                epsilon, label_bounds=data.label_bounds, feature_bounds=bounds, n_bins=bins, max_cells=0,
-                random_state=source,
-            )  # fmt: skip
-            model.fit(data.private.Z, data.private.y)
-            totals = model.sums_.ask(cell_keys(unit(numeric, data.test.Z), bins))
-            for threshold, (name, adjusted) in itertools.product(THRESHOLDS, (("PHIST", False), ("APHIST", True))):
-                model.set_params(threshold=threshold, adjusted=adjusted)
-                errors[name].append(mse(data.test.y, model.estimate(totals)))
-        for name in out:
-            out[name][f"{epsilon:g}"] = errors[name]
+    out: Errors = {"PHIST": [], "APHIST": []}
+    for bins in BINS:
+        model = PrivateHistogramRegressor(
+            epsilon, label_bounds=data.label_bounds, feature_bounds=bounds, n_bins=bins, max_cells=0,
+            random_state=source,
+        )  # fmt: skip
+        model.fit(data.private.Z, data.private.y)
+        totals = model.sums_.ask(cell_keys(unit(numeric, data.test.Z), bins))
+        for threshold, (name, adjusted) in itertools.product(THRESHOLDS, (("PHIST", False), ("APHIST", True))):
+            model.set_params(threshold=threshold, adjusted=adjusted)
+            out[name].append(mse(data.test.y, model.estimate(totals)))
     return out
 
 
-def deconvolution(data: Split, source: Randomness) -> Errors:
+def deconvolution(data: Split, epsilon: float, source: Randomness) -> Errors:
     """DECONV; all bandwidths read the same reports."""
     from hedgerow.local.deconvolution import DeconvolutionRegressor
 
     bounds = np.stack([data.space.low, data.space.high])
-    out: Errors = {"DECONV": {}}
-    for epsilon in EPSILONS:
-        model = DeconvolutionRegressor(
-            epsilon, label_bounds=data.label_bounds, feature_bounds=bounds, random_state=source
-        ).fit(data.private.Z, data.private.y)
-        errors = [mse(data.test.y, model.set_params(bandwidth=h).predict(data.test.Z)) for h in BANDWIDTHS]
-        out["DECONV"][f"{epsilon:g}"] = errors
-    return out
+    model = DeconvolutionRegressor(
+        epsilon, label_bounds=data.label_bounds, feature_bounds=bounds, random_state=source
+    ).fit(data.private.Z, data.private.y)
+    return {"DECONV": [mse(data.test.y, model.set_params(bandwidth=h).predict(data.test.Z)) for h in BANDWIDTHS]}
 
 
-def trees_without_privacy(data: Split, source: Randomness) -> Errors:
+def trees_without_privacy(data: Split, epsilon: float, source: Randomness) -> Errors:
     """DT on the private records, without privacy, and DT-pub on the public ones; epsilon does not matter."""
     from sklearn.tree import DecisionTreeRegressor
 
     out: Errors = {}
     for name, part in (("DT", data.private), ("DT-pub", data.public)):
         fitted = [DecisionTreeRegressor(max_depth=d, random_state=0).fit(part.Z, part.y) for d in DEPTHS]
-        out[name] = {"": [mse(data.test.y, tree.predict(data.test.Z)) for tree in fitted]}
+        out[name] = [mse(data.test.y, tree.predict(data.test.Z)) for tree in fitted]
     return out
 
 
-def ours(data: Split, source: Randomness) -> Errors:
+def ours(data: Split, epsilon: float, source: Randomness) -> Errors:
     """Return what a user gets from ``LPDTRegressor(epsilon, label_bounds=...)`` with nothing chosen by hand."""
     from hedgerow.local.lpdt import LPDTRegressor
 
-    out: Errors = {"ours": {}}
-    for epsilon in EPSILONS:
-        tree = LPDTRegressor(
-            epsilon, label_bounds=data.label_bounds, categories=data.categories or None, random_state=source
-        )
-        tree.fit(data.private.X, data.private.y, data.public.X, data.public.y)
-        out["ours"][f"{epsilon:g}"] = [mse(data.test.y, tree.predict(data.test.X))]
-    return out
+    tree = LPDTRegressor(
+        epsilon, label_bounds=data.label_bounds, categories=data.categories or None, random_state=source
+    )
+    tree.fit(data.private.X, data.private.y, data.public.X, data.public.y)
+    return {"ours": [mse(data.test.y, tree.predict(data.test.X))]}
 
 
-GROUPS: dict[str, Callable[[Split, Randomness], Errors]] = {
+GROUPS: dict[str, Callable[[Split, float, Randomness], Errors]] = {
     "lpdt": lpdt,
     "dt": trees_without_privacy,
     "ours": ours,
@@ -205,3 +176,18 @@ GROUPS: dict[str, Callable[[Split, Randomness], Errors]] = {
     "deconv": deconvolution,
 }
 """What is run on a split; each group shares work between its methods."""
+
+
+@lru_cache(maxsize=1)
+def _split(code: str, repeat: int) -> Split:
+    return split(_data(code), repeat)
+
+
+@lru_cache(maxsize=4)
+def _data(code: str) -> Dataset:
+    return load_dataset(code)
+
+
+def compute(key: Key, seed: int) -> Errors:
+    """Compute one cell of the experiments."""
+    return GROUPS[key.group](_split(key.dataset, key.repeat), key.epsilon, Stream(seed))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bench.datasets import load_dataset
-from hedgerow.bench.lpdt_methods import BANDWIDTHS, BINS, SHARES, THRESHOLDS, Stream, Tabulated, mse
+from hedgerow.bench.experiment import Experiment, Key
+from hedgerow.bench.experiments.lpdt import BANDWIDTHS, BINS, SHARES, THRESHOLDS
+from hedgerow.bench.lpdt_methods import Stream, Tabulated, mse
 from hedgerow.bench.splits import Part, Split, widened
+from hedgerow.bench.tidy import Row
 from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.partition import grow
 from hedgerow.protocol.bits import split_epsilon
@@ -20,7 +22,7 @@ from hedgerow.protocol.model import Model
 from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness
 
-__all__ = ["STUDIES", "Point", "lpdt_model", "synthetic"]
+__all__ = ["STUDIES", "Point", "compute", "lpdt_model", "make_split", "synthetic", "tidy"]
 
 FloatArray = npt.NDArray[np.float64]
 LABELS = (-4.5, 4.5)
@@ -28,13 +30,13 @@ LABELS = (-4.5, 4.5)
 
 
 class Point(NamedTuple):
-    """One point of a curve: mean and (0.1, 0.9) quantiles over repetitions of the best parameter in hindsight."""
+    """The error of one repetition: of a method at a budget, at x on the axis, with a parameter chosen later."""
 
-    series: str
-    x: float
-    mean: float
-    low: float
-    high: float
+    method: str
+    epsilon: float
+    x: float | None
+    parameter: str
+    error: float
 
 
 def synthetic(n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -76,60 +78,36 @@ def _error(tree: Tabulated, epsilon: float, share: float, source: Randomness) ->
     return mse(tree.data.test.y, values[tree.test])
 
 
-class Curves:
-    """Errors by series, x and parameter; the best parameter of each point is taken in hindsight."""
-
-    def __init__(self) -> None:
-        self._errors: dict[tuple[str, float], dict[Any, list[float]]] = defaultdict(lambda: defaultdict(list))
-
-    def add(self, series: str, x: float, error: float, parameter: Any = None) -> None:
-        """Add the error of one repetition."""
-        self._errors[series, x][parameter].append(error)
-
-    def points(self) -> Iterator[Point]:
-        """Yield the points of all curves."""
-        for (series, x), by_parameter in self._errors.items():
-            best = np.array(min(by_parameter.values(), key=lambda e: float(np.mean(e))))
-            low, high = np.quantile(best, [0.1, 0.9])
-            yield Point(series, x, float(best.mean()), float(low), float(high))
-
-
-def depth_study(repeats: int) -> Iterator[Point]:
+def depth_study(dataset: str, repeat: int) -> Iterator[Point]:
     """Figure 2(a): error against depth, smallest leaf 20, share 0.5."""
-    curves = Curves()
-    for repeat in range(repeats):
-        data, source = synthetic_split(repeat), Stream(repeat, ("2a",))
-        for depth in (2, 3, 4, 5, 6):
-            tree = _grown(data, "max_edge", depth, 20)
-            for epsilon in (3, 4, 6, 8):
-                curves.add(f"epsilon = {epsilon}", depth, _error(tree, epsilon, 0.5, source))
-    return curves.points()
+    data, source = synthetic_split(repeat), Stream(repeat, ("2a",))
+    for depth in (2, 3, 4, 5, 6):
+        tree = _grown(data, "max_edge", depth, 20)
+        for epsilon in (3, 4, 6, 8):
+            yield Point("LPDT-M", epsilon, depth, "", _error(tree, epsilon, 0.5, source))
 
 
-def leaf_study(repeats: int) -> Iterator[Point]:
+def leaf_study(dataset: str, repeat: int) -> Iterator[Point]:
     """Figure 2(b): error against the smallest leaf, depth 8, share 0.5."""
-    curves = Curves()
-    for repeat in range(repeats):
-        data, source = synthetic_split(repeat), Stream(repeat, ("2b",))
-        for leaf in range(15, 136, 10):
-            tree = _grown(data, "max_edge", 8, leaf)
-            for epsilon in (3, 4, 6, 8):
-                curves.add(f"epsilon = {epsilon}", leaf, _error(tree, epsilon, 0.5, source))
-    return curves.points()
+    data, source = synthetic_split(repeat), Stream(repeat, ("2b",))
+    for leaf in range(15, 136, 10):
+        tree = _grown(data, "max_edge", 8, leaf)
+        for epsilon in (3, 4, 6, 8):
+            yield Point("LPDT-M", epsilon, leaf, "", _error(tree, epsilon, 0.5, source))
 
 
 def _grid_errors(
     data: Split, rule: str, epsilons: Iterable[float], source: Randomness, depths: Iterable[int] = (1, 2, 3, 4, 5, 6)
-) -> Iterator[tuple[float, float, Any]]:
+) -> Iterator[tuple[float, float, str]]:
     """Yield (epsilon, error, parameter) over a grid of leaf size, depth and share."""
     epsilons = list(epsilons)
     for depth, leaf in itertools.product(depths, (5, 20, 60, 120)):
         tree = _grown(data, rule, depth, leaf)
         for epsilon, share in itertools.product(epsilons, SHARES):
-            yield epsilon, _error(tree, epsilon, share, source), (depth, leaf, share)
+            yield epsilon, _error(tree, epsilon, share, source), f"depth={depth} leaf={leaf} share={share}"
 
 
-def _histogram_errors(data: Split, epsilon: float, source: Randomness) -> Iterator[tuple[str, float, Any]]:
+def _histogram_errors(data: Split, epsilon: float, source: Randomness) -> Iterator[tuple[str, float, str]]:
     from hedgerow.local.histogram import PrivateHistogramRegressor
 
     bounds = np.stack([data.space.low, data.space.high])
@@ -139,7 +117,7 @@ def _histogram_errors(data: Split, epsilon: float, source: Randomness) -> Iterat
         ).fit(data.private.Z, data.private.y)
         for threshold, adjusted in itertools.product(THRESHOLDS, (False, True)):
             error = mse(data.test.y, model.set_params(threshold=threshold, adjusted=adjusted).predict(data.test.Z))
-            yield "APHIST" if adjusted else "PHIST", error, (bins, threshold)
+            yield "APHIST" if adjusted else "PHIST", error, f"bins={bins} threshold={threshold}"
 
 
 def _deconvolution_errors(data: Split, epsilon: float, source: Randomness) -> Iterator[tuple[float, float]]:
@@ -153,43 +131,39 @@ def _deconvolution_errors(data: Split, epsilon: float, source: Randomness) -> It
         yield mse(data.test.y, model.set_params(bandwidth=h).predict(data.test.Z)), h
 
 
-def budget_study(repeats: int) -> Iterator[Point]:
+def budget_study(dataset: str, repeat: int) -> Iterator[Point]:
     """Figure 2(c): all methods against epsilon, best parameters in hindsight."""
-    curves, epsilons = Curves(), (0.5, *range(1, 11))
-    for repeat in range(repeats):
-        data, source = synthetic_split(repeat), Stream(repeat, ("2c",))
-        for name, rule in (("LPDT-M", "max_edge"), ("LPDT-V", "cart")):
-            for epsilon, error, parameter in _grid_errors(data, rule, epsilons, source):
-                curves.add(name, epsilon, error, parameter)
-        for epsilon in epsilons:
-            for name, error, parameter in _histogram_errors(data, epsilon, source):
-                curves.add(name, epsilon, error, parameter)
-            for error, h in _deconvolution_errors(data, epsilon, source):
-                curves.add("DECONV", epsilon, error, h)
-    return curves.points()
+    epsilons = (0.5, *range(1, 11))
+    data, source = synthetic_split(repeat), Stream(repeat, ("2c",))
+    for name, rule in (("LPDT-M", "max_edge"), ("LPDT-V", "cart")):
+        for epsilon, error, parameter in _grid_errors(data, rule, epsilons, source):
+            yield Point(name, epsilon, None, parameter, error)
+    for epsilon in epsilons:
+        for name, error, parameter in _histogram_errors(data, epsilon, source):
+            yield Point(name, epsilon, None, parameter, error)
+        for error, h in _deconvolution_errors(data, epsilon, source):
+            yield Point("DECONV", epsilon, None, f"bandwidth={h}", error)
 
 
-def public_study(repeats: int, epsilon: float = 6.0) -> Iterator[Point]:
+def public_study(dataset: str, repeat: int, epsilon: float = 6.0) -> Iterator[Point]:
     """Figure 3: red wine, 100 public and up to 1,100 private records; LPDT against PHIST, epsilon 6.
 
     The paper does not print its epsilon. Both methods scale features by the same public ranges.
     """
-    data, curves = load_dataset("RED"), Curves()
+    data = load_dataset(dataset)
     X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
-    for repeat in range(repeats):
-        order, source = np.random.default_rng([3, repeat]).permutation(len(y)), Stream(repeat, ("3",))
-        public, private, test = order[:100], order[100:1200], order[1200:]
-        space, bounds = FeatureSpace.from_public(X[public]), widened(y[public])
-        for delta in (0.2, 0.4, 0.6, 0.8, 1.0):
-            some = private[: round(delta * len(private))]
-            part = make_split(space, bounds, *((X[i], y[i]) for i in (public, some, test)))
-            for name, rule in (("LPDT-M", "max_edge"), ("LPDT-V", "cart")):
-                for _, error, parameter in _grid_errors(part, rule, [epsilon], source, (1, 2, 3, 4)):
-                    curves.add(name, len(some), error, parameter)
-            for name, error, parameter in _histogram_errors(part, epsilon, source):
-                if name == "PHIST":
-                    curves.add(name, len(some), error, parameter)
-    return curves.points()
+    order, source = np.random.default_rng([3, repeat]).permutation(len(y)), Stream(repeat, ("3",))
+    public, private, test = order[:100], order[100:1200], order[1200:]
+    space, bounds = FeatureSpace.from_public(X[public]), widened(y[public])
+    for delta in (0.2, 0.4, 0.6, 0.8, 1.0):
+        some = private[: round(delta * len(private))]
+        part = make_split(space, bounds, *((X[i], y[i]) for i in (public, some, test)))
+        for name, rule in (("LPDT-M", "max_edge"), ("LPDT-V", "cart")):
+            for _, error, parameter in _grid_errors(part, rule, [epsilon], source, (1, 2, 3, 4)):
+                yield Point(name, epsilon, len(some), parameter, error)
+        for name, error, parameter in _histogram_errors(part, epsilon, source):
+            if name == "PHIST":
+                yield Point(name, epsilon, len(some), parameter, error)
 
 
 def _wine() -> tuple[npt.NDArray[Any], ...]:
@@ -206,25 +180,42 @@ def _taxi() -> tuple[npt.NDArray[Any], ...]:
     return numbers[public], y[public], numbers[private], y[private]
 
 
-def shift_study(repeats: int) -> Iterator[Point]:
+def shift_study(dataset: str, repeat: int) -> Iterator[Point]:
     """Figure 5: 1,000 records for the partition, a share delta of them from the other distribution."""
-    curves = Curves()
-    for name, (X0, y0, X1, y1) in (("wine", _wine()), ("taxi", _taxi())):
-        for repeat in range(repeats):
-            rng, source = np.random.default_rng([5, repeat]), Stream(repeat, ("5", name))
-            foreign, own = rng.permutation(len(y0)), rng.permutation(len(y1))
-            test, rest = own[: len(own) // 5], own[len(own) // 5 :]
-            for delta in (0.1, 0.3, 0.5, 0.7, 0.9):
-                far, near = foreign[: round(1000 * delta)], rest[: round(1000 * (1 - delta))]
-                Z, y = np.vstack([X0[far], X1[near]]), np.concatenate([y0[far], y1[near]])
-                # The same holders and bounds for every delta, so that only the partition differs.
-                space = FeatureSpace.from_public(np.vstack([X0, X1[rest[:900]]]))
-                bounds = widened(np.concatenate([y0, y1[rest[:900]]]))
-                data = make_split(space, bounds, (Z, y), (X1[rest[900:]], y1[rest[900:]]), (X1[test], y1[test]))
-                for epsilon, error, parameter in _grid_errors(data, "max_edge", (2, 4, 6, 8), source, (1, 2, 4, 6)):
-                    curves.add(f"{name}, epsilon = {epsilon:g}", delta, error, parameter)
-    return curves.points()
+    X0, y0, X1, y1 = {"wine": _wine, "taxi": _taxi}[dataset]()
+    rng, source = np.random.default_rng([5, repeat]), Stream(repeat, ("5", dataset))
+    foreign, own = rng.permutation(len(y0)), rng.permutation(len(y1))
+    test, rest = own[: len(own) // 5], own[len(own) // 5 :]
+    for delta in (0.1, 0.3, 0.5, 0.7, 0.9):
+        far, near = foreign[: round(1000 * delta)], rest[: round(1000 * (1 - delta))]
+        Z, y = np.vstack([X0[far], X1[near]]), np.concatenate([y0[far], y1[near]])
+        # The same holders and bounds for every delta, so that only the partition differs.
+        space = FeatureSpace.from_public(np.vstack([X0, X1[rest[:900]]]))
+        bounds = widened(np.concatenate([y0, y1[rest[:900]]]))
+        data = make_split(space, bounds, (Z, y), (X1[rest[900:]], y1[rest[900:]]), (X1[test], y1[test]))
+        for epsilon, error, parameter in _grid_errors(data, "max_edge", (2, 4, 6, 8), source, (1, 2, 4, 6)):
+            yield Point("LPDT-M", epsilon, delta, parameter, error)
 
 
-STUDIES = {"2a": depth_study, "2b": leaf_study, "2c": budget_study, "3": public_study, "5": shift_study}
-"""By figure; each takes the number of repetitions."""
+STUDIES: dict[str, Callable[[str, int], Iterator[Point]]] = {
+    "2a": depth_study,
+    "2b": leaf_study,
+    "2c": budget_study,
+    "3": public_study,
+    "5": shift_study,
+}
+"""By figure; each takes the data set and the number of the repetition."""
+
+
+def compute(key: Key, seed: int) -> list[Point]:
+    """Compute one repetition of a figure."""
+    return list(STUDIES[key.setting](key.dataset, key.repeat))
+
+
+def tidy(experiment: Experiment, key: Key, value: list[Any]) -> Iterator[Row]:
+    """Yield the points of one repetition as rows."""
+    for method, epsilon, x, parameter, error in value:
+        yield Row(
+            experiment.name, key.dataset, key.setting, method, float(epsilon), x, parameter, key.repeat,
+            experiment.metric, error,
+        )  # fmt: skip

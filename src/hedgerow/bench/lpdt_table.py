@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import csv
 import math
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hedgerow.bench.datasets import data_folder
-from hedgerow.bench.lpdt_methods import EPSILONS, GRIDS
-from hedgerow.bench.results import Results
+from hedgerow.bench.experiment import Experiment
+from hedgerow.bench.experiments.lpdt import EPSILONS, REPORTS
+from hedgerow.bench.export import load_rows, replace
+from hedgerow.bench.tidy import Row, Summary, summarise
 
-__all__ = ["Cell", "markdown", "paper_figures", "summarise"]
+__all__ = ["by_cell", "markdown", "paper_figures", "write_page"]
 
 TARGET = ("ABA", "AIR", "AQU", "CCP", "CON", "CPU", "FIS", "HOU", "RED", "WHI")
 _HIGH, _LOW = (4.0, 6.0, 8.0), (0.5, 1.0, 2.0)
@@ -25,39 +26,13 @@ _OTHER_SCALE = ("CBM",)
 """Data sets whose label the paper scales in a way that it does not print: no ratio."""
 
 
-class Cell(NamedTuple):
-    """The best parameter in hindsight of a method: mean test error over repeats, its standard error, which one."""
-
-    mean: float
-    se: float
-    parameter: Any
-    repeats: int
-
-
-Table = dict[tuple[str, str, str], Cell]
+Table = dict[tuple[str, str, str], Summary]
 """By data set, method and epsilon (as text; empty where it does not matter)."""
 
 
-def _grid(method: str) -> list[Any]:
-    family = "HIST" if method.endswith("HIST") else method.split("-")[0]
-    return GRIDS[family]
-
-
-def summarise(results: Iterable[tuple[Any, Any]]) -> Table:
-    """Average over repeats for every parameter, and take the best: in hindsight, as the paper does."""
-    runs: dict[tuple[str, str, str], list[list[float]]] = defaultdict(list)
-    for (code, *_), errors in results:
-        for method, by_epsilon in errors.items():
-            for epsilon, values in by_epsilon.items():
-                runs[code, method, epsilon].append(values)
-    table: Table = {}
-    for key, rows in runs.items():
-        errors = np.array(rows)
-        mean = errors.mean(axis=0)
-        best = int(mean.argmin())
-        spread = errors[:, best].std(ddof=1) / math.sqrt(len(rows)) if len(rows) > 1 else math.nan
-        table[key] = Cell(float(mean[best]), float(spread), _grid(key[1])[best], len(rows))
-    return table
+def by_cell(rows: Iterable[Row]) -> Table:
+    """Average over repeats and take the best parameter: in hindsight, as the paper does."""
+    return {(s.dataset, s.method, "" if s.epsilon is None else f"{s.epsilon:g}"): s for s in summarise(rows)}
 
 
 def paper_figures(folder: Path | None = None) -> dict[tuple[str, str, str], float]:
@@ -78,7 +53,7 @@ def _number(value: float | None) -> str:
     return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 else f"{value:.2e}"
 
 
-def _beside(cell: Cell | None, paper: float | None) -> str:
+def _beside(cell: Summary | None, paper: float | None) -> str:
     """Return ours, the printed figure and the ratio."""
     if cell is None:
         return "-"
@@ -120,13 +95,14 @@ def verdicts(table: Table, paper: dict[Any, float], epsilons: Iterable[float], s
     return [f"{met} of {total} cells met.", "", *lines]
 
 
-def against_hindsight(results: Results) -> list[str]:
+def against_hindsight(rows: Iterable[Row]) -> list[str]:
     """Return the ratio of ``ours``, which sees no private value, to the best of all grids in hindsight.
 
     Only splits that all of them were run on are used: some splits are harder than others.
     """
-    done = [{key[:2] for key, _ in results if key[2] == group} for group in ("ours", "lpdt", "cell")]
-    table = summarise((key, value) for key, value in results if key[:2] in set.intersection(*done))
+    rows = list(rows)
+    done = [{(r.dataset, r.repeat) for r in rows if r.method.startswith(m)} for m in ("ours", "LPDT-M+blend", "CELL-")]
+    table = by_cell(r for r in rows if (r.dataset, r.repeat) in set.intersection(*done))
     heads = [f"{e:g}" for e in EPSILONS]
     lines, ratios = ["| data | " + " | ".join(f"@ {h}" for h in heads) + " |", "|---|" + "---|" * len(heads)], []
     for code in sorted({code for code, method, _ in table if method == "ours"}):
@@ -148,20 +124,29 @@ def against_hindsight(results: Results) -> list[str]:
 def _repeats(table: Table) -> str:
     """Return in words how many splits each method was run on."""
     methods = [m for m in ("LPDT-M", "CELL-M", "ours", "PHIST", "DECONV", "DT") if any(k[1] == m for k in table)]
-    counts = {m: {c.repeats for k, c in table.items() if k[1] == m} for m in methods}
+    counts = {m: {len(c.values) for k, c in table.items() if k[1] == m} for m in methods}
     spans = {m: f"{min(c)}" if len(c) == 1 else f"{min(c)} to {max(c)}" for m, c in counts.items()}
     return "splits: " + ", ".join(f"{m} {span}" for m, span in spans.items())
 
 
-def markdown(results: Results, notes: str = "") -> str:
+def write_page(experiment: Experiment, rows: list[Row], folder: Path) -> Path:
+    """Write ``lpdt.md`` from rows of the paper's methods, and of ours where they were run."""
+    notes = folder / "lpdt.notes.md"
+    text = markdown([*rows, *load_rows(REPORTS, folder)], notes.read_text() if notes.exists() else "")
+    replace(folder / "lpdt.md", text.encode())
+    return folder / "lpdt.md"
+
+
+def markdown(rows: list[Row], notes: str = "") -> str:
     """Return the whole document."""
-    table, paper = summarise(results), paper_figures()
+    table, paper = by_cell(rows), paper_figures()
     codes = sorted({code for code, _, _ in table})
     lines = [
         "# LPDT: tables 2 and 5 of the paper, rerun",
         "",
-        "Written by `python -m hedgerow.bench.lpdt table`. Test MSE, mean over splits 1:7:2 into public, private and "
-        f"test records ({_repeats(table)}), features in units of the public range, label bounds = the public labels' "
+        "Written by `hedgerow bench run lpdt-table2` (and `lpdt-ours`). Test MSE, mean over splits 1:7:2 into "
+        f"public, private and test records ({_repeats(table)}), features in units of the public range, label bounds = "
+        "the public labels' "
         "range widened by 10 % in all. Parameters are the best in hindsight over the grid of appendix D.1, as in the "
         "paper (`ours` chooses nothing from private data). Each entry is *ours / paper (ratio)*; where the "
         "method is not in the paper the ratio is to its namesake.",
@@ -184,7 +169,7 @@ def markdown(results: Results, notes: str = "") -> str:
         )
         lines += ["", head, "", *verdicts(table, paper, _LOW, suffix, 0.0)]
     lines += ["", "## `ours` against the best of all grids in hindsight", "", f"Grids: {', '.join(_HINDSIGHT)}."]
-    lines += ["", *against_hindsight(results)]
+    lines += ["", *against_hindsight(rows)]
     ours = [f"{m}{s}" for m in _BEFORE for s in ("", "+public", "+blend")]
     for epsilon in EPSILONS:
         lines += [

@@ -80,6 +80,11 @@ class Results:
         if seconds is not None:
             self.seconds[key] = seconds
 
+    def remember(self, key: Key, value: Any, seconds: float | None = None) -> None:
+        """Hold a result that is kept elsewhere; nothing is written."""
+        if key not in self._values:
+            self._keep(key, value, None, seconds)
+
     def __contains__(self, key: Key) -> bool:
         return key in self._values
 

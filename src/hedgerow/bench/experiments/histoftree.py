@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from hedgerow.bench.experiment import Experiment, Group
 
-__all__ = ["DATASETS", "EPSILONS", "EXPERIMENTS", "GAMMAS", "SIZES"]
+__all__ = ["BUDGETS", "D", "DATASETS", "EPSILONS", "EXPERIMENTS", "GAMMAS", "SIZES", "TABLES"]
 
 DATASETS = ("ABA", "AQU", "BUI", "DAK", "FIS", "MUS", "POR", "PYR", "RED", "WHI")
 EPSILONS = (2.0, 1.0, 4.0)
 BUDGETS = (0.5, 1.0, 2.0, 4.0, 8.0, 1024.0)
 SIZES, GAMMAS, D = (2000, 5000, 10000, 20000, 50000), (0.5, 1.0, 2.0, 4.0), 5
+_MASKS = ("aligned", "personal")
 _AUTO = tuple(f"auto {c:g}" for c in (0.01, 0.1, 1.0))
 
 
@@ -24,18 +25,19 @@ TABLES = Experiment(
     datasets=DATASETS,
     groups=(
         Group("DT", settings=("both",), epsilons=()),
-        Group("HistOfTree-ME", _plain("HistOfTree-ME")),
-        Group("HistOfTree-CART", _plain("HistOfTree-CART")),
+        Group("mean", settings=("both",), epsilons=()),
+        Group("HistOfTree-ME", _plain("HistOfTree-ME"), settings=_MASKS),
+        Group("HistOfTree-CART", _plain("HistOfTree-CART"), settings=_MASKS),
         Group("AdHistOfTree-ME", _plain("AdHistOfTree-ME"), settings=("personal",)),
         Group("AdHistOfTree-CART", _plain("AdHistOfTree-CART"), settings=("personal",)),
-        Group("ParDT"),
-        Group("KRR"),
+        Group("ParDT", settings=_MASKS),
+        Group("KRR", settings=_MASKS),
         Group("Hist", settings=("both",)),
         Group("LabelDT", settings=("both",)),
     ),
     epsilons=EPSILONS,
     repeats=20,
-    settings=("aligned", "personal", "both"),
+    settings=(*_MASKS, "both"),
     split="80:20; features scaled by, and label bounds from, the whole data set, as in the paper",
     compute="hedgerow.bench.histoftree:compute",
     tidy="hedgerow.bench.histoftree:tidy",
