@@ -28,6 +28,7 @@ __all__ = [
     "curator",
     "decode",
     "read_body",
+    "receive_body",
     "service_of",
     "storage_problem",
 ]
@@ -45,7 +46,7 @@ def answer(content: Any, status: int = 200, headers: dict[str, str] | None = Non
     return Response(msgspec.json.encode(content), status, headers, "application/json")
 
 
-async def read_body(receive: Receive, declared: str, most: int, seconds: float) -> bytes:
+async def receive_body(receive: Receive, declared: str, most: int, seconds: float) -> bytes:
     """Return the body, refusing one that is too large, too slow or cut off."""
     if not declared.isdecimal() or int(declared) > most:
         raise Problem("body-too-large", f"A body may have at most {most} bytes.")
@@ -64,6 +65,11 @@ async def read_body(receive: Receive, declared: str, most: int, seconds: float) 
     except TimeoutError:
         raise Problem("body-timeout", f"The body must arrive within {seconds:g} seconds.") from None
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def read_body(request: Request, most: int, seconds: float) -> bytes:
+    """Return the body of a request, within the same limits."""
+    return await receive_body(request.receive, request.headers.get("content-length", "0"), most, seconds)
 
 
 def bearer(authorization: str) -> str:
@@ -87,8 +93,7 @@ async def curator(request: Request) -> Service:
 async def decode(request: Request, kind: type[T]) -> T:
     """Return a control message; an empty body is a message without fields."""
     service = service_of(request)
-    limits, declared = service.settings, request.headers.get("content-length", "0")
-    body = await read_body(request.receive, declared, limits.most_json, limits.body_seconds)
+    body = await read_body(request, service.settings.most_json, service.settings.body_seconds)
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hedgerow.service.collection import Collection
-from hedgerow.service.http import bearer, problem_of, read_body
+from hedgerow.service.http import bearer, problem_of, receive_body
 from hedgerow.service.intake import Outcome
 from hedgerow.service.kinds import ReadBatch
 from hedgerow.service.problems import Problem
@@ -106,7 +106,7 @@ async def _take(
     token = bearer(headers.get(b"authorization", "")) if notice.tokens else ""
     if notice.tokens and not token:
         raise Problem("token-required", "Send the upload token that you were given: Authorization: Bearer hu_...")
-    body = await read_body(receive, headers.get(b"content-length", "0"), limits.most_bytes, limits.body_seconds)
+    body = await receive_body(receive, headers.get(b"content-length", "0"), limits.most_bytes, limits.body_seconds)
     batch = _read(collection, body, limits.most_reports)
     batch, failures, places = _sift(collection, batch)
     outcome = Outcome()

@@ -1,0 +1,90 @@
+"""What one forged report can do is found by trying every report on small tasks."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from hedgerow.protocol.aggregate import Aggregate
+from hedgerow.protocol.estimates import LeafEstimates
+from hedgerow.protocol.holder import privatize_many
+from hedgerow.protocol.label import LabelTask
+from hedgerow.protocol.report import Reports
+from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiTask, answer, begin
+from hedgerow.service.forgery import forgery_of
+
+
+def every_payload(task):
+    """All messages of a small task that pass validation (for bits: both extreme labels)."""
+    encoding = task.encoding
+    if encoding.response == "k_ary":
+        return [np.array([c], dtype="<u4").view(np.uint8) for c in range(encoding.n_cells)]
+    if encoding.response == "bits":
+        ends = np.array([0, encoding.n_steps + 2 * encoding.label.reach], dtype=f"<u{encoding._label_bytes}")
+        heads = [ends[i : i + 1].view(np.uint8) for i in (0, 1)]
+        bits = [np.array([b], dtype=np.uint8) for b in range(1 << encoding.n_leaves)]
+        return [np.concatenate([h, b]) for h, b in itertools.product(heads, bits)]
+    size = encoding.mechanism.size if encoding.response == "subset" else None
+    patterns = [p for p in range(1 << encoding.n_cells) if size is None or p.bit_count() == size]
+    return [np.array([p], dtype=np.uint8) for p in patterns]
+
+
+@pytest.mark.parametrize("response", ["bits", "unary", "k_ary", "subset"])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_no_report_moves_a_leaf_further_and_one_does(local_task, response, depth):
+    task = local_task(max_depth=depth, response=response, label_steps=1 if response != "bits" else 4)
+    X = np.random.default_rng(0).random((300, 2))
+    total = Aggregate(task).add(privatize_many(task, X, X[:, 0], randomness=depth))
+
+    def look(aggregate):
+        moments = task.encoding.moments(aggregate.sums, aggregate.n_reports)
+        return moments, LeafEstimates(task.grid, moments, aggregate.n_reports).mean
+
+    before, mean = look(total)
+    counts, means = [], []
+    for message in every_payload(task):
+        one = Aggregate(task).add(Reports.checked(task, np.zeros((1, 12), np.uint8), message[None], False))
+        after, moved = look(total + one)
+        counts.append(np.abs(after.denominator - before.denominator).max())
+        means.append(np.abs(moved - mean))
+    forgery = forgery_of(task)
+    assert forgery.count == pytest.approx(max(counts), rel=1e-9)
+    assert forgery.mean_shift(before) == pytest.approx(np.max(means, axis=0), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("response", ["k_ary", "bits"])
+def test_second_rounds(response):
+    first = SemiTask.design(["a", "b"], epsilon=3.0, label_bounds=(0, 1), feature_bounds=(0, 1), private_columns=["a"])
+    X = np.random.default_rng(0).random((200, 2))
+    reports, secrets = begin(first, X, X[:, 1], randomness=1)
+    task = CellTask.design(reports, n_private=1, n_bins=2, max_depth=1, response=response, randomness=1)
+    answers = answer(task, X, secrets, randomness=2)
+    total, forgery = SemiAggregate(task).add(answers), forgery_of(task)
+    n, mean = task.n_cells, LeafEstimates(first.grid, total.moments(), 200).mean
+    reach, worst, count = first.label.coarse.reach, np.zeros(task.n_cells), 0.0
+    for may, level in itertools.product(range(1, 1 << n), (-reach, first.grid.n_steps + reach)):
+        options = (
+            [b for b in range(1 << n) if b & ~may == 0] if response == "bits" else [c for c in range(n) if may >> c & 1]
+        )
+        if response == "bits" and may.bit_count() == 1:
+            options = [may]
+        for option in options:
+            candidates = np.array([[may >> j & 1 for j in range(n)]], dtype=bool)
+            chosen = (
+                np.array([[option >> j & 1 for j in range(n)]], dtype=bool)
+                if response == "bits"
+                else np.array([option])
+            )
+            forged = type(answers).make(task, np.zeros((1, 12), np.uint8), np.array([level]), candidates, chosen, False)
+            after = (SemiAggregate(task) + total).add(forged).moments()
+            worst = np.maximum(worst, np.abs(LeafEstimates(first.grid, after, 201).mean - mean))
+            count = max(count, np.abs(after.denominator - total.moments().denominator).max())
+    assert forgery.count == pytest.approx(count, rel=1e-9)
+    assert forgery.mean_shift(total.moments()) == pytest.approx(worst, rel=1e-6, abs=1e-9)
+
+
+def test_a_label_moves_no_leaf():
+    from hedgerow.bounds import LabelGrid
+    from hedgerow.mechanisms.level import LaplaceNoise
+
+    assert forgery_of(LabelTask(LabelGrid(0.0, 1.0, 4), LaplaceNoise(1.0, 4))) is None

@@ -1,0 +1,200 @@
+"""Every kind of task, from publication to result, equal to the library's own way."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from hedgerow.bounds import LabelGrid
+from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.protocol.aggregate import Aggregate
+from hedgerow.protocol.label import LabelReports, LabelTask
+from hedgerow.protocol.report import Reports
+from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask, answer, begin
+
+
+def failures(receipt):
+    return [(f["index"], f["code"]) for f in receipt["failures"]]
+
+
+@pytest.mark.parametrize("response", ["bits", "unary", "k_ary", "subset"])
+def test_local_models_are_bit_for_bit_the_librarys(inside, local_task, holders, part, response):
+    service, task = inside(), local_task(response=response)
+    service.publish(task)
+    reports = holders(task, 900)
+    for start in range(0, 900, 100):
+        assert service.send(task, part(reports, start, start + 100)).json()["accepted"] == 100
+        if start % 300 == 0:
+            service.service.aggregator.turn()
+    expected = Aggregate(task).add(reports)
+    assert service.status(task)["aggregated"] == 700
+    assert service.get(task, "model").text == expected.model().to_json()
+    chosen = service.client.get(f"/v1/tasks/{task.id}/model?fallback=none", headers={"Authorization": "Bearer curator"})
+    assert chosen.text == expected.model(fallback="none").to_json()
+    service.service.aggregator.turn()
+    assert service.service.total(service.service.collection(task.id)).to_bytes() == expected.to_bytes()
+
+
+def test_classes(inside, holders):
+    from hedgerow.protocol.holder import privatize_many
+    from hedgerow.protocol.task import LocalTask
+
+    task = LocalTask.design(
+        epsilon=3.0, classes=["a", "b", "c"], features=2, feature_bounds=(0, 1), max_depth=2, response="unary"
+    )
+    service = inside()
+    service.publish(task)
+    X = np.random.default_rng(0).random((500, 2))
+    reports = privatize_many(task, X, np.array(["a", "b"])[(X[:, 0] > 0.5) * 1])
+    service.send(task, reports)
+    assert service.get(task, "model").text == Aggregate(task).add(reports).model().to_json()
+    table = service.get(task, "leaves").json()
+    assert set(table["leaves"][0]["classes"]) == {"a", "b", "c"} and table["forecasts"] == []
+
+
+def test_assisted_tasks(inside):
+    from hedgerow.local.assisted.design import design_assisted
+    from hedgerow.protocol.assisted.aggregate import AssistedAggregate
+    from hedgerow.protocol.assisted.holder import assist_many
+
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 2))
+    task = design_assisted(X, X[:, 0], epsilon=2.0, label_bounds=(0, 1), n_holders=1000, n_trees=2, random_state=0)
+    service = inside()
+    service.publish(task)
+    reports = assist_many(task, rng.random((200, 2)), rng.random(200))
+    assert service.send(task, reports).json()["accepted"] == 200
+    service.service.aggregator.turn()
+    assert service.get(task, "model").text == AssistedAggregate(task).add(reports).model().to_json()
+    assert service.get(task, "leaves").json()["code"] == "not-available"
+
+
+def label_task():
+    return LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16), target="hours a week")
+
+
+def test_labels_are_delivered_as_a_table(inside):
+    task, service = label_task(), inside()
+    service.publish(task)
+    reports = task.reports(np.arange(40)[::-1], np.linspace(0, 80, 40))
+    for part in (slice(0, 25), slice(25, 40)):
+        assert service.send(task, LabelReports(task, reports.rows[part])).json()["accepted"] == len(reports.rows[part])
+        service.service.aggregator.turn()
+    later = task.reports([100], [3.0])
+    service.send(task, later)
+    answer = service.get(task, "data")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    rows = list(csv.reader(io.StringIO(answer.text)))
+    records, labels = (reports + later).dataset()
+    assert rows[0] == ["record", "hours a week"]
+    assert [int(r[0]) for r in rows[1:]] == records.tolist()
+    assert [float(r[1]) for r in rows[1:]] == labels.tolist()
+    assert service.get(task, "model").json()["code"] == "not-available"
+
+
+def test_a_record_has_one_label(inside):
+    task, service = label_task(), inside()
+    service.publish(task)
+    reports = task.reports([1, 2], [10.0, 20.0])
+    assert service.send(task, reports).json() == {"accepted": 2, "duplicates": 0, "failures": []}
+    assert service.send(task, reports).json() == {"accepted": 0, "duplicates": 2, "failures": []}
+    again = service.send(task, task.reports([3, 2], [1.0, 2.0])).json()
+    assert again["accepted"] == 1 and failures(again) == [(1, "record-taken")]
+    twice = service.send(task, task.reports([7, 7], [1.0, 2.0])).json()
+    assert twice["accepted"] == 1 and failures(twice) == [(1, "record-taken")]
+    huge = task.reports([5], [1.0])
+    huge.rows["record"] = np.uint64(2**63)
+    assert failures(service.send(task, huge).json()) == [(0, "invalid-report")]
+    stolen = task.reports([9], [1.0])
+    stolen.rows["token"] = reports.rows["token"][0]
+    refused = service.send(task, stolen).json()
+    assert failures(refused) == [(0, "id-conflict")]
+    assert refused["failures"][0]["id"] == (task.digest[:4] + reports.rows["token"][0].tobytes()).hex()
+
+
+def semi(masks="personal"):
+    options = {"private_columns": ["income"]} if masks == "policy" else {"hide_mask": masks == "hidden"}
+    names = ["age", "income"]
+    return SemiTask.design(names, epsilon=4.0, label_bounds=(0, 1), feature_bounds=(0, 1), **options)
+
+
+@pytest.mark.parametrize("masks", ["policy", "personal", "hidden"])
+@pytest.mark.parametrize("response", ["k_ary", "bits"])
+def test_two_rounds(inside, masks, response):
+    first, service = semi(masks), inside()
+    rng = np.random.default_rng(0)
+    X, private = rng.random((400, 2)), rng.random((400, 2)) < 0.5
+    reports, secrets = begin(first, X, X[:, 0], private if masks == "personal" else None)
+    service.publish(first, title="Income")
+    assert service.send(first, reports).json()["accepted"] == 400
+    service.service.aggregator.turn()
+    assert service.post(first, "second").json()["code"] == "task-still-open"
+    service.post(first, "close")
+    service.service.aggregator.turn()
+    assert service.get(first, "data").content == FirstReports.concat(first, [reports]).to_bytes()
+
+    sizes = {"max_depth": 2, "n_bins": 2, "n_private": 1, "response": response}
+    made = service.post(first, "second", {**sizes, "opens": 1000, "closes": 2000})
+    assert made.status_code == 201 and made.json()["title"] == "Income"
+    second = CellTask.from_json(
+        json.dumps({**json.loads(made.json()["task_text"]), "id": made.headers["location"][-64:]})
+    )
+    answers = answer(second, X, secrets)
+    assert service.send(second, answers).json() == {"accepted": 400, "duplicates": 0, "failures": []}
+    assert service.send(second, answers).json() == {"accepted": 0, "duplicates": 400, "failures": []}
+    expected = SemiAggregate(second).add(answers)
+    assert service.get(second, "model").text == expected.model().to_json()
+    service.service.aggregator.turn()
+    assert service.get(second, "model").text == expected.model().to_json()
+    assert len(service.get(second, "leaves").json()["leaves"]) == second.n_cells
+    with service.service.database.read() as connection:
+        count = "SELECT count(*) FROM report_ids"
+        assert connection.exec_driver_sql(count).scalar() == 1200  # the first round's stay until the second has ended
+    service.post(second, "close")
+    service.service.aggregator.turn()
+    service.service.aggregator.turn()
+    with service.service.database.read() as connection:
+        assert connection.exec_driver_sql(count).scalar() == 0
+
+
+def test_the_second_round_is_checked_against_the_first(inside):
+    first, service = semi("policy"), inside()
+    X = np.random.default_rng(0).random((50, 2))
+    reports, secrets = begin(first, X, X[:, 0])
+    service.publish(first)
+    service.send(first, reports)
+    second = CellTask.design(reports, n_private=1, n_bins=2, max_depth=1)
+    assert service.client.post(
+        "/v1/tasks", json={"task": CellTask.design(begin(semi(), X, X[:, 0], X > 0.5)[0], n_private=1).to_dict()},
+        headers={"Authorization": "Bearer curator"},
+    ).json()["code"] == "first-round-unknown"  # fmt: skip
+    service.publish(second)
+    answers = answer(second, X, secrets)
+    levels, tokens = answers.levels.copy(), answers.tokens.copy()
+    many = np.flatnonzero(answers.sizes() > 1)
+    assert len(many) >= 2
+    levels[many[0]] += 1 if levels[many[0]] < 1 else -1
+    tokens[many[1]] ^= np.uint8(1)
+    forged = CellReports(second, tokens, levels, answers.candidates, answers.answer)
+    receipt = service.send(second, forged).json()
+    expected = sorted([(int(many[0]), "label-changed"), (int(many[1]), "first-round-missing")])
+    assert receipt["accepted"] == 48 and failures(receipt) == expected
+    # The honest report of the same holder is still welcome.
+    assert service.send(second, answers).json()["accepted"] == 2
+    assert service.get(second, "model").text == SemiAggregate(second).add(answers).model().to_json()
+
+
+def test_the_detector_sees_bulk_forgeries_and_not_honest_reports(inside, local_task, holders):
+    service, task = inside(), local_task(max_depth=4)
+    service.publish(task)
+    service.send(task, holders(task, 3000))
+    service.service.aggregator.turn()
+    assert service.status(task)["manipulation"]["alarms"] == []
+    full = np.full((60, task.encoding.width), 255, dtype=np.uint8)
+    tokens = np.frombuffer(np.random.default_rng(5).bytes(60 * 12), dtype=np.uint8).reshape(60, 12)
+    assert service.send(task, Reports(task, tokens, full)).json()["accepted"] == 60
+    service.service.aggregator.turn()
+    alarms = service.status(task)["manipulation"]["alarms"]
+    assert alarms and "set bits" in alarms[0]["event"] and alarms[0]["seen"] >= 60 > alarms[0]["expected"]
