@@ -217,16 +217,18 @@ def test_other_report_files(made):
 
 def test_copies_of_reports_are_refused(made):
     Path("copy.bin").write_bytes(Path("reports.bin").read_bytes())
-    line = made.fails("aggregate", "task.json", "reports.bin", "copy.bin", "-o", "m")
+    line = made.fails("aggregate", "task.json", "reports.bin", "copy.bin", "--copies", "refuse", "-o", "m")
     assert "2000 reports are there twice, one of them in reports.bin and again in copy.bin" in line
 
 
 def test_one_report_sent_twice_within_a_file(made):
     data = Path("reports.bin").read_bytes()
     Path("reports.bin").write_bytes(data[:48] + data[48:60] + data[48:60] + data[72:])
-    assert "1 reports are there twice, one of them twice within" in made.fails(
-        "aggregate", "task.json", "reports.bin", "-o", "m"
-    )
+    line = made.fails("aggregate", "task.json", "reports.bin", "--copies", "refuse", "-o", "m")
+    assert "1 reports are there twice, one of them twice within" in line
+    line = made.fails("aggregate", "task.json", "reports.bin", "-o", "m")  # one id, two messages
+    assert "1 reports have the id of another report but differ" in line
+    assert "report 1 of reports.bin and report 2 of reports.bin" in line
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ SCHEMAS = {
     "design": {"output", "task", "epsilon", "response", "cell_share", "n_leaves", "depth", "target", "label_bounds",
                "label_steps", "classes", "features", "n_public", "n_public_clipped", "report_bytes", "guarantee"},
     "privatize": {"output", "task", "n_reports", "report_bytes", "simulation", "guarantee"},
-    "aggregate": {"output", "task", "n_reports", "n_files", "n_leaves", "n_starved", "fallback", "simulation",
+    "aggregate": {"output", "task", "n_reports", "n_files", "n_copies", "n_leaves", "n_starved", "fallback", "simulation",
                   "guarantee"},
     "predict": {"output", "task", "n_rows", "columns", "interval", "simulation"},
     "explain": {"task", "title", "target", "label_bounds", "classes", "n_reports", "n_leaves", "leaves", "shift",

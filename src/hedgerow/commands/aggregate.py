@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Add up the reports to a task, in exact integers, and make a model of the totals.
-The order of files and reports does not matter. A report that is there twice is
-refused.
+The order of files and reports does not matter. Files are streamed: they may be
+larger than memory. A report that is there twice counts once; two different
+reports with one id are refused.
 
 Of a task of two rounds, these are the reports of the second. With --first it is
 checked that labels are those of the first round: a label that was drawn twice
@@ -36,6 +37,21 @@ def register(subparsers: Any) -> None:
         choices=_FALLBACKS,
         help="what public labels add: weighed by precision, only where reports are too few, or nothing "
         "(default: blend)",
+    )
+    parser.add_argument(
+        "--copies",
+        choices=("drop", "refuse"),
+        default="drop",
+        help="a report that is there twice: counts once, or is an error (default: drop)",
+    )
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="keep totals and position there; if killed, the same command goes on from it",
+    )
+    parser.add_argument("--engine", choices=("files", "dask"), default="files", help="where to add (default: files)")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="dask: tcp://... of a running cluster (default: own one)"
     )
     parser.add_argument(
         "--first",
@@ -63,37 +79,48 @@ def run(arguments: argparse.Namespace) -> int:
     for option in ("first", "shrink"):
         if getattr(arguments, option) is not None:
             raise HedgerowError(f"--{option} is for tasks of two rounds, and {arguments.task} has one; leave it out.")
-    total = _add(task, arguments.reports)
+    total, n_copies = _add(arguments, task)
     if not total.n_reports:
         raise HedgerowError("there are no reports in these files, and so no model; give at least one report.")
     model = total.model(fallback=arguments.fallback or "blend")
     write_text(arguments.output, model.to_json() + "\n")
-    _report(arguments, model)
+    _report(arguments, model, n_copies)
     return 0
 
 
-def _add(task: LocalTask, paths: list[str]) -> Aggregate:
-    from hedgerow.commands.batches import check_no_copies, read_reports
-    from hedgerow.protocol.aggregate import Aggregate
+def _add(arguments: argparse.Namespace, task: LocalTask) -> tuple[Aggregate, int]:
+    """Return the totals and how many copies were left out."""
+    if arguments.engine == "dask":
+        return _add_on_cluster(arguments, task)
+    if arguments.scheduler is not None:
+        raise HedgerowError("--scheduler is for --engine dask; leave it out, or add that.")
+    from hedgerow.engine.files import aggregate
 
-    total, tokens = Aggregate(task), []
     with Progress("adding") as progress:
-        for i, path in enumerate(paths):
-            reports = read_reports(task, path)
-            total.add(reports)
-            tokens.append(reports.tokens)
-            progress.update(total.n_reports, (i + 1) / len(paths))
-    check_no_copies(tokens, paths)
-    return total
+        total, found = aggregate(
+            task, arguments.reports, copies=arguments.copies, checkpoint=arguments.checkpoint, progress=progress.update
+        )
+    return total, found.n_copies
 
 
-def _report(arguments: argparse.Namespace, model: Model) -> None:
+def _add_on_cluster(arguments: argparse.Namespace, task: LocalTask) -> tuple[Aggregate, int]:
+    if arguments.checkpoint is not None:
+        raise HedgerowError("--checkpoint is for --engine files: a cluster repeats what a lost worker did.")
+    from hedgerow.engine.dask import aggregate_files, connect
+
+    with connect(arguments.scheduler) as client:
+        total, n_copies = aggregate_files(task, arguments.reports, client=client, copies=arguments.copies)
+    return total, n_copies
+
+
+def _report(arguments: argparse.Namespace, model: Model, n_copies: int) -> None:
     starved = int(model.starved.sum())
     summary = {
         "output": arguments.output,
         "task": model.task.id,
         "n_reports": model.n_reports,
         "n_files": len(arguments.reports),
+        "n_copies": n_copies,
         "n_leaves": model.task.n_leaves,
         "n_starved": starved,
         "fallback": model.fallback,
@@ -101,6 +128,8 @@ def _report(arguments: argparse.Namespace, model: Model) -> None:
         "guarantee": model.guarantee.to_dict(),
     }
     lines = [f"{model.n_reports:,} reports, {model.task.n_leaves} leaves -> {arguments.output}", str(model.guarantee)]
+    if n_copies:
+        lines.insert(1, f"{n_copies:,} copies of reports were left out")
     if starved:
         lines.insert(1, f"{starved} leaves have too few reports to be told from none; see 'hedgerow explain'")
     report(arguments, summary, lines)

@@ -1,21 +1,18 @@
-"""Batches of reports as files: written block by block, read with checks for copies."""
+"""Batches of reports as files, written block by block; and a check for copies in memory."""
 
 from __future__ import annotations
 
-import io
-import mmap
 import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from typing import IO, Any, cast
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.commands.files import naming
 from hedgerow.errors import FormatError
-from hedgerow.protocol.report import Report, Reports
+from hedgerow.protocol.report import PARQUET_OPTIONS, Reports
 from hedgerow.protocol.task import LocalTask
 
 PARQUET = (".parquet", ".pq")
@@ -59,14 +56,14 @@ class ParquetBatch:
     """The format of :meth:`Reports.to_parquet`, one row group a block."""
 
     def __init__(self, file: IO[bytes], task: LocalTask, simulation: bool) -> None:
-        table = _table(_none(task, simulation))  # says what is missing if pyarrow is
+        schema = _none(task, simulation).to_arrow().schema  # says what is missing if pyarrow is
         import pyarrow.parquet as pq
 
-        self._writer, self.n = pq.ParquetWriter(file, table.schema), 0
+        self._writer, self.n = pq.ParquetWriter(file, schema, **PARQUET_OPTIONS), 0
 
     def add(self, reports: Reports) -> None:
         """Append reports."""
-        self._writer.write_table(_table(reports))
+        self._writer.write_table(reports.to_arrow())
         self.n += len(reports)
 
     def finish(self) -> None:
@@ -83,31 +80,6 @@ class ParquetBatch:
 def _none(task: LocalTask, simulation: bool) -> Reports:
     empty = np.empty((0, 12), dtype=np.uint8), np.empty((0, task.encoding.width), dtype=np.uint8)
     return Reports(task, *empty, simulation)
-
-
-def _table(reports: Reports) -> Any:
-    """Return reports as the Arrow table that the library itself writes."""
-    buffer = io.BytesIO()
-    reports.to_parquet(cast("Any", buffer))
-    import pyarrow.parquet as pq
-
-    return pq.read_table(buffer)
-
-
-def read_reports(task: LocalTask, path: str) -> Reports:
-    """Read a file of reports, in either format, or of a single report."""
-    if path.lower().endswith(PARQUET):
-        if not os.path.exists(path):
-            raise FileNotFoundError(2, "No such file or directory", path)
-        return Reports.from_parquet(task, path)
-    with naming(path), open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size == 0:
-            raise FormatError("this is not a batch of reports: it is empty.")
-        data = cast("bytes", mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        if data[:4] != b"HDGR" and size == 18 + task.encoding.width:
-            return Reports.collect(task, [Report.from_bytes(task, data)])
-        return Reports.from_bytes(task, data)
 
 
 def check_no_copies(tokens: Sequence[npt.NDArray[np.uint8]], paths: Sequence[str]) -> None:

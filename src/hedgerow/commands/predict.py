@@ -29,6 +29,11 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--interval", type=_level, metavar="LEVEL", help="add an interval, at 0.9 say")
     parser.add_argument("--probabilities", action="store_true", help="add the probability of every class")
     parser.add_argument("--name", default="prediction", help="name of the new column (default: prediction)")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep finished blocks beside the output; if killed, the same command goes on",
+    )
     add_output(parser, "the predictions; Parquet if its name ends in .parquet, else CSV")
     parser.set_defaults(run=run)
 
@@ -81,6 +86,8 @@ def _new_names(arguments: argparse.Namespace, model: Model | SemiModel) -> list[
 def _write(arguments: argparse.Namespace, model: Model | SemiModel, table: Table, new: list[str]) -> int:
     from hedgerow.commands.predictions import CsvPredictions, ParquetPredictions
 
+    if arguments.resume:
+        return _write_parts(arguments, model, table, new)
     n = 0
     with output(arguments.output) as file, Progress("predicting") as progress:
         space = model.task.partition.space
@@ -91,6 +98,35 @@ def _write(arguments: argparse.Namespace, model: Model | SemiModel, table: Table
             n += len(block)
             progress.update(n, table.share)
         writer.finish()
+    return n
+
+
+def _write_parts(arguments: argparse.Namespace, model: Model | SemiModel, table: Table, new: list[str]) -> int:
+    """Predict block by block into parts, then put the parts together: the same bytes as in one go."""
+    import io
+
+    from hedgerow.commands.parts import Parts
+    from hedgerow.commands.predictions import CsvPredictions
+
+    if arguments.output.lower().endswith((".parquet", ".pq")):
+        raise HedgerowError("--resume writes CSV; give -o a name that does not end in .parquet.")
+    work = {"task": model.task.id, "new": new, "interval": arguments.interval}
+    parts, n = Parts(arguments.output, work, [arguments.model, arguments.new]), 0
+    with Progress("predicting") as progress:
+        for i, block in enumerate(table.blocks()):
+            n += len(block)
+            if i >= len(parts):
+                text = io.BytesIO()
+                writer = CsvPredictions(text, table.names, new, header=i == 0)
+                writer.add(block, dict(zip(new, _predict(arguments, model, block), strict=True)))
+                parts.add(text.getvalue())
+            progress.update(n, table.share)
+    with output(arguments.output) as file:
+        if not len(parts):
+            CsvPredictions(file, table.names, new)
+        for data in parts:
+            file.write(data)
+    parts.remove()
     return n
 
 

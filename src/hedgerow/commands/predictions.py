@@ -19,9 +19,10 @@ Columns = Mapping[str, npt.NDArray[Any]]
 class CsvPredictions:
     """Rows as CSV; cells that came from a CSV file are written back as they were."""
 
-    def __init__(self, file: IO[bytes], names: list[str], new: list[str]) -> None:
+    def __init__(self, file: IO[bytes], names: list[str], new: list[str], *, header: bool = True) -> None:
         self._file = file
-        self._write([[*names, *new]])
+        if header:
+            self._write([[*names, *new]])
 
     def add(self, block: Block, new: Columns) -> None:
         """Write one block."""

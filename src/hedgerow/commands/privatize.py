@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import (
@@ -21,6 +22,7 @@ from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Table
+    from hedgerow.protocol.report import Reports
     from hedgerow.protocol.task import LocalTask
     from hedgerow.randomness import Randomness
 
@@ -46,6 +48,11 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--seed", type=int, metavar="N", help="for simulation only: noise that can be repeated protects nobody"
     )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep finished blocks beside the output; if killed, the same command goes on: no record is answered twice",
+    )
     parser.add_argument("--secrets", metavar="FILE", help="two rounds: what stays on the device between them")
     parser.add_argument(
         "--mask", metavar="FILE", help="first of two rounds: CSV, a row a record, 1 where a feature is private"
@@ -63,6 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
     if not isinstance(task, LocalTask):
         from hedgerow.commands.semi_privatize import run_semi
 
+        if arguments.resume:
+            raise HedgerowError(
+                "--resume is for tasks of one round; of two, the secrets file remembers what was answered."
+            )
         return run_semi(arguments, task)
     for option in ("secrets", "mask"):
         if getattr(arguments, option) is not None:
@@ -89,21 +100,44 @@ def _run_local(arguments: argparse.Namespace, task: LocalTask) -> int:
 
 def _write(arguments: argparse.Namespace, task: LocalTask, table: Table, source: Randomness) -> int:
     from hedgerow.commands.batches import PARQUET, BytesBatch, ParquetBatch
-    from hedgerow.protocol.holder import privatize_many
+    from hedgerow.commands.parts import Parts
+    from hedgerow.protocol.report import Reports
 
     kind = ParquetBatch if arguments.output.lower().endswith(PARQUET) else BytesBatch
+    parts = None
+    if arguments.resume:
+        parts = Parts(arguments.output, {"task": task.id, "seed": arguments.seed}, [arguments.private])
+        with Progress("privatising") as progress:
+            for reports in _blocks(arguments, task, table, parts.restore(source), skip=len(parts)):
+                parts.add(reports.to_bytes(), source)
+                progress.update(len(parts) * len(reports), table.share)
     with (
         output(arguments.output) as file,
         kind(file, task, source.simulation) as batch,
         Progress("privatising") as progress,
     ):
-        for block in table.blocks():
-            X, y = block.frame(task.space), block.labels(task)
-            with naming(arguments.private):
-                batch.add(privatize_many(task, X, y, source))
+        done = None if parts is None else (Reports.from_bytes(task, data) for data in parts)
+        for reports in done or _blocks(arguments, task, table, source):
+            batch.add(reports)
             progress.update(batch.n, table.share)
         batch.finish()
+    if parts is not None:
+        parts.remove()
     return batch.n
+
+
+def _blocks(
+    arguments: argparse.Namespace, task: LocalTask, table: Table, source: Randomness, skip: int = 0
+) -> Iterator[Reports]:
+    """Yield the reports of each block of rows, but for those that are done."""
+    from hedgerow.protocol.holder import privatize_many
+
+    for i, block in enumerate(table.blocks()):
+        if i < skip:
+            continue
+        X, y = block.frame(task.space), block.labels(task)
+        with naming(arguments.private):
+            yield privatize_many(task, X, y, source)
 
 
 def _report(arguments: argparse.Namespace, task: LocalTask, n: int, simulation: bool) -> None:

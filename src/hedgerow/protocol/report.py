@@ -34,6 +34,9 @@ _SIMULATION = 0x80
 _HEADER = struct.Struct("<4sHBB32sQ")
 _MAGIC = b"HDGR"
 _RANDOM = 12
+HEADER_BYTES = _HEADER.size
+TOKEN_BYTES = _RANDOM
+_ROW_GROUP = 1 << 16  # rows that a reader of Parquet holds at a time
 
 
 def _check_head(task: LocalTask, version: int, code: int, digest: bytes) -> None:
@@ -139,21 +142,11 @@ class Reports:
     @classmethod
     def from_bytes(cls, task: LocalTask, data: bytes) -> Reports:
         """Read a batch, refusing truncated, oversized or foreign bytes."""
-        if len(data) < _HEADER.size:
-            raise FormatError(f"this is not a batch of reports: {len(data)} bytes are too few.")
-        magic, version, code, reserved, digest, n = _HEADER.unpack_from(data)
-        if magic != _MAGIC or reserved:
-            raise FormatError("this is not a batch of reports: it does not start as one.")
-        _check_head(task, version, code, digest)
+        n, simulation = batch_head(task, data, len(data))
         width = task.encoding.width
-        expected = _HEADER.size + n * (_RANDOM + width)
-        if len(data) != expected:
-            raise FormatError(
-                f"a batch of {n} reports has {expected} bytes. Got {len(data)} instead: truncated or oversized."
-            )
         body = np.frombuffer(data, dtype=np.uint8, offset=_HEADER.size)
         tokens, payloads = body[: n * _RANDOM], body[n * _RANDOM :]
-        return cls.checked(task, tokens.reshape(n, _RANDOM), payloads.reshape(n, width), bool(code & _SIMULATION))
+        return cls.checked(task, tokens.reshape(n, _RANDOM), payloads.reshape(n, width), simulation)
 
     @classmethod
     def checked(
@@ -165,7 +158,12 @@ class Reports:
 
     def to_parquet(self, path: str | PathLike[str]) -> None:
         """Write the batch as a Parquet file (needs pyarrow: ``pip install hedgerow[files]``)."""
-        pa, pq = _arrow()
+        _, pq = _arrow()
+        pq.write_table(self.to_arrow(), path, row_group_size=_ROW_GROUP, **PARQUET_OPTIONS)
+
+    def to_arrow(self) -> Any:
+        """Return the batch as an Arrow table; its schema names the version, the task and whether it is a simulation."""
+        pa, _ = _arrow()
         width = self.task.encoding.width
         arrays = [_binary(pa, self.tokens, _RANDOM), _binary(pa, self.payloads, width)]
         meta = {
@@ -174,7 +172,7 @@ class Reports:
             "simulation": str(int(self.simulation)),
         }
         schema = pa.schema([("token", pa.binary(_RANDOM)), ("payload", pa.binary(width))], metadata=meta)
-        pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path)
+        return pa.Table.from_arrays(arrays, schema=schema)
 
     @classmethod
     def from_parquet(cls, task: LocalTask, path: str | PathLike[str]) -> Reports:
@@ -186,19 +184,47 @@ class Reports:
             raise
         except (pa.ArrowException, OSError) as error:
             raise FormatError(f"{path} is not a Parquet file of reports: {error}") from error
-        meta = table.schema.metadata or {}
-        simulation = {b"0": False, b"1": True}.get(meta.get(b"simulation", b""))
-        if meta.get(b"hedgerow") != f"reports/{VERSION}".encode() or simulation is None:
-            raise FormatError(f"{path} is not a file of reports of version {VERSION}.")
-        if meta.get(b"task") != task.id.encode():
-            raise FormatError(f"the reports in {path} were made for another task; send them to its curator.")
+        simulation = check_schema(task, table.schema, path)
         widths = {"token": _RANDOM, "payload": task.encoding.width}
-        rows = {name: _rows(table, name, width, path) for name, width in widths.items()}
+        rows = {name: arrow_rows(table.column(name), width, path) for name, width in widths.items()}
         return cls.checked(task, rows["token"], rows["payload"], simulation)
 
     def __repr__(self) -> str:
         note = ", simulation" if self.simulation else ""
         return f"Reports({len(self)} to task {self.task.id[:12]}..., {self.payloads.shape[1]} bytes each{note})"
+
+
+PARQUET_OPTIONS: dict[str, Any] = {"use_dictionary": False, "compression": "none", "write_statistics": False}
+"""Random bits do not compress, and are never looked for by value."""
+
+
+def batch_head(task: LocalTask, head: bytes, size: int) -> tuple[int, bool]:
+    """Read the header of a batch of ``size`` bytes; return its number of reports and whether it is a simulation."""
+    if size < _HEADER.size:
+        raise FormatError(f"this is not a batch of reports: {size} bytes are too few.")
+    magic, version, code, reserved, digest, n = _HEADER.unpack_from(head)
+    if magic != _MAGIC or reserved:
+        raise FormatError("this is not a batch of reports: it does not start as one.")
+    _check_head(task, version, code, digest)
+    expected = _HEADER.size + n * (_RANDOM + task.encoding.width)
+    if size != expected:
+        raise FormatError(f"a batch of {n} reports has {expected} bytes. Got {size} instead: truncated or oversized.")
+    return n, bool(code & _SIMULATION)
+
+
+def check_schema(task: LocalTask, schema: Any, path: object) -> bool:
+    """Refuse an Arrow schema that is not one of reports to this task; return whether they are a simulation."""
+    meta = schema.metadata or {}
+    simulation = {b"0": False, b"1": True}.get(meta.get(b"simulation", b""))
+    if meta.get(b"hedgerow") != f"reports/{VERSION}".encode() or simulation is None:
+        raise FormatError(f"{path} is not a file of reports of version {VERSION}.")
+    if meta.get(b"task") != task.id.encode():
+        raise FormatError(f"the reports in {path} were made for another task; send them to its curator.")
+    for name, width in (("token", _RANDOM), ("payload", task.encoding.width)):
+        kind = str(schema.field(name).type) if schema.names.count(name) == 1 else ""
+        if kind != f"fixed_size_binary[{width}]":
+            raise FormatError(f"{path} lacks a column {name!r} of {width} bytes; it was made for another task.")
+    return simulation
 
 
 def _arrow() -> tuple[Any, Any]:
@@ -215,13 +241,16 @@ def _binary(pa: Any, rows: npt.NDArray[np.uint8], width: int) -> Any:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(rows), buffers)
 
 
-def _rows(table: Any, name: str, width: int, path: object) -> npt.NDArray[np.uint8]:
-    kind = str(table.schema.field(name).type) if table.column_names.count(name) == 1 else ""
-    if kind != f"fixed_size_binary[{width}]":
-        raise FormatError(f"{path} lacks a column {name!r} of {width} bytes; it was made for another task.")
-    column = table.column(name).combine_chunks()
+def arrow_rows(column: Any, width: int, path: object) -> npt.NDArray[np.uint8]:
+    """Return a column of byte strings of one length as a byte matrix."""
+    column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     parts = column.chunks if hasattr(column, "chunks") else [column]
     if any(p.null_count for p in parts):
-        raise FormatError(f"{path}: column {name!r} has missing values.")
-    data = b"".join(p.buffers()[1][p.offset * width : (p.offset + len(p)) * width].to_pybytes() for p in parts)
-    return cast("npt.NDArray[np.uint8]", np.frombuffer(data, dtype=np.uint8).reshape(-1, width))
+        raise FormatError(f"{path}: reports have missing values.")
+    views = [
+        np.frombuffer(p.buffers()[1], dtype=np.uint8, count=len(p) * width, offset=p.offset * width)
+        for p in parts
+        if len(p)
+    ]
+    whole = views[0] if len(views) == 1 else np.concatenate([np.empty(0, dtype=np.uint8), *views])
+    return cast("npt.NDArray[np.uint8]", whole.reshape(-1, width))

@@ -1,0 +1,105 @@
+"""What a long addition has done so far, in one file that is always whole."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Sequence
+
+from hedgerow.errors import FormatError
+from hedgerow.protocol.aggregate import Aggregate
+from hedgerow.protocol.task import LocalTask
+
+__all__ = ["Checkpoint", "fingerprint", "write_whole"]
+
+_FORMAT = "hedgerow/checkpoint"
+_VERSION = 1
+_SECONDS = 2.0
+_SAMPLE = 1 << 16
+
+
+def fingerprint(path: str) -> str:
+    """Return a digest of the size, the beginning and the end of a file: enough to tell that it is another one."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        head = file.read(_SAMPLE)
+        file.seek(max(0, size - _SAMPLE))
+        tail = file.read(_SAMPLE)
+    return hashlib.sha256(size.to_bytes(8, "little") + head + tail).hexdigest()
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """Write a file that appears, or replaces an older one, only when it is whole and on disk."""
+    partial = f"{path}.{secrets.token_hex(4)}.partial"
+    try:
+        with open(partial, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(partial)
+        raise
+
+
+class Checkpoint:
+    """Totals and the number of reports behind them, in the order of the files.
+
+    The file is one line of JSON (format, version, what was added, position, digest) and the bytes of the aggregate.
+    """
+
+    def __init__(self, path: str, task: LocalTask, paths: Sequence[str], copies: str) -> None:
+        self.path, self.task, self._last = path, task, time.monotonic()
+        work = {"task": task.id, "files": [fingerprint(p) for p in paths], "copies": copies}
+        self._work = hashlib.sha256(json.dumps(work, sort_keys=True).encode()).hexdigest()
+
+    def load(self) -> tuple[Aggregate, int]:
+        """Return the totals so far and how many reports were looked at; none if there is no file."""
+        try:
+            with open(self.path, "rb") as file:
+                line, data = file.readline(), file.read()
+        except FileNotFoundError:
+            return Aggregate(self.task), 0
+        try:
+            head = json.loads(line)
+            whole = head["format"] == _FORMAT and head["version"] == _VERSION
+            whole = whole and head["digest"] == hashlib.sha256(data).hexdigest()
+            position = int(head["position"])
+        except (ValueError, KeyError, TypeError):
+            whole = False
+        if not whole:
+            raise FormatError(
+                f"{self.path} is not a checkpoint of this version, or damaged; delete it to start afresh."
+            )
+        if head["work"] != self._work:
+            raise FormatError(
+                f"{self.path} belongs to other files, another task or another rule for copies; "
+                "give those, or delete it to start afresh."
+            )
+        return Aggregate.from_bytes(self.task, data), position
+
+    def save(self, total: Aggregate, position: int) -> None:
+        """Write the file, if the last time was a while ago."""
+        now = time.monotonic()
+        if now - self._last < _SECONDS:
+            return
+        self._last = now
+        data = total.to_bytes()
+        head = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "work": self._work,
+            "position": position,
+            "digest": hashlib.sha256(data).hexdigest(),
+        }
+        write_whole(self.path, json.dumps(head).encode() + b"\n" + data)
+
+    def remove(self) -> None:
+        """Delete the file: the work is done."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)

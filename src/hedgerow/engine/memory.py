@@ -1,0 +1,105 @@
+"""The engine in memory: batches of reports one after another, each report id once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.engine.dedupe import find_copies
+from hedgerow.errors import FormatError
+from hedgerow.protocol.aggregate import Aggregate
+from hedgerow.protocol.report import Reports
+from hedgerow.protocol.task import LocalTask
+from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.simulate import simulate_aggregate
+
+__all__ = ["MemorySource", "Records", "add_source", "aggregate", "simulate"]
+
+Records = tuple[Any, Any] | Callable[[], tuple[Any, Any]]
+"""Records and labels, or a function that reads them."""
+
+
+class MemorySource:
+    """A batch of reports, read as a file is read."""
+
+    def __init__(self, reports: Reports, name: str = "reports in memory") -> None:
+        self._reports, self.path, self.simulation = reports, name, reports.simulation
+
+    def __len__(self) -> int:
+        return len(self._reports)
+
+    def tokens(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
+        """Return the random parts of the ids of some reports."""
+        return self._reports.tokens[start:stop]
+
+    def reports(self, start: int, stop: int) -> Reports:
+        """Return some reports."""
+        part = slice(start, stop)
+        return Reports(self._reports.task, self._reports.tokens[part], self._reports.payloads[part], self.simulation)
+
+
+def aggregate(task: LocalTask, batches: Sequence[Reports], *, copies: str = "drop") -> Aggregate:
+    """Add batches up, counting a report id once.
+
+    Parameters
+    ----------
+    task : LocalTask
+        What the reports answer.
+    batches : sequence of Reports
+        In any order.
+    copies : {"drop", "refuse", "count"}
+        What becomes of a report that is there twice, byte for byte: the first counts; an error; or nobody looks.
+        Two *different* reports with one id are an error unless nobody looks.
+
+    Examples
+    --------
+    >>> from hedgerow.protocol.holder import privatize_many
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
+    >>> reports = privatize_many(task, [[0.2], [0.7]], [0.0, 1.0], randomness=1)
+    >>> aggregate(task, [reports, reports]).n_reports
+    2
+    """
+    if any(batch.task.digest != task.digest for batch in batches):
+        raise FormatError("these reports were made for another task; aggregate them with that task.")
+    sources = [MemorySource(batch, f"batch {i + 1}") for i, batch in enumerate(batches)]
+    found = find_copies(sources, copies=copies)
+    total, start = Aggregate(task), 0
+    for source in sources:
+        add_source(total, source.reports(0, len(source)), found.keep(start, start + len(source)))
+        start += len(source)
+    return total
+
+
+def add_source(total: Aggregate, reports: Reports, keep: npt.NDArray[np.bool_] | None) -> None:
+    """Add the reports that are to be kept (all, if None)."""
+    if keep is not None:
+        reports = Reports(reports.task, reports.tokens[keep], reports.payloads[keep], reports.simulation)
+    total.add(reports)
+
+
+def simulate(task: LocalTask, parts: Sequence[Records], randomness: Randomness | int | None = None) -> Aggregate:
+    """Draw the aggregate of a population that comes in parts; each part has its own stream of the seed.
+
+    Parts may be done in any order, on any machine: with one seed and one way of cutting, the totals are the same to
+    the last bit. A part is a pair (records, labels) or a function that reads one.
+
+    Examples
+    --------
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
+    >>> X = np.linspace(0, 1, 600)[:, None]
+    >>> simulate(task, [(X[:300], X[:300, 0]), (X[300:], X[300:, 0])], 1)
+    Aggregate(600 reports to task ..., simulation)
+    """
+    source, total = as_randomness(randomness), Aggregate(task)
+    for i, part in enumerate(parts):
+        total = total + simulate_part(task, part, source, i)
+    return total
+
+
+def simulate_part(task: LocalTask, part: Records, source: Randomness, i: int) -> Aggregate:
+    """Draw the aggregate of part ``i``."""
+    X, y = part() if callable(part) else part
+    return simulate_aggregate(task, X, y, source.child("part", i))
