@@ -64,7 +64,7 @@ class Visit:
 
     def open(self, url):
         self.page.goto(url)
-        self.page.wait_for_function("!document.getElementById('status').textContent.startsWith('Fetching')")
+        self.page.wait_for_function("() => !document.getElementById('status').textContent.startsWith('Fetching')")
         return self
 
     @property

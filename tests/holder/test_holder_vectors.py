@@ -95,3 +95,48 @@ def test_the_vectors_notice_a_mistake(tmp_path, vectors_file, name):
     source = (WEB / "holder.js").read_text()
     assert before in source
     assert run_node(tmp_path, vectors_file, source.replace(before, after)).returncode != 0
+
+
+CHANCES = """
+const holder = await import(process.env.HOLDER_MODULE);
+const { readFileSync } = await import("node:fs");
+const cases = JSON.parse(readFileSync(process.env.HOLDER_CHANCES, "utf8"));
+let worst = 0;
+for (const { text, level, codes, chances } of cases) {
+  const task = await holder.readTask(text);
+  const mechanism = task.message.label;
+  codes.forEach((code, i) => {
+    const found = mechanism.chance(level, code);
+    worst = Math.max(worst, Math.abs(found - chances[i]) / (chances[i] + 1e-9));
+  });
+}
+console.log(JSON.stringify({ worst }));
+"""
+
+
+@needs_node
+def test_the_odds_on_the_page_are_those_of_the_law(tmp_path, stored):
+    wanted = []
+    for item in stored["tasks"]:
+        task = read_task(item["text"])
+        if not hasattr(task, "law") or task.grid.n_steps > 100:
+            continue
+        for level in (0, task.grid.n_steps // 2, task.grid.n_steps):
+            law = task.law(level)
+            total, pairs = law.total, zip(law.outputs, law.weights, strict=True)
+            chances = [(code, w * 10**15 // total / 10**15) for code, w in pairs][:400]
+            codes, chances = zip(*chances, strict=True)
+            wanted.append({"text": item["text"], "level": level, "codes": codes, "chances": chances})
+    assert len(wanted) >= 30
+    (tmp_path / "holder.mjs").write_text((WEB / "holder.js").read_text())
+    (tmp_path / "chances.json").write_text(json.dumps(wanted))
+    (tmp_path / "run.mjs").write_text(CHANCES)
+    env = {
+        **os.environ,
+        "HOLDER_MODULE": (tmp_path / "holder.mjs").as_uri(),
+        "HOLDER_CHANCES": str(tmp_path / "chances.json"),
+    }
+    command = [NODE, str(tmp_path / "run.mjs")]
+    run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["worst"] < 2e-6

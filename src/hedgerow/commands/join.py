@@ -21,15 +21,21 @@ The record stays here. The report is drawn once and kept on disk before it is se
 What each curator was given in total is kept too, and a report beyond the limit is refused.
 
   hedgerow join https://town.example/join/ID age=41 hours=12.5
-  hedgerow join https://town.example/join/ID --record me.json --yes"""
+  hedgerow join https://town.example/join/ID --yes --record me.json"""
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "join", "answer a curator's question from this device", _DESCRIPTION)
     parser.add_argument("url", nargs="?", metavar="URL", help="the link to the task; may end in #token=...")
-    parser.add_argument("values", nargs="*", metavar="NAME=VALUE", help="the record, value by value")
-    parser.add_argument("--record", metavar="FILE", help="the record, as a JSON object")
+    parser.add_argument("values", nargs="*", metavar="NAME=VALUE", help="the record, value by value, next to the URL")
+    parser.add_argument(
+        "--record",
+        nargs="+",
+        default=[],
+        metavar="FILE|NAME=VALUE",
+        help="the record: a JSON object in a file, or values",
+    )
     parser.add_argument("--private", metavar="NAME,...", help="features to keep private, if the task lets you choose")
     parser.add_argument("--token", help="one-time token, if the task asks for one")
     parser.add_argument("--key", help="the curator's public key (base64url): refuse any other")
@@ -77,23 +83,29 @@ def _record(arguments: argparse.Namespace, invitation: Invitation) -> dict[str, 
     from hedgerow.holder.make import question
 
     record: dict[str, Any] = {}
-    if arguments.record is not None:
-        with naming(arguments.record), open(arguments.record, "rb") as file:
-            try:
-                record = json.load(file)
-            except ValueError as error:
-                raise HedgerowError(f"a record is a JSON object: {error}") from None
-            if not isinstance(record, dict):
-                raise HedgerowError(f"a record is a JSON object. Got {type(record).__name__} instead.")
-    for item in arguments.values:
+    for item in [*arguments.record, *arguments.values]:
         name, sign, value = item.partition("=")
-        if not sign:
+        if sign and name:
+            record[name] = value
+        elif item in arguments.record:
+            record |= _read(item)
+        else:
             raise HedgerowError(f"{item!r} is not NAME=VALUE.")
-        record[name] = value
     _, names = question(invitation.notice.task)
     if unknown := sorted(set(record) - set(names)):
         raise HedgerowError(f"the task does not ask for {unknown}; it asks for {list(names)}.")
     return record
+
+
+def _read(path: str) -> dict[str, Any]:
+    with naming(path), open(path, "rb") as file:
+        try:
+            content = json.load(file)
+        except ValueError as error:
+            raise HedgerowError(f"a record is a JSON object: {error}") from None
+        if not isinstance(content, dict):
+            raise HedgerowError(f"a record is a JSON object. Got {type(content).__name__} instead.")
+        return content
 
 
 def _mask(arguments: argparse.Namespace, invitation: Invitation) -> Sequence[bool] | None:

@@ -177,6 +177,8 @@ class Holder:
             raise HedgerowError(
                 "this task takes one report a token, and 'token' is missing: use the link you were sent."
             )
+        if not self.store.charged(notice.id, notice.public_key):
+            self._check_window(notice)
         self.store.charge(notice.id, place.base, notice.public_key, token)
         checkpoint("charged")
         return self._deliver(place)

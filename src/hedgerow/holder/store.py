@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -72,8 +73,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str], limits: Limits | None) -> None:
         self.path = Path(path).absolute()
-        fresh = not self.path.exists()
-        if fresh:
+        if not self.path.exists():
             self._create(limits or Limits())
         with self._connection() as connection:
             _check_header(connection)
@@ -90,7 +90,7 @@ class Store:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if Path(f"{self.path}-journal").exists():
             raise FormatError(f"{self.path} is gone, but its journal is there. Restore both from a copy.")
-        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        draft = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}")
         try:
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             with _open(draft) as connection:
@@ -140,13 +140,13 @@ class Store:
                 return known
             if first is not None:
                 _take_second(connection, first, task_id)
-            body, secrets = draw()
+            body, more = draw()
             connection.execute(
                 "INSERT INTO reports VALUES (?, ?, ?, NULL, ?, ?, ?)",
-                (task_id, body, secrets, cost.epsilon, cost.delta, _now()),
+                (task_id, body, more, cost.epsilon, cost.delta, _now()),
             )
             connection.execute("COMMIT")
-        return Kept(task_id, body, secrets, None, cost)
+        return Kept(task_id, body, more, None, cost)
 
     # -- budgets
 

@@ -794,7 +794,7 @@ function firstRound(task, record, source, chosen) {
   z.forEach((value, j) => {
     if (task.first.masks === "personal" || !mask[j]) parts.push(double(mask[j] ? 0 : value + 0));
   });
-  const secrets = { task: task.id, token: toHex(token), coarse: sent, fine: fineLevel, mask };
+  const secrets = { task: task.id, token: toHex(token), coarse: sent, fine: fineLevel, mask, clear: z.map((value, j) => (mask[j] ? null : value)) };
   return { body: join(parts), secrets, truth: { z, label, level, mask } };
 }
 
@@ -809,6 +809,8 @@ function double(value) {
 function secondRound(task, record, source, secrets) {
   require(secrets.task === task.first.id, "this device did not answer the first round of this task");
   const z = encodeRecord(task.features, record);
+  const same = z.every((value, j) => secrets.mask[j] || (secrets.clear ?? z)[j] === value);
+  require(same, "the features in clear differ from the first round's; answer with the same record");
   const tree = task.content.partition;
   const own = leafOf(tree, z);
   const reach = candidates(tree, z, secrets.mask);
@@ -912,6 +914,20 @@ export function epsilonWords(epsilon, delta = 0) {
   const exact = 1 / (1 + Math.exp(-epsilon));
   const most = exact < 0.99 ? Math.ceil(exact * 1000) / 1000 : Math.min(1, Math.ceil(exact * 1e6) / 1e6);
   return `No report is more than ${factor} times as probable for your values as for any others. Whoever held two possibilities about you for equally likely can be at most ${percent(most)} sure of one afterwards.`;
+}
+
+/** What is done to the values before they leave. @param {Json} task @returns {string} */
+export function leavesWords(task) {
+  const { message: m, target, kind, first } = task;
+  if (kind === "label") return `The number of your record, in clear, and your ${target}, rounded to a grid and replaced at random.`;
+  if (kind === "local") {
+    if (m.code === 1) return `One bit for each of ${m.leaves} groups of people, each told truly with probability ${percent(1 - toNumber(m.flip))} and flipped otherwise; and your ${target}, rounded to a grid, with random noise.`;
+    if (m.code === 2) return `One bit for each of ${m.k} pairs of a group and a value: yours is set with probability 50 %, every other one with ${percent(toNumber(m.rare))}.`;
+    if (m.code === 3) return `One of ${m.k} pairs of a group and a value: yours with probability ${percent(toNumber(m.response.truth))}, else any other.`;
+    return `A set of ${m.size} out of ${m.k} pairs of a group and a value: yours is in it with probability ${percent(toNumber(m.hold))}.`;
+  }
+  const clear = { hidden: "no feature in clear", personal: "the features that you do not mark as private, in clear", policy: `in clear: ${task.features.map((/** @type {Json} */ f) => f.name).filter((/** @type {string} */ n) => !first.private.includes(n)).join(", ") || "no feature"}` }[/** @type {string} */ (first.masks)];
+  return kind === "semi-first" ? `Your ${target} with random noise; ${clear}. A second round asks for your group.` : `A random answer among the groups that fit what is public about you; your ${target} with the noise of the first round.`;
 }
 
 /** The conditions that lead to each leaf, in words. @param {Json} tree @returns {string[]} */
@@ -1076,11 +1092,11 @@ function aboutLabel(task, mechanism, code, truth) {
   const [from, to] = codeRange(task, mechanism);
   const about = { code, value: labelValue(task, code), label: truth?.label, bars: /** @type {Json[]} */ ([]) };
   if (!truth || to - from > 200000) return about;
-  // Bars of equal width over what comes up in all but one case in a hundred thousand.
+  // Bars of equal width over what comes up in all but one case in a thousand.
   const chances = Array.from({ length: to - from + 1 }, (_, i) => labelChance(task, mechanism, truth.label, from + i));
   let [first, last, left, right] = [0, chances.length - 1, 0, 0];
-  while (first < code - from && left + chances[first] < 5e-6) left += chances[first++];
-  while (last > code - from && right + chances[last] < 5e-6) right += chances[last--];
+  while (first < code - from && left + chances[first] < 5e-4) left += chances[first++];
+  while (last > code - from && right + chances[last] < 5e-4) right += chances[last--];
   const width = Math.max(1, Math.ceil((last - first + 1) / 48));
   for (let i = first; i <= last; i += width) {
     const end = Math.min(i + width, last + 1);
@@ -1157,6 +1173,7 @@ function showTask(state) {
   const facts = [
     ["What for", [notice.purpose || "The curator does not say."]],
     ["What is asked", [asked.join(", ")]],
+    ["What leaves", [leavesWords(task)]],
     ["What is protected", [protects]],
     ["How strongly", [`Epsilon ${task.epsilon}${delta ? ` and delta ${delta}` : ""}. ${epsilonWords(task.epsilon, delta)}`]],
     ["They can learn", [el("ul", {}, el("li", {}, "averages over many people"), el("li", {}, "about you, no more than these odds allow"), el("li", {}, "that you took part, when, and from which network address"))]],

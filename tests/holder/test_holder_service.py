@@ -1,0 +1,133 @@
+"""The holder against the real service: the SDK, the command line and the page send what the curator counts."""
+
+import json
+import shutil
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from hedgerow.cli import main
+from hedgerow.holder import Client, Holder, ServiceError
+from hedgerow.protocol.report import Reports
+from hedgerow.protocol.task import LocalTask
+
+pytest.importorskip("cryptography")
+uvicorn = pytest.importorskip("uvicorn")
+create_app = pytest.importorskip("hedgerow.service.app").create_app
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+CURATOR = {"Authorization": "Bearer curator-token-of-the-test", "Content-Type": "application/json"}
+
+
+class Server:
+    """A curator's service on loopback."""
+
+    def __init__(self, folder):
+        app = create_app(f"sqlite:///{folder / 'service.db'}", curator_token="curator-token-of-the-test")
+        self.server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", ws="none"))
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.01)
+        port = self.server.servers[0].sockets[0].getsockname()[1]
+        self.base = f"http://127.0.0.1:{port}"
+
+    def call(self, path, body=None, method=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.base}{path}", data=data, headers=CURATOR, method=method)
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return json.loads(response.read() or b"null")
+
+    def publish(self, task, **more):
+        self.call("/v1/tasks", {"task": task.to_dict(), "title": "Hours", "curator": "Town", **more})
+        return f"{self.base}/join/{task.id}"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    server = Server(tmp_path_factory.mktemp("service"))
+    yield server
+    server.server.should_exit = True
+    server.thread.join(20)
+
+
+def local_task(epsilon):
+    return LocalTask.design(
+        epsilon=epsilon, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99), target="hours"
+    )
+
+
+def counted(server, task):
+    return server.call(f"/v1/tasks/{task.id}/status")
+
+
+def test_sdk_sends_once_and_is_told_of_copies(server, tmp_path):
+    task = local_task(1.0)
+    url = server.publish(task)
+    holder = Holder(tmp_path, client=Client(attempts=2))
+    answer = holder.answer(holder.fetch(url), {"age": 41, "hours": 12})
+    assert holder.send(answer).accepted
+    # The device forgets that it was acknowledged, as after a crash: the same bytes are a duplicate.
+    holder.store.settle(task.id, server.base, "ready")
+    (receipt,) = holder.resend().values()
+    assert receipt.duplicate and not receipt.accepted
+    assert len(Reports.from_bytes(task, answer.body)) == 1
+
+
+def test_closed_tasks_are_refused_by_the_server_too(server, tmp_path):
+    task = local_task(1.1)
+    url = server.publish(task)
+    holder = Holder(tmp_path, client=Client(attempts=2))
+    answer = holder.answer(holder.fetch(url), {"age": 41, "hours": 12})
+    server.call(f"/v1/tasks/{task.id}/close", {}, "POST")
+    try:
+        outcome = holder.send(answer).code
+    except ServiceError as error:
+        outcome = error.code
+    assert "clos" in outcome and holder.resend() == {}
+
+
+def test_command_line(server, tmp_path, capsys):
+    task = local_task(1.2)
+    url = server.publish(task)
+    command = ["join", url, "age=41", "hours=12.5", "--home", str(tmp_path)]
+    assert main([*command, "--show"]) == 0
+    shown = capsys.readouterr().out
+    assert "Hours, asked by Town" in shown and "epsilon = 1.2" in shown and "bytes that would leave" in shown
+    assert main([*command, "--yes", "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["accepted"] and summary["again"] and summary["micro_epsilon"] == 1_200_000
+    assert bytes.fromhex(summary["body"])[:16].hex(" ") in shown
+    assert main([*command, "--yes"]) == 0
+    assert "counts once" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
+def test_page_sends_the_bytes_it_showed_and_nothing_else(server):
+    api = pytest.importorskip("playwright.sync_api")
+    task = local_task(1.3)
+    url, sent = server.publish(task), []
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.on("request", lambda request: sent.append(request))
+        page.goto(url)
+        page.get_by_label("age", exact=True).fill("41.125")
+        page.get_by_label("hours", exact=True).fill("12.6875")
+        page.get_by_role("button", name="Randomise").click()
+        page.get_by_role("button", name="Send these").wait_for()
+        shown = bytes.fromhex("".join(page.locator("#parts .hex").all_inner_texts()).replace(" ", ""))
+        page.get_by_role("button", name="Send these").click()
+        page.wait_for_function("() => document.getElementById('status').textContent.includes('has your report')")
+        bodies = [request.post_data_buffer for request in sent if request.method == "POST"]
+        assert bodies == [shown]
+        for request in sent:
+            spoken = request.url + str(request.all_headers())
+            assert "41.125" not in spoken and "12.6875" not in spoken
+            assert request.method == "POST" or not request.post_data_buffer
+            assert request.url.startswith(server.base)
+        browser.close()
+    assert Reports.from_bytes(task, shown).to_bytes() == shown

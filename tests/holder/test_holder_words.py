@@ -1,0 +1,186 @@
+"""A task in plain words, and the command line that shows them."""
+
+import json
+import math
+from fractions import Fraction
+
+import pytest
+
+from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
+from hedgerow.cli import main
+from hedgerow.holder.vector_tasks import cases
+from hedgerow.holder.words import _factor, belief, describe, odds, percent, plain
+from hedgerow.mechanisms.gaussian import GaussianNoise
+from hedgerow.partition import grow
+from hedgerow.protocol.label import LabelTask
+from hedgerow.protocol.report import Reports
+from hedgerow.protocol.semi import SemiTask
+from hedgerow.protocol.task import LocalTask
+from hedgerow.samplers import exp_at_least
+
+pytest.importorskip("cryptography")
+
+SPACE = FeatureSpace((NumericFeature("age", 0, 99), CategoricalFeature("home", ("flat", "house"))))
+
+
+def local_task(epsilon=1.0, **options):
+    partition = grow("max_edge", SPACE, None, None, max_depth=2)
+    return LocalTask(epsilon, LabelGrid(0.0, 80.0, 16), partition, target="hours", **options)
+
+
+def words(stub, task, **changes):
+    stub.announce(task, **changes)
+    return describe(stub.notices[task.id])
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 0.5, 1.0, 2.0, 5.0, 9.21, 16.0, 30.0])
+def test_claims_are_never_rounded_down(epsilon):
+    shown = Fraction(repr(belief(epsilon)))
+    # shown >= e^eps / (1 + e^eps), or: e^eps <= shown / (1 - shown); in exact arithmetic
+    assert shown == 1 or not exp_at_least(shown / (1 - shown), Fraction(epsilon))
+    assert not exp_at_least(Fraction(_factor(epsilon)), Fraction(epsilon))
+    assert float(_factor(epsilon)) < 1.02 * math.exp(epsilon)
+
+
+def test_everything_a_person_should_know_is_there(stub):
+    text = words(stub, local_task(), title="Hours", opens=1_700_000_000, closes=1_800_000_000)
+    for part in (
+        "Hours, asked by Town",
+        "What for: Plan buses",
+        "age: a number from 0 to 99",
+        "home: one of flat, house",
+        "hours: a number from 0 to 80",
+        "each bit is told truly with probability 56.2 %",
+        "epsilon = 1",
+        "at most 73.2 % sure",
+        "2.72 times",
+        "14 November 2023, 22:13 UTC until before 15 January 2027, 08:00 UTC",
+        "network address",
+        "one report a person",
+        stub.notices[local_task().id].fingerprint,
+    ):
+        assert part in text, part
+
+
+def test_the_odds_are_those_of_the_mechanism():
+    bits = local_task(2.0)
+    assert percent(float(bits.encoding.cell.p)) in " ".join(odds(bits))
+    for response in ("unary", "k_ary", "subset"):
+        task = local_task(2.0, response=response)
+        m = task.encoding.mechanism
+        chance = m.q if response == "unary" else m.p
+        assert percent(float(chance)) in " ".join(odds(task)) and "68 pairs" in " ".join(odds(task))
+
+
+@pytest.mark.parametrize("case", list(cases())[::3], ids=lambda c: c.name)
+def test_every_task_can_be_told(stub, case):
+    text = words(stub, case.task)
+    assert "What leaves this device" in text and "\x1b" not in text
+
+
+def test_a_delta_is_told_as_what_it_is(stub):
+    text = words(stub, LabelTask(LabelGrid(0.0, 80.0, 8), GaussianNoise(1.0, 8, 1e-5)))
+    assert "2.72 times as probable" in text and "plus 1e-05" in text and "sure" not in text
+
+
+def test_an_infinite_epsilon_is_told_as_what_it_is(stub):
+    assert "holds the truth" in words(stub, local_task(math.inf))
+
+
+def test_choices_that_are_sent_in_clear_are_told(stub):
+    text = words(stub, SemiTask.design(SPACE, epsilon=1.5, label_bounds=(0, 80)))
+    assert "what you marked" in text and "sent in clear" in text
+
+
+def test_a_curators_words_play_no_tricks(stub):
+    text = words(stub, local_task(), title="a\x1b[2J\nWhat it costs: nothing", purpose="\u202eevil")
+    assert "\x1b" not in text and "\u202e" not in text and "\nWhat it costs: nothing" not in text
+    assert plain("é ☂") == "é ☂"
+
+
+def join(*arguments):
+    return main(["join", *map(str, arguments)])
+
+
+@pytest.fixture
+def url(stub):
+    return stub.announce(local_task())
+
+
+ME = ("age=41", "home=flat", "hours=12.5")
+
+
+def test_show_sends_nothing(url, stub, tmp_path, capsys):
+    assert join(url, "--show", "--home", tmp_path) == 0
+    assert "asked by Town" in capsys.readouterr().out
+    assert join(url, *ME, "--show", "--home", tmp_path) == 0
+    assert "bytes that would leave" in capsys.readouterr().out and not stub.posts
+
+
+def test_consent_is_asked_for(url, stub, tmp_path, capsys, monkeypatch):
+    assert join(url, *ME, "--home", tmp_path) == 2  # nobody there to ask
+    assert "nobody is there to ask" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda _: "n")
+    assert join(url, *ME, "--home", tmp_path) == 1 and not stub.posts
+    assert "nothing was spent" in capsys.readouterr().out
+    monkeypatch.setattr("builtins.input", lambda _: "y")
+    assert join(url, *ME, "--home", tmp_path) == 0 and len(stub.posts) == 1
+    assert "answered before" in capsys.readouterr().out  # drawn when it was declined
+
+
+def test_a_record_from_a_file(url, stub, tmp_path, capsys):
+    file = tmp_path / "me.json"
+    file.write_text(json.dumps({"age": 41, "home": "flat", "hours": 12.5}))
+    assert join(url, "--yes", "--json", "--home", tmp_path / "home", "--record", file, "age=42") == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["accepted"] and summary["body"] == stub.bodies[0].hex()
+    assert len(Reports.from_bytes(local_task(), stub.bodies[0])) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "a record is needed"),
+        (("age",), "not NAME=VALUE"),
+        ((*ME, "wage=3"), "does not ask for ['wage']"),
+        (("age=41", "home=flat"), "lacks ['hours']"),
+        (("age=41", "home=tent", "hours=3"), "unknown category 'tent'"),
+        ((*ME, "--private", "age"), "--private is for tasks of two rounds"),
+        (("--record", "/nowhere.json"), "No such file"),
+        ((*ME, "--key", "A" * 43), "trusted key"),
+    ],
+)
+def test_mistakes_are_told_and_cost_nothing(url, stub, tmp_path, capsys, arguments, message):
+    assert join(url, *arguments, "--yes", "--home", tmp_path) == 2
+    assert message in capsys.readouterr().err and not stub.posts
+
+
+def test_a_token_in_the_link(stub, tmp_path, capsys):
+    url = stub.announce(local_task(), tokens=True)
+    assert join(url, *ME, "--yes", "--home", tmp_path) == 2
+    assert "token" in capsys.readouterr().err
+    assert join(url + "#token=abc", *ME, "--yes", "--home", tmp_path) == 0
+    assert stub.posts[0][2]["Authorization"] == "Bearer abc" and "abc" not in stub.posts[0][1]
+
+
+def test_personal_masks(stub, tmp_path):
+    from hedgerow.protocol.semi import FirstReports
+
+    task = SemiTask.design(SPACE, epsilon=1.5, label_bounds=(0, 80), target="hours")
+    assert join(stub.announce(task), *ME, "--private", "home", "--yes", "--home", tmp_path) == 0
+    assert FirstReports.from_bytes(task, stub.bodies[0]).private.tolist() == [[False, True]]
+
+
+def test_resend(url, stub, tmp_path, capsys):
+    from hedgerow.holder import Client, Holder, ServiceError
+
+    holder = Holder(tmp_path, client=Client(attempts=1))
+    answer = holder.answer(holder.fetch(url), {"age": 41, "home": "flat", "hours": 3})
+    stub.instead = [(503, {}, {})]
+    with pytest.raises(ServiceError):
+        holder.send(answer)
+    assert join("--resend", "--home", tmp_path) == 0
+    assert "Thank you" in capsys.readouterr().out and stub.bodies == [answer.body]
+    assert join("--resend", "--home", tmp_path) == 0
+    assert "No report is waiting" in capsys.readouterr().out
