@@ -38,6 +38,7 @@ from hedgerow.mechanisms.rounded_gaussian import NeighbouringSums
 from hedgerow.mechanisms.selection import NeighbouringCosts, PermuteAndFlip
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
+from hedgerow.protocol.assisted.classes import ClassMessage
 from hedgerow.protocol.assisted.message import AssistedMessage
 from hedgerow.protocol.semi.law import small_protocol
 from hedgerow.randomness import Randomness
@@ -185,3 +186,10 @@ register("leaf counts", lambda epsilon: NeighbouringCounts(NoisyCounts(epsilon, 
 register("signed subset", lambda epsilon: SignedSubset(epsilon, 4, 2))
 register("level response", lambda epsilon: LevelResponse(epsilon, 3, 3))
 register("assisted message", lambda epsilon: AssistedMessage(epsilon, (2, 3), "subset", 1))
+register("assisted message, levels", lambda epsilon: AssistedMessage(epsilon, (1, 2), "levels", 3))
+register(
+    "assisted class message",
+    lambda epsilon: ClassMessage(
+        (AssistedMessage(epsilon, (2,), "subset", 2), AssistedMessage(epsilon, (1, 2), "levels", 3))
+    ),
+)

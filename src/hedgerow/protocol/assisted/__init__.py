@@ -2,6 +2,7 @@
 
 from hedgerow.protocol.assisted.aggregate import AssistedAggregate
 from hedgerow.protocol.assisted.choose import Choice, choose_randomizer
+from hedgerow.protocol.assisted.classes import ClassMessage
 from hedgerow.protocol.assisted.holder import assist, assist_many, simulate_assisted
 from hedgerow.protocol.assisted.model import AssistedModel
 from hedgerow.protocol.assisted.residuals import Residuals
@@ -12,6 +13,7 @@ __all__ = [
     "AssistedModel",
     "AssistedTask",
     "Choice",
+    "ClassMessage",
     "Residuals",
     "assist",
     "assist_many",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -29,6 +27,7 @@ from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.portable import PortableModel, Trees
 from hedgerow.protocol.assisted.message import RANDOMIZERS, AssistedMessage
 from hedgerow.protocol.assisted.residuals import Residuals, read_numbers
+from hedgerow.protocol.published import Published
 
 __all__ = ["AssistedTask"]
 
@@ -38,7 +37,7 @@ _FORMAT, _VERSION = "hedgerow/assisted-task", 1
 
 
 @dataclass(frozen=True)
-class AssistedTask:
+class AssistedTask(Published):
     """A question to holders: the leaf in a tree drawn at random, and how wrong the public model is there.
 
     Frozen; equal content means equal :attr:`id`. Make one with :func:`hedgerow.local.assisted.design_assisted`.
@@ -146,30 +145,11 @@ class AssistedTask:
             "busy": list(self.busy),
         }
 
-    @cached_property
-    def digest(self) -> bytes:
-        """SHA-256 of the content, 32 bytes."""
-        text = json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).digest()
-
-    @property
-    def id(self) -> str:
-        """The digest in hexadecimal."""
-        return self.digest.hex()
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AssistedTask) and self.digest == other.digest
 
     def __hash__(self) -> int:
         return hash(self.digest)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form, with the id."""
-        return {**self._content(), "id": self.id}
-
-    def to_json(self) -> str:
-        """Return the task as versioned JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AssistedTask:
@@ -186,12 +166,7 @@ class AssistedTask:
             raise
         except (TypeError, ValueError, KeyError, OverflowError) as error:
             raise FormatError(f"this task is malformed: {error}") from error
-        if task.id != data["id"]:
-            raise FormatError(
-                "the task's content does not match its id: it was changed after it was published. "
-                "Do not answer it; fetch it again from the curator."
-            )
-        return task
+        return task._check_id(data["id"])
 
     @classmethod
     def _read(cls, data: Mapping[str, Any], what: str) -> AssistedTask:
@@ -206,15 +181,6 @@ class AssistedTask:
             read_whole(data, "parameter", what), Residuals.from_dict(data["residuals"]),
             read_numbers(data, "busy", what), read_text(data, "target", what),
         )  # fmt: skip
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> AssistedTask:
-        """Read a task from JSON."""
-        try:
-            data = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise FormatError(f"this task is not valid JSON: {error}") from error
-        return cls.from_dict(data)
 
     def __repr__(self) -> str:
         return (
