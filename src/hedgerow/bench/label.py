@@ -34,7 +34,7 @@ from hedgerow.label import (
 )
 from hedgerow.label.regressor import measure_averaging
 
-__all__ = ["EPSILONS", "MECHANISMS", "main", "run_block", "run_cell"]
+__all__ = ["EPSILONS", "FIRST", "MECHANISMS", "Fits", "main", "run_block", "run_cell"]
 
 EPSILONS = (0.05, 0.1, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, math.inf)
 MECHANISMS: dict[str, Any] = {
@@ -71,8 +71,18 @@ def _noisy(case: Case, X: Any, y: Any, cell: Variant, epsilon: float, trial: int
     return model.fit(X, y).regressor_.labels_
 
 
+class Fits(dict[bytes, float]):
+    """Test errors of one trial, learner and budget, by the labels that were learnt from."""
+
+
 def run_block(
-    case: Case, learner: str, variants: list[Variant], epsilon: float, trial: int, averaging: float
+    case: Case,
+    learner: str,
+    variants: list[Variant],
+    epsilon: float,
+    trial: int,
+    averaging: float,
+    fits: Fits | None = None,
 ) -> list[float]:
     """Return the test errors of one trial: 80/20 split, labels randomised once for each variant, one fit each.
 
@@ -80,24 +90,32 @@ def run_block(
     """
     X, Xt, y, yt = train_test_split(case.X, case.y, test_size=0.2, random_state=trial)
     found = [_noisy(case, X, y, v, epsilon, trial, averaging) for v in variants[: 1 if math.isinf(epsilon) else None]]
-    distinct = {labels.tobytes(): labels for labels in found}
+    keys = [b"" if math.isinf(epsilon) else labels.tobytes() for labels in found]
+    errors = Fits() if fits is None else fits
+    missing = {key: labels for key, labels in zip(keys, found, strict=True) if key not in errors}
     regressor = LEARNERS[learner](case, trial, len(y), epsilon)
-    if isinstance(regressor, PaperNetwork):
-        predicted = predict_many(regressor, X, list(distinct.values()), Xt)
+    if isinstance(regressor, PaperNetwork) and missing:
+        predicted = predict_many(regressor, X, list(missing.values()), Xt)
     else:
-        predicted = [clone(regressor).fit(X, labels).predict(Xt) for labels in distinct.values()]
-    errors = {
-        key: float(np.mean((np.clip(p, *case.bounds) - yt) ** 2)) for key, p in zip(distinct, predicted, strict=True)
-    }
-    mse = [errors[labels.tobytes()] for labels in found]
+        predicted = [clone(regressor).fit(X, labels).predict(Xt) for labels in missing.values()]
+    for key, p in zip(missing, predicted, strict=True):
+        errors[key] = float(np.mean((np.clip(p, *case.bounds) - yt) ** 2))
+    mse = [errors[key] for key in keys]
     return mse * len(variants) if math.isinf(epsilon) else mse
 
 
 def run_cell(
-    case: Case, learner: str, mechanism: str, epsilon: float, trial: int, debias: str, averaging: float
+    case: Case,
+    learner: str,
+    mechanism: str,
+    epsilon: float,
+    trial: int,
+    debias: str,
+    averaging: float,
+    fits: Fits | None = None,
 ) -> float:
     """Return the test error of one mechanism in one trial."""
-    return run_block(case, learner, [(mechanism, debias)], epsilon, trial, averaging)[0]
+    return run_block(case, learner, [(mechanism, debias)], epsilon, trial, averaging, fits)[0]
 
 
 def _averaging(case: Case, learner: str, trial: int, epsilon: float, known: dict[str, float]) -> float:
