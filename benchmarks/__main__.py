@@ -14,15 +14,20 @@ from pathlib import Path
 import numpy as np
 import sklearn
 
-from benchmarks import anova, fit, leafwise, noise, startup
+from benchmarks import anova, apply, fit, grow, leafwise, noise, reports, scaling, startup
 from benchmarks.timing import Row
 from hedgerow import __version__
+from hedgerow.kernels import note
 
 FAMILIES: dict[str, Callable[[bool], list[Row]]] = {
     "startup": startup.run,
     "noise": noise.run,
     "leafwise": leafwise.run,
     "fit": fit.run,
+    "apply": apply.run,
+    "grow": grow.run,
+    "reports": reports.run,
+    "scaling": scaling.run,
 }
 ON_REQUEST: dict[str, Callable[[bool], list[Row]]] = {"anova": anova.run}  # too long to run each time
 RESULTS = Path(__file__).parent / "results" / "latest.json"
@@ -40,6 +45,7 @@ def machine() -> dict[str, object]:
         "numpy": np.__version__,
         "scikit-learn": sklearn.__version__,
         "hedgerow": __version__,
+        "kernels": note(),
     }
 
 
@@ -58,7 +64,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=RESULTS, help="where to write JSON")
     options = parser.parse_args()
     about, saved = machine(), []
-    print(f"{about['cpu']}, {about['cores']} cores; CPU time, medians of interleaved rounds\n")
+    print(f"{about['cpu']}, {about['cores']} cores, {note()}; CPU time, medians of interleaved rounds\n")
     for name in options.only:
         for row in choices[name](options.quick):
             print(row, flush=True)

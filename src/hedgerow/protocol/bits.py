@@ -23,6 +23,7 @@ from hedgerow.samplers import binomial
 __all__ = ["BitsEncoding", "split_epsilon"]
 
 _CELLS = 1 << 18
+_SUM_CELLS = 1 << 17
 _SORTED = 1 << 16  # reports put in order of their labels at a time: long runs of equal labels, still in the cache
 _MOST_COLUMNS = 1 << 20
 
@@ -118,7 +119,9 @@ class BitsEncoding(Encoding):
         # float64 products of integers below 2**53 are exact and fast; blocks keep every partial sum below that.
         # A grid so fine that squares alone pass it takes slower integers.
         exact = np.float64 if self.largest < 1 << 52 else np.int64
-        block = max(1, min(4096, (1 << 52) // max(1, self.largest))) if exact is np.float64 else 4096
+        # As many rows as stay in the cache when each bit is a float.
+        block = max(64, _SUM_CELLS // self.n_leaves)
+        block = max(1, min(block, (1 << 52) // max(1, self.largest))) if exact is np.float64 else block
         total = np.zeros((3, self.n_leaves), dtype=np.int64)
         for start in range(0, len(rows), block):
             part = slice(start, start + block)
