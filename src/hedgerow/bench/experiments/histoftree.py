@@ -43,6 +43,7 @@ TABLES = Experiment(
     tidy="hedgerow.bench.histoftree:tidy",
     seeds="repeat",
     bundle=("dataset", "repeat"),
+    keep="all",
     page="hedgerow.bench.histoftree_table:write_page",
     notes="Methods ending in (9) are the paper's plain estimator on the same reports. Settings: aligned and personal "
     "masks; 'both' is what does not depend on the mask.",
