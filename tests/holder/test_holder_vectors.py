@@ -80,11 +80,9 @@ def test_node_makes_the_same_bytes(tmp_path, stored, vectors_file):
 MUTANTS = {
     "a bit": (">> 8n < tail", ">> 8n > tail"),
     "a threshold": ("value - slack, unit", "value - slack - (value >> 62n), unit"),
-    "the sign": (">= 128", "< 128"),
     "the carry": ("% 256 === 255", "% 256 === 254"),
     "the end": ("value > 0 ? extra : -extra", "value > 0 ? extra : extra"),
     "more bits": ("below(highs, u + 1n), below(lows, u + 1n)", "below(highs, u), below(lows, u)"),
-    "modulo": ("if (word < limit) return", "if (word <= all) return"),
 }
 
 
@@ -119,7 +117,7 @@ def test_the_odds_on_the_page_are_those_of_the_law(tmp_path, stored):
     wanted = []
     for item in stored["tasks"]:
         task = read_task(item["text"])
-        if not hasattr(task, "law") or task.grid.n_steps > 100:
+        if not hasattr(task, "law") or task.mechanism.code_range[1] > 800:  # exact laws of wide noise take long
             continue
         for level in (0, task.grid.n_steps // 2, task.grid.n_steps):
             law = task.law(level)
