@@ -5,6 +5,7 @@ import pytest
 
 from hedgerow.bench import frontier
 from hedgerow.bench.frontier_page import page, ratios
+from hedgerow.errors import HedgerowError
 
 
 def fake(public, factor):
@@ -29,6 +30,24 @@ def test_page_states_the_gap_that_private_labels_close():
     assert "| CAL | 9 | 1 | 1 | 0.5 | 0.40 | 0.80 | 0.12/0.20/0.25/0.28 |" in text
 
 
+def test_page_states_the_other_shifts():
+    text = page([(("shift", "TAX13->TAX", 0, 2), fake(2.0, 0.5))], frontier.DESIGN, frontier.EPSILONS)
+    assert "| TAX13->TAX | 1 | 2 | 0.500 |" in text and "2013" in text
+
+
+def test_public_models_are_fitted_once_for_the_same_records(tmp_path, monkeypatch):
+    from hedgerow.bench import frontier_models
+
+    X, y = np.random.default_rng(0).random((20, 2)), np.arange(20.0)
+    monkeypatch.setenv(frontier_models.FOLDER, str(tmp_path))
+    first, _ = frontier_models.fitted_model(X, y, 0)
+    monkeypatch.setattr(frontier_models, "PublicModel", None)
+    again, _ = frontier_models.fitted_model(X, y, 0)
+    assert np.array_equal(again.predict(X), first.predict(X))
+    with pytest.raises(TypeError):
+        frontier_models.fitted_model(X, y, 1)  # another seed is another model
+
+
 def test_ratio_is_of_means_over_splits():
     runs = [fake(1.0, 1.0), fake(3.0, 0.5)]
     assert ratios(runs, 1.0) == (pytest.approx(2.5 / 4), 0, 4)
@@ -39,16 +58,19 @@ def test_at_least_four_sets_are_kept_out():
 
 
 def test_missing_data_is_an_error_and_not_a_traceback(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("HEDGEROW_DATA", str(tmp_path))
+    def missing(code):
+        raise HedgerowError(f"data set {code} was not found")
+
+    monkeypatch.setattr(frontier, "load_dataset", missing)
     assert frontier.main(["--out", str(tmp_path / "page.md"), "--datasets", "CON", "--repeats", "1"]) == 2
-    assert "HEDGEROW_DATA" in capsys.readouterr().err
+    assert "was not found" in capsys.readouterr().err
 
 
 def test_runs_resume(tmp_path, monkeypatch):
     calls = []
     monkeypatch.setattr(frontier, "one_split", lambda code, repeat, draws: calls.append(code) or fake(1.0, 0.9))
     monkeypatch.setattr(frontier, "shift_split", lambda repeat, draws: calls.append("shift") or fake(1.0, 0.9))
-    few = ["--datasets", "CON,AIR", "--repeats", "2", "--label-repeats", "0"]
+    few = ["--datasets", "CON,AIR", "--repeats", "2", "--label-repeats", "0", "--shift-repeats", "0"]
     for _ in range(2):
         assert frontier.main(["--out", str(tmp_path / "f.md"), *few]) == 0
     assert calls == ["CON", "AIR", "shift"] * 2 and "0.900" in (tmp_path / "f.md").read_text()

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.bench.frontier_shift import SHIFTS
+
 __all__ = ["page", "ratios"]
 
 GOALS = {0.5: 1.000, 1.0: 0.998, 2.0: 0.994, 4.0: 0.982, 6.0: 0.963, 8.0: 0.947}
@@ -41,8 +43,10 @@ def page(
     """Return the page in Markdown; ``paper`` holds printed figures by data set, method and epsilon."""
     runs: dict[str, list[dict[str, Any]]] = defaultdict(list)
     labels: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    others: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for (code, *rest), value in results:
-        (labels[str(rest[0])] if code == "label" else runs[code]).append(value)
+        group = {"label": labels, "shift": others}.get(code)
+        (runs[code] if group is None else group[str(rest[0])]).append(value)
     shift = runs.pop(_SHIFT, [])
     lines = [
         "# What private reports add to the best public model",
@@ -61,6 +65,8 @@ def page(
     ]
     if shift:
         lines += _shift(shift, epsilons)
+    if others:
+        lines += _others(others, epsilons)
     if labels:
         lines += _labels(labels)
     return "\n".join(lines)
@@ -118,6 +124,25 @@ def _shift(runs: list[dict[str, Any]], epsilons: Sequence[float]) -> list[str]:
         "| " + " | ".join(["to reach", *goals]) + " |",
         "",
     ]
+
+
+def _others(runs: dict[str, list[dict[str, Any]]], epsilons: Sequence[float]) -> list[str]:
+    head = ["public -> private", "splits", "public MSE", *(f"eps {e:g}" for e in epsilons), "draws > 1% worse"]
+    lines = [
+        "The other way round, and the taxi trips of the LPDT paper's shift study. Test MSE over the public model's.",
+        "",
+        *(f"- {name}: {what}." for name, what in SHIFTS.items() if name in runs),
+        "",
+        "| " + " | ".join(head) + " |",
+        "|" + "---|" * len(head),
+    ]
+    for name, found in runs.items():
+        figures = [ratios(found, e) for e in epsilons]
+        worse = f"{sum(f[1] for f in figures)} of {sum(f[2] for f in figures)}"
+        public = float(np.mean([r["public"] for r in found]))
+        cells = [name, str(len(found)), f"{public:.4g}", *(f"{f[0]:.3f}" for f in figures), worse]
+        lines.append("| " + " | ".join(cells) + " |")
+    return [*lines, ""]
 
 
 def _labels(runs: dict[str, list[dict[str, Any]]]) -> list[str]:
