@@ -349,25 +349,49 @@ static PyObject *count(PyObject *self, PyObject *args)
 
 /* ---- binomials -------------------------------------------------------------------------------------------- */
 
-/* add_digits(out, width, rows, digits, words, table, open) -> how many are open
- * Row r = rows[i] (or i, if rows is empty) of the matrix out gets table[digits[i], word] added in every column; a negative entry adds nothing and is
+/* digits(trials, shift, rows) -> how many of (trials >> shift) & 15 are not zero: their positions are in rows */
+static PyObject *digits(PyObject *self, PyObject *args)
+{
+    Py_buffer trials, row;
+    int shift;
+    size k = 0;
+    if (!PyArg_ParseTuple(args, "y*iw*", &trials, &shift, &row)) return NULL;
+    const size n = trials.len / 8;
+    if (shift >= 0 && shift < 60 && fits(&row, n + 1, 8, "rows")) {
+        const int64_t *t = trials.buf;
+        int64_t *to = row.buf;
+        Py_BEGIN_ALLOW_THREADS
+        for (size i = 0; i < n; i++) {
+            to[k] = i;
+            k += (t[i] >> shift & 15) != 0;
+        }
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&trials), PyBuffer_Release(&row);
+    return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(k);
+}
+
+/* add_digits(out, width, rows, trials, shift, words, table, open) -> how many are open
+ * Row r = rows[i] (or i, if rows is empty) of the matrix out gets table[digit, word] added in every column, where digit
+ * is (trials[r] >> shift) & 15; a negative entry adds nothing and is
  * noted in open as a position in words. */
 static PyObject *add_digits(PyObject *self, PyObject *args)
 {
     Py_buffer out, row, digit, word, table, open;
     size width, k = 0;
-    if (!PyArg_ParseTuple(args, "w*ny*y*y*y*w*", &out, &width, &row, &digit, &word, &table, &open)) return NULL;
-    const size n = digit.len / 8, cells = out.len / 8;
-    if (width > 0 && (!row.len || fits(&row, n, 8, "rows")) && fits(&word, n * width, 2, "words") && fits(&table, 16 << 16, 2, "table")
+    int shift;
+    if (!PyArg_ParseTuple(args, "w*ny*y*iy*y*w*", &out, &width, &row, &digit, &shift, &word, &table, &open)) return NULL;
+    const size all = digit.len / 8, n = row.len ? row.len / 8 : all, cells = out.len / 8;
+    if (width > 0 && shift >= 0 && shift < 60 && fits(&word, n * width, 2, "words") && fits(&table, 16 << 16, 2, "table")
         && fits(&open, n * width + 1, 8, "open")) {
         const int64_t *r = row.len ? row.buf : NULL, *g = digit.buf;
         const uint16_t *u = word.buf;
         int64_t *to = out.buf, *index = open.buf;
         Py_BEGIN_ALLOW_THREADS
         for (size i = 0; i < n; i++) {
-            const int16_t *t = (const int16_t *)table.buf + ((g[i] & 15) << 16);
-            const size start = (r ? r[i] : i) * width;
-            if (start < 0 || start + width > cells) continue; /* cannot be: rows come from flatnonzero */
+            const size at = r ? r[i] : i, start = at * width;
+            if (at < 0 || at >= all || start + width > cells) continue; /* cannot be: rows come from digits() */
+            const int16_t *t = (const int16_t *)table.buf + ((g[at] >> shift & 15) << 16);
             for (size j = 0; j < width; j++) {
                 const int64_t drawn = t[u[i * width + j]];
                 index[k] = i * width + j;
@@ -649,6 +673,7 @@ static PyMethodDef methods[] = {
     {"take", take, METH_VARARGS, NULL},
     {"search", search, METH_VARARGS, NULL},
     {"count", count, METH_VARARGS, NULL},
+    {"digits", digits, METH_VARARGS, NULL},
     {"add_digits", add_digits, METH_VARARGS, NULL},
     {"bit_sums", bit_sums, METH_VARARGS, NULL},
     {"label_sums", label_sums, METH_VARARGS, NULL},

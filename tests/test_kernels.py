@@ -193,6 +193,13 @@ def test_binomials_are_equal_draw_for_draw(seed, numerator, most):
 
 
 @compiled
+def test_binomials_of_a_digit_that_is_zero_everywhere():
+    trials = np.full(40_000, 0xF0F)
+    one, two = both(lambda: binomial(trials, ONE // 3, SeededRandomness(1)))
+    assert np.array_equal(one, two)
+
+
+@compiled
 @few
 @given(seeds, st.sampled_from(["f4", "f8"]), st.integers(1, 20), st.integers(1, 400))
 def test_sides_and_splits_are_equal(seed, dtype, d, n):

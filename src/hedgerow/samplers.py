@@ -513,15 +513,19 @@ class _HexDigit:
             out[unsure] = self._finish(digit[unsure], first[unsure], randomness)
         return out
 
-    def add(self, out: IntArray, rows: IntArray | None, digit: IntArray, kernels: Any, randomness: Randomness) -> None:
-        """Add :meth:`sample` of ``digit``, repeated along each row, to these rows (all, if None) of a matrix."""
-        width = out.shape[1]
-        first = randomness.uint16(digit.size * width)
+    def add(self, out: IntArray, rows: IntArray | None, trials: IntArray, shift: int, randomness: Randomness) -> None:
+        """Add :meth:`sample` of a digit of ``trials``, repeated along each row, to these rows (or all) of a matrix.
+
+        Needs the compiled kernels.
+        """
+        width, n_rows = out.shape[1], len(out) if rows is None else len(rows)
+        first = randomness.uint16(n_rows * width)
         unsure = np.empty(first.size + 1, dtype=np.int64)
-        n = kernels.add_digits(out, width, _ALL if rows is None else rows, digit, first, self._table, unsure)
+        n = native().add_digits(out, width, _ALL if rows is None else rows, trials, shift, first, self._table, unsure)
         if n:
             row, column = np.divmod(unsure[:n], width)
-            out[row if rows is None else rows[row], column] += self._finish(digit[row], first[unsure[:n]], randomness)
+            row = row if rows is None else rows[row]
+            out[row, column] += self._finish((trials[row] >> shift) & 15, first[unsure[:n]], randomness)
 
     def _finish(self, digit: IntArray, first: npt.NDArray[np.uint16], randomness: Randomness) -> IntArray:
         u = (first.astype(np.uint64) << np.uint64(48)) | (randomness.uint64(first.size) >> np.uint64(16))
@@ -573,7 +577,7 @@ def _add_binomials(out: IntArray, trials: IntArray, numerator: int, randomness: 
     length, start = int(trials.max(initial=0)).bit_length(), 0
     if out.size >= _MANY:
         for start in range(0, min(length, _HEX_BITS), 4):
-            _add_digit(out, (trials >> start) & 15, _hex_digit(1 << start, numerator), randomness)
+            _add_digit(out, trials, start, _hex_digit(1 << start, numerator), randomness)
         start = _HEX_BITS
     for k in range(start, length):
         rows = np.flatnonzero((trials >> k) & 1)
@@ -581,15 +585,20 @@ def _add_binomials(out: IntArray, trials: IntArray, numerator: int, randomness: 
         out[rows] += drawn.reshape(-1, out.shape[1])
 
 
-def _add_digit(out: IntArray, digit: IntArray, law: _HexDigit, randomness: Randomness) -> None:
+def _add_digit(out: IntArray, trials: IntArray, shift: int, law: _HexDigit, randomness: Randomness) -> None:
     """Add draws for one digit of each row; rows where it is zero are left alone, unless they are few."""
+    kernels = native()
+    if kernels is not None and out.flags.c_contiguous:
+        trials, nonzero = np.ascontiguousarray(trials), np.empty(len(trials) + 1, dtype=np.int64)
+        n = kernels.digits(trials, shift, nonzero)
+        if n:
+            law.add(out, nonzero[:n] if 4 * n < 3 * len(trials) else None, trials, shift, randomness)
+        return
+    digit = (trials >> shift) & 15
     rows: Any = slice(None)
     if 4 * np.count_nonzero(digit) < 3 * digit.size:
         rows = np.flatnonzero(digit)
         digit = digit[rows]
-    width, kernels = out.shape[1], native()
-    if kernels is not None and out.flags.c_contiguous:
-        law.add(out, None if isinstance(rows, slice) else rows, digit, kernels, randomness)
-        return
+    width = out.shape[1]
     drawn = law.sample(digit if width == 1 else np.repeat(digit, width), randomness)
     out[rows] += drawn.reshape(-1, width)
