@@ -249,6 +249,17 @@ def test_label_tasks(stub, holder):
     assert holder.store.spent() == Cost(2_000_000, 100_000_000)
 
 
+def test_tasks_that_run_a_public_model_on_the_device(stub, holder):
+    design = pytest.importorskip("hedgerow.local.assisted.design").design_assisted
+    ridge = pytest.importorskip("sklearn.linear_model").Ridge()
+    rng = np.random.default_rng(0)
+    X = rng.random((120, 2))
+    task = design(X, X[:, 0], epsilon=1.0, label_bounds=(0, 1), n_holders=1000, base=ridge, n_trees=2)
+    assert join(holder, stub.announce(task), {"x0": 0.2, "x1": 0.9, "y": 0.3}).accepted
+    assert len(Reports.from_bytes(task, stub.bodies[0])) == 1
+    assert "public model" in holder.fetch(stub.announce(task)).describe()
+
+
 def semi_tasks(epsilon=1.5):
     space = FeatureSpace((NumericFeature("age", 0, 99), NumericFeature("pay", 0, 9)))
     first = SemiTask.design(space, epsilon=epsilon, label_bounds=(0, 10), private_columns=["pay"], target="hours")

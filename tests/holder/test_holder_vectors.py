@@ -95,6 +95,24 @@ def test_the_vectors_notice_a_mistake(tmp_path, vectors_file, name):
     assert run_node(tmp_path, vectors_file, source.replace(before, after)).returncode != 0
 
 
+@pytest.mark.skipif(shutil.which("tsc") is None, reason="TypeScript is not installed")
+def test_the_types_hold(tmp_path):
+    copy = tmp_path / "holder.js"
+    copy.write_text((WEB / "holder.js").read_text())
+    options = [
+        "--noEmit",
+        "--allowJs",
+        "--checkJs",
+        "--strict",
+        "--target",
+        "es2022",
+        "--lib",
+        "es2022,dom,dom.iterable",
+    ]
+    run = subprocess.run(["tsc", *options, str(copy)], capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stdout
+
+
 CHANCES = """
 const holder = await import(process.env.HOLDER_MODULE);
 const { readFileSync } = await import("node:fs");

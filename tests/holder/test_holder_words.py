@@ -184,3 +184,19 @@ def test_resend(url, stub, tmp_path, capsys):
     assert "Thank you" in capsys.readouterr().out and stub.bodies == [answer.body]
     assert join("--resend", "--home", tmp_path) == 0
     assert "No report is waiting" in capsys.readouterr().out
+
+
+def test_limits_from_the_command_line(url, stub, tmp_path, capsys):
+    home = ("--home", tmp_path)
+    assert join(url, *ME, "--yes", "--limit", 0.5, *home) == 2
+    assert "may learn epsilon = 0.5" in capsys.readouterr().err and not stub.posts
+    assert join(url, *ME, "--yes", "--limit", 1, *home) == 2  # it was set; to change it needs a reason
+    assert "--reason" in capsys.readouterr().err
+    assert join(url, *ME, "--yes", "--limit", 1, "--reason", "I trust them", *home) == 0
+    assert "of epsilon = 1" in capsys.readouterr().out
+    assert join("--budget", *home) == 0
+    shown = capsys.readouterr().out
+    assert "epsilon = 1 of epsilon = 1" in shown and "all together: epsilon = 1 of epsilon = 16" in shown
+    assert "I trust them" in shown
+    assert join("--budget", "--json", *home) == 0
+    assert json.loads(capsys.readouterr().out)["micro_epsilon"] == 1_000_000

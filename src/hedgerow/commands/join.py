@@ -45,6 +45,11 @@ def register(subparsers: Any) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="send without asking")
     parser.add_argument("--resend", action="store_true", help="send all reports that were not acknowledged yet, again")
+    parser.add_argument("--budget", action="store_true", help="show what every curator was given so far; send nothing")
+    parser.add_argument(
+        "--limit", type=float, metavar="EPSILON", help="most that this curator may learn, in total and for good"
+    )
+    parser.add_argument("--reason", help="why the limit of a curator who was answered before is changed; written down")
     parser.add_argument("--insecure", action="store_true", help="allow http to other machines")
     parser.set_defaults(run=run)
 
@@ -56,9 +61,14 @@ def run(arguments: argparse.Namespace) -> int:
     holder = Holder(arguments.home, insecure=arguments.insecure)
     if arguments.resend:
         return _resend(arguments, holder)
+    if arguments.budget:
+        return _budget(arguments, holder)
     if arguments.url is None:
-        raise HedgerowError("URL is needed: the link to the task (or --resend).")
+        raise HedgerowError("URL is needed: the link to the task (or --resend, or --budget).")
     invitation = holder.fetch(arguments.url, trusted_key=arguments.key)
+    if arguments.limit is not None:
+        _limit(arguments, holder, invitation.notice.public_key)
+        invitation = holder.fetch(arguments.url, trusted_key=arguments.key)  # the words name the limit
     record = _record(arguments, invitation)
     if not arguments.json:
         print(invitation.describe(), "\n")
@@ -76,6 +86,34 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     token = arguments.token or parse_qs(urlsplit(arguments.url).fragment).get("token", [None])[0]
     return _summary(arguments, invitation, answer, holder.send(answer, token=token))
+
+
+def _limit(arguments: argparse.Namespace, holder: Holder, key: bytes) -> None:
+    """Set a curator's limit; for one that was answered before only with a reason."""
+    from hedgerow.holder import Cost
+
+    before = holder.store.limit_of(key)
+    wanted = Cost.limit(arguments.limit, before.delta / 10**15)
+    if wanted == before:
+        return
+    if holder.store.knows(key) and not arguments.reason:
+        raise HedgerowError(f"this curator's limit is {before}; to change it say why, with --reason.")
+    holder.store.set_limit(key, wanted, arguments.reason or "set before the first answer")
+
+
+def _budget(arguments: argparse.Namespace, holder: Holder) -> int:
+    store = holder.store
+    rows = [(fingerprint, str(store.spent(key)), str(store.limit_of(key))) for fingerprint, key in store.curators()]
+    lines = [
+        f"{name}: {spent} of {limit}" for name, spent, limit in [*rows, ("all together", store.spent(), store.total)]
+    ]
+    summary = {
+        "curators": {name: {"spent": spent, "limit": limit} for name, spent, limit in rows},
+        "micro_epsilon": store.spent().epsilon,
+        "changes": store.changes(),
+    }
+    report(arguments, summary, [*lines, *store.changes()])
+    return 0
 
 
 def _record(arguments: argparse.Namespace, invitation: Invitation) -> dict[str, Any]:

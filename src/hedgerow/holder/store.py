@@ -155,6 +155,17 @@ class Store:
         with self._connection() as connection:
             return _limit(connection, key) or self._for_new
 
+    def knows(self, key: bytes) -> bool:
+        """Whether a curator has a limit of its own: it was answered before, or one was set."""
+        with self._connection() as connection:
+            return _limit(connection, key) is not None
+
+    def curators(self) -> list[tuple[str, bytes]]:
+        """Return fingerprint and key of all curators that have a limit of their own."""
+        with self._connection() as connection:
+            keys = [bytes(key) for (key,) in connection.execute("SELECT key FROM curators ORDER BY time, key")]
+        return [(fingerprint(key), key) for key in keys]
+
     def spent(self, key: bytes | None = None) -> Cost:
         """Return what a curator, or all together, were given: one report to two curators counts once in all."""
         with self._connection() as connection:
@@ -317,7 +328,7 @@ def _refuse(cost: Cost, spent: Cost, limit: Cost, whom: str) -> None:
     if spent.epsilon + cost.epsilon > limit.epsilon or spent.delta + cost.delta > limit.delta:
         raise BudgetError(
             f"this report costs {cost}; {whom} may learn {limit} in total and has {spent} already. Do without; a "
-            "limit is for good. (set_limit changes it, if that is what you want.)"
+            "limit is for good. (set_limit, or --limit with --reason, changes it if that is what you want.)"
         )
 
 
