@@ -1,12 +1,15 @@
 """A service in this process or in its own, on SQLite or a real PostgreSQL."""
 
 import contextlib
+import http.client
+import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -195,7 +198,7 @@ def postgres_server(tmp_path_factory):
             shutil.chown(data, user, user)
         quiet = {"user": user, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": "/"}
         subprocess.run([binaries / "initdb", "-D", data, "-A", "trust", "-U", "hedgerow", "-N"], check=True, **quiet)
-        options = ["-p", str(port), "-k", "", "-c", "listen_addresses=127.0.0.1"]
+        options = ["-p", str(port), "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
         server = subprocess.Popen([binaries / "postgres", "-D", data, *options], **quiet)
         try:
             for _ in range(400):
@@ -205,7 +208,7 @@ def postgres_server(tmp_path_factory):
                 time.sleep(0.05)
             yield f"hedgerow@127.0.0.1:{port}"
         finally:
-            server.send_signal(signal.SIGINT)
+            server.send_signal(signal.SIGQUIT)  # at once: the data is thrown away
             server.wait(30)
 
 
@@ -218,3 +221,58 @@ def postgres(postgres_server):
     with psycopg.connect(f"postgresql://{postgres_server}/postgres", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return f"postgresql+psycopg://{postgres_server}/{name}"
+
+
+class Load:
+    """Devices that send batches, each again and again until it is acknowledged, and then never more."""
+
+    def __init__(self, server, task, bodies, threads=4):
+        self.server, self.task, self.todo, self.receipts = server, task, list(enumerate(bodies)), {}
+        self.lock, self.errors = threading.Lock(), []
+        self.threads = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
+
+    def start(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def join(self, seconds=300):
+        end = time.monotonic() + seconds
+        for thread in self.threads:
+            thread.join(max(0.0, end - time.monotonic()))
+        assert not self.errors, self.errors[:3]
+        assert not any(t.is_alive() for t in self.threads), "the load did not end"
+
+    def _run(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=20)
+        with contextlib.closing(connection):
+            self._send_all(connection)
+
+    def _send_all(self, connection):
+        while True:
+            with self.lock:
+                if not self.todo:
+                    return
+                i, body = self.todo.pop()
+            while i not in self.receipts:
+                try:
+                    path = f"/v1/tasks/{self.task.id}/reports"
+                    connection.request("POST", path, body, {"Content-Type": MEDIA})
+                    answer = connection.getresponse()
+                    content = answer.read()
+                except (OSError, http.client.HTTPException):
+                    connection.close()  # it connects again by itself
+                    time.sleep(0.02)
+                    continue
+                if answer.status == 200:
+                    self.receipts[i] = json.loads(content)
+                elif answer.status == 503:
+                    time.sleep(0.05)
+                else:
+                    self.errors.append(content)
+                    return
+
+
+@pytest.fixture
+def load():
+    return Load

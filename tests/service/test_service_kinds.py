@@ -55,13 +55,15 @@ def test_classes(inside, holders):
 
 
 def test_assisted_tasks(inside):
+    from sklearn.tree import DecisionTreeRegressor
+
     from hedgerow.local.assisted.design import design_assisted
     from hedgerow.protocol.assisted.aggregate import AssistedAggregate
     from hedgerow.protocol.assisted.holder import assist_many
 
-    rng = np.random.default_rng(0)
+    rng, base = np.random.default_rng(0), DecisionTreeRegressor(max_depth=2)
     X = rng.random((80, 2))
-    task = design_assisted(X, X[:, 0], epsilon=2.0, label_bounds=(0, 1), n_holders=1000, n_trees=2, random_state=0)
+    task = design_assisted(X, X[:, 0], epsilon=2.0, label_bounds=(0, 1), n_holders=1000, base=base, n_trees=2)
     service = inside()
     service.publish(task)
     reports = assist_many(task, rng.random((200, 2)), rng.random(200))

@@ -56,8 +56,7 @@ def backup(database: Database, path: str) -> dict[str, int]:
             out = _Hashing(file)
             out.write(_MAGIC + _SIZE.pack(VERSION))
             for table in metadata.sorted_tables:
-                names = [column.name for column in table.columns]
-                _put(out, [table.name, names])
+                _put(out, [str(table.name), [str(column.name) for column in table.columns]])
                 rows = connection.execution_options(stream_results=True).execute(sa.select(table))
                 counts[table.name] = 0
                 for part in rows.partitions(_ROWS):

@@ -77,7 +77,10 @@ async def create_task(request: Request) -> Response:
     stated = wanted.task.get("id")
     if stated is not None and stated != hashlib.sha256(text.encode()).hexdigest():
         raise Problem("invalid-request", "The task's content does not match its id: it was changed after it was made.")
-    task = await run_in_threadpool(read_task, text)
+    try:
+        task = await run_in_threadpool(read_task, text)
+    except (TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise Problem("invalid-request", f"The task is malformed: {error}") from None
     opens = now if wanted.opens is None else wanted.opens
     closes = opens + _MONTH if wanted.closes is None else wanted.closes
     words = {"title": wanted.title, "purpose": wanted.purpose, "curator": wanted.curator, "tokens": wanted.tokens}

@@ -1,0 +1,124 @@
+"""Backup, restore, logs and the command line."""
+
+import json
+import logging
+import os
+import stat
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.service.backup import backup, restore
+from hedgerow.service.database import Database
+from hedgerow.service.logs import JsonFormatter
+
+
+def command(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "hedgerow.cli", "serve", *arguments], capture_output=True, text=True, cwd=cwd
+    )
+
+
+def filled(inside, local_task, holders):
+    service, task = inside(), local_task()
+    service.publish(task)
+    service.send(task, holders(task, 30))
+    return service, task
+
+
+def test_a_backup_is_whole_private_and_never_overwrites(inside, local_task, holders, tmp_path):
+    service, task = filled(inside, local_task, holders)
+    path = tmp_path / "copy"
+    counts = backup(service.service.database, str(path))
+    assert counts["tasks"] == 1 and counts["report_ids"] == 30
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    with pytest.raises(HedgerowError, match="never replaced"):
+        backup(service.service.database, str(path))
+    with pytest.raises(HedgerowError, match="not empty"):
+        restore(service.service.database, str(path))
+    with Database(f"sqlite:///{tmp_path}/new.db") as new:
+        assert restore(new, str(path)) == counts
+    moved = inside(f"sqlite:///{tmp_path}/new.db")
+    assert moved.get(task, "model").text == service.get(task, "model").text
+
+
+@pytest.mark.parametrize("damage", ["truncated", "changed", "longer", "foreign"])
+def test_a_damaged_backup_restores_nothing(inside, local_task, holders, tmp_path, damage):
+    service, _ = filled(inside, local_task, holders)
+    path = tmp_path / "copy"
+    backup(service.service.database, str(path))
+    data = bytearray(path.read_bytes())
+    if damage == "truncated":
+        del data[-40:]
+    elif damage == "changed":
+        data[len(data) // 2] ^= 1
+    elif damage == "longer":
+        data += b"x"
+    else:
+        data[:4] = b"ZIP!"
+    path.write_bytes(data)
+    with Database(f"sqlite:///{tmp_path}/new.db") as new:
+        with pytest.raises(ValueError):  # noqa: PT011
+            restore(new, str(path))
+        with new.read() as connection:
+            for table in ("tasks", "report_ids", "settings"):
+                assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0
+
+
+def test_a_backup_of_another_version_is_refused(inside, local_task, holders, tmp_path, monkeypatch):
+    from hedgerow.service import backup as module
+
+    service, _ = filled(inside, local_task, holders)
+    monkeypatch.setattr(module, "VERSION", 7)
+    backup(service.service.database, str(tmp_path / "copy"))
+    monkeypatch.undo()
+    with Database(f"sqlite:///{tmp_path}/new.db") as new, pytest.raises(FormatError, match="version"):
+        restore(new, str(tmp_path / "copy"))
+
+
+def test_logs_are_json_and_quote_nothing():
+    formatter = JsonFormatter()
+    record = logging.LogRecord("hedgerow.service", logging.INFO, "x", 1, "task-created", (), None)
+    record.fields = {"task": "ab"}
+    line = json.loads(formatter.format(record))
+    assert (line["event"], line["level"], line["task"]) == ("task-created", "info", "ab")
+    try:
+        raise ValueError("secret-text")
+    except ValueError:
+        record = logging.LogRecord("uvicorn.error", logging.ERROR, "x", 1, "from %s", ("203.0.113.9",), sys.exc_info())
+    text = formatter.format(record)
+    assert json.loads(text)["error"] == "ValueError"
+    assert "secret-text" not in text and "203.0.113.9" not in text
+
+
+def test_init_backup_and_restore_from_the_command_line(tmp_path):
+    made = command("init", "--json", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    summary = json.loads(made.stdout)
+    assert summary["token"].startswith("hc_") and len(summary["public_key"]) == 43
+    assert command("backup", "copy", cwd=tmp_path).returncode == 0
+    done = command("restore", "copy", "--database", "sqlite:///new.db", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["rows"]["settings"] == 2
+    for wrong in (["backup"], ["init", "copy"], ["restore", "none"], ["--database", "nonsense", "init"], ["what"]):
+        failed = command(*wrong, cwd=tmp_path)
+        assert failed.returncode == 2 and failed.stderr.count("\n") == 1, failed.stderr
+
+
+def test_a_served_process_logs_no_address(outside, local_task, holders):
+    server, task = outside(), local_task()
+    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 40}
+    headers = {"Authorization": "Bearer curator", "User-Agent": "device-77"}
+    with httpx.Client(timeout=20) as client:
+        client.post(server.address + "/v1/tasks", json=body, headers=headers)
+        media = {"Content-Type": "application/vnd.hedgerow.reports+bin; version=1"}
+        client.post(f"{server.address}/v1/tasks/{task.id}/reports", content=holders(task, 2).to_bytes(), headers=media)
+        client.get(server.address + "/nowhere/203.0.113.9")
+    server.stop()
+    lines = server.log.read_text().splitlines()
+    events = [json.loads(line)["event"] for line in lines[1:]]
+    assert {"started", "task-created", "stopped"} <= set(events)
+    for secret in ("device-77", "203.0.113.9", 'curator"', "client"):
+        assert not any(secret in line for line in lines[1:])

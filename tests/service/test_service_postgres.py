@@ -1,0 +1,137 @@
+"""The same rules on a real PostgreSQL."""
+
+import asyncio
+import threading
+
+import httpx
+import numpy as np
+import pytest
+
+from hedgerow.protocol.aggregate import Aggregate
+from hedgerow.protocol.report import Reports
+
+CURATOR = {"Authorization": "Bearer curator"}
+
+
+def test_a_collection_from_end_to_end(postgres, inside, local_task, holders, part):
+    service, task = inside(postgres), local_task()
+    service.publish(task)
+    reports = holders(task, 500)
+    for start in (0, 100, 200, 300):
+        assert service.send(task, part(reports, start, start + 200)).status_code == 200
+        service.service.aggregator.turn()
+    status = service.status(task)
+    assert (status["accepted"], status["aggregated"]) == (500, 500)
+    payloads = reports.payloads.copy()
+    payloads[1] ^= np.uint8(1)
+    answer = service.send(task, Reports(task, reports.tokens, payloads)).json()
+    assert answer["duplicates"] == 499 and [f["code"] for f in answer["failures"]] == ["id-conflict"]
+    assert service.get(task, "model").text == Aggregate(task).add(reports).model().to_json()
+    service.post(task, "close")
+    assert service.send(task, holders(task, 1, seed=3)).json()["code"] == "task-closed"
+    service.service.aggregator.turn()
+    with service.service.database.read() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM report_ids").scalar() == 0
+    assert service.get(task, "model").text == Aggregate(task).add(reports).model().to_json()
+
+
+def test_tokens_and_refusals(postgres, inside, local_task, holders):
+    service, task = inside(postgres), local_task()
+    service.publish(task, tokens=True)
+    (token,) = service.post(task, "tokens").json()["tokens"]
+    one = {"Authorization": f"Bearer {token}"}
+    assert service.send(task, holders(task, 1), **one).json()["accepted"] == 1
+    assert service.send(task, holders(task, 1, seed=1), **one).json()["code"] == "token-spent"
+    service.service.aggregator._idle()
+    service.service.aggregator._idle()
+    assert service.status(task)["refused"] == {"token-spent": 1}
+    assert service.client.get("/metrics").status_code == 200
+
+
+def test_two_servers_share_a_database(postgres, inside, local_task, holders, part):
+    one, two, task = inside(postgres), inside(postgres), local_task()
+    one.publish(task)
+    reports = holders(task, 600)
+    batches = [part(reports, i, i + 20).to_bytes() for i in range(0, 600, 20)]
+    collections = [s.service.collection(task.id) for s in (one, two)]
+    outcomes = []
+
+    def run(service, collection):
+        async def send():
+            for body in batches:
+                upload = collection.kind.upload(collection.number, collection.kind.read(body), None, None)
+                while True:
+                    try:
+                        outcomes.append(await service.service.store(upload))
+                        break
+                    except ValueError:  # the other server took the same report at the same moment
+                        await asyncio.sleep(0.005)
+
+        asyncio.run(send())
+
+    threads = [threading.Thread(target=run, args=pair) for pair in zip((one, two), collections, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(o.accepted for o in outcomes) == 600 and sum(o.duplicates for o in outcomes) == 600
+    for service in (one, two):
+        service.service.aggregator.turn()
+    expected = Aggregate(task).add(reports).to_bytes()
+    assert [s.service.total(c).to_bytes() for s, c in zip((one, two), collections, strict=True)] == [expected] * 2
+    one.post(task, "close")
+    assert two.send(task, holders(task, 1, seed=5)).json()["code"] == "task-closed"
+
+
+def test_a_server_that_goes_away_is_busy_and_comes_back(postgres, inside, local_task, holders):
+    import psycopg
+
+    service, task = inside(postgres), local_task()
+    service.publish(task)
+    assert service.send(task, holders(task, 2)).status_code == 200
+    plain = postgres.replace("+psycopg", "")
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        )
+    codes = [service.send(task, holders(task, 2, seed=1)).status_code for _ in range(2)]
+    assert codes[-1] == 200 and set(codes) <= {200, 503}
+    assert service.status(task)["accepted"] >= 4
+
+
+@pytest.mark.parametrize("way", ["to postgres", "to sqlite"])
+def test_backups_move_between_databases(postgres, inside, local_task, holders, tmp_path, way):
+    from hedgerow.service.backup import backup, restore
+    from hedgerow.service.database import Database
+
+    urls = [f"sqlite:///{tmp_path}/a.db", postgres]
+    source, target = urls if way == "to postgres" else urls[::-1]
+    service, task = inside(source), local_task()
+    service.publish(task)
+    reports = holders(task, 100)
+    service.send(task, reports)
+    service.service.aggregator.turn()
+    service.send(task, holders(task, 10, seed=1))
+    before = service.get(task, "model").text
+    backup(service.service.database, str(tmp_path / "copy"))
+    with Database(target) as empty:
+        assert restore(empty, str(tmp_path / "copy"))["report_ids"] == 110
+    moved = inside(target)
+    assert moved.get(task, "model").text == before
+    assert moved.send(task, reports).json() == {"accepted": 0, "duplicates": 100, "failures": []}
+    assert moved.send(task, holders(task, 5, seed=2)).json()["accepted"] == 5
+    assert (
+        moved.publish(local_task("next"))["public_key"]
+        == service.client.get(f"/v1/tasks/{task.id}").json()["public_key"]
+    )
+
+
+def test_a_real_process(postgres, outside, local_task, holders, load, part):
+    server, task = outside(postgres), local_task()
+    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 40}
+    assert httpx.post(server.address + "/v1/tasks", json=body, headers=CURATOR, timeout=20).status_code == 201
+    reports = holders(task, 2000)
+    load(server, task, [part(reports, i, i + 50).to_bytes() for i in range(0, 2000, 50)]).start().join()
+    answer = httpx.get(f"{server.address}/v1/tasks/{task.id}/model", headers=CURATOR, timeout=20)
+    assert answer.text == Aggregate(task).add(reports).model().to_json()
