@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from hedgerow.errors import BudgetError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.label import LabelPrivateRegressor, LaplaceMechanism, RPWithPrior, RROnBins
+from hedgerow.label.boosting import boosting_for
 from hedgerow.label.regressor import measure_averaging
 from hedgerow.ledger import Ledger
 
@@ -49,6 +50,20 @@ def test_gradient_boosting_is_the_default():
     with threadpool_limits(1):  # threads that wait for a busy core would take minutes
         model = LabelPrivateRegressor(epsilon=8.0, label_bounds=(0, 10), random_state=0).fit(X[:600], Y[:600])
         assert isinstance(model.regressor_, HistGradientBoostingRegressor) and model.score(X, Y) > 0.5
+
+
+def test_boosting_does_not_chase_the_noise_of_a_small_budget():
+    mechanism = RPWithPrior(1.0, label_bounds=(0, 10))
+    with threadpool_limits(1):
+        scores = [
+            LabelPrivateRegressor(regressor, mechanism, random_state=1).fit(X, Y).score(X, Y)
+            for regressor in (None, HistGradientBoostingRegressor(early_stopping=False))
+        ]
+    assert scores[0] > scores[1] + 0.2  # 0.35 to 0.48 apart over six seeds
+    assert boosting_for(1000, math.inf).max_leaf_nodes == 31
+    for n in (1, 10, 10_000_000):
+        for epsilon in (1e-6, 1.0, 1e6):
+            assert 8 <= boosting_for(n, epsilon).max_leaf_nodes <= 31
 
 
 def test_the_features_alone_decide_the_averaging():

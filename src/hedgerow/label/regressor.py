@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
-from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d, validate_data
 
@@ -17,6 +16,7 @@ from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.guarantee import Guarantee, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
+from hedgerow.label.boosting import boosting_for
 from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
 from hedgerow.label.residual import ResidualMechanism, check_base, inputs, learn_residuals
@@ -38,7 +38,8 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
     Parameters
     ----------
     regressor : estimator, default=None
-        Anything with ``fit`` and ``predict``; None is gradient boosting.
+        Anything with ``fit`` and ``predict``; None is gradient boosting with settings for the number of labels and
+        epsilon (:func:`~hedgerow.label.boosting.boosting_for`).
     mechanism : label mechanism or "auto", default="auto"
         For instance ``RPWithPrior(1.0, label_bounds=(0, 80))``. "auto" chooses by closed form under a private
         prior, with ``epsilon`` and ``label_bounds`` from here.
@@ -146,7 +147,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         noisy = np.stack([self._processed(r, m) for r in self.releases_], axis=1)
         self.one_output_ = len(columns) == 1
         targets = noisy[:, 0] if self.one_output_ else noisy
-        self.regressor_ = clone(self._base()).fit(X, targets, **fit_params)
+        self.regressor_ = clone(self._base(n)).fit(X, targets, **fit_params)
         return self
 
     def _fit_residuals(self, X: Any, columns: list[npt.NDArray[np.float64]]) -> LabelPrivateRegressor:
@@ -184,7 +185,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         if prior_free or self.debias == "none":
             return 1.0  # nobody asks
         bounds = self.label_bounds if isinstance(self.mechanism, str) else self.mechanism.label_bounds
-        return measure_averaging(self._base(), X, _bounds(bounds, 1)[0], fit_params)
+        return measure_averaging(self._base(n), X, _bounds(bounds, 1)[0], fit_params)
 
     def _mechanisms(self, outputs: int) -> list[LabelMechanism]:
         """Return one mechanism an output, each with an equal share of the budget."""
@@ -223,8 +224,11 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         finite = not tags.allow_nan
         return validate_data(self, X, reset=reset, dtype=None, accept_sparse=tags.sparse, ensure_all_finite=finite)
 
-    def _base(self) -> Any:
-        return HistGradientBoostingRegressor() if self.regressor is None else self.regressor
+    def _base(self, n: int = 1) -> Any:
+        if self.regressor is not None:
+            return self.regressor
+        epsilon = self.mechanism.epsilon if isinstance(self.mechanism, LabelMechanism) else self.epsilon
+        return boosting_for(n, 1.0 if epsilon is None else epsilon)
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""
