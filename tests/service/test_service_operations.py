@@ -3,9 +3,11 @@
 import json
 import logging
 import os
+import re
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -122,3 +124,12 @@ def test_a_served_process_logs_no_address(outside, local_task, holders):
     assert {"started", "task-created", "stopped"} <= set(events)
     for secret in ("device-77", "203.0.113.9", 'curator"', "client"):
         assert not any(secret in line for line in lines[1:])
+
+
+def test_the_guide_lists_every_code():
+    from hedgerow.service.problems import CODES
+
+    guide = Path(__file__).parents[2] / "docs" / "service" / "deploy.md"
+    rows = dict(re.findall(r"^\| (\d+) \| (.+) \|$", guide.read_text(), flags=re.MULTILINE))
+    listed = {code: int(status) for status, codes in rows.items() for code in re.findall(r"`([a-z-]+)`", codes)}
+    assert listed == {code: status for code, (status, _) in CODES.items()}
