@@ -18,7 +18,7 @@ from benchmarks.timing import Row, fresh, interleave
 from hedgerow import LocalTask, simulate_aggregate
 from hedgerow.kernels import native, reference
 from hedgerow.randomness import SecureRandomness
-from hedgerow.samplers import add_discrete_laplace
+from hedgerow.samplers import count_discrete_laplace
 from hedgerow.simulate import _ROWS, _levels
 
 D, DEPTH, EPSILON = 10, 10, 2.0
@@ -143,7 +143,7 @@ class Drawn:
             return np.bincount(cells, minlength=leaves * columns).reshape(columns, leaves).T
         counts = np.zeros((columns, leaves), dtype=np.uint32)
         kernels.count(self.column, self.leaf, leaves, counts)
-        return counts.astype(np.int64).T
+        return counts.T
 
     def aggregate(self) -> None:
         """Count, and draw every bit."""
@@ -169,12 +169,17 @@ def _parts(task: LocalTask, X: np.ndarray, y: np.ndarray) -> dict[str, Callable[
     def levels(b: slice) -> object:
         return task.grid.levels(y[b], source) if native() is None else _levels(task, y[b], source, native())
 
-    low, high = -encoding.label.reach, encoding.n_steps + encoding.label.reach
-    short = level.astype(np.int32)
+    def noise(b: slice) -> object:
+        if native() is None:
+            return np.bincount(encoding.column(level[b], source) * task.n_leaves + leaf[b], minlength=counts.size)
+        return count_discrete_laplace(counts, short[b], leaf[b], encoding.label.ratio, -encoding.label.reach, source)
+
+    short, leaf = level.astype(np.int32), task.partition.apply(X)
+    counts = np.zeros((encoding.n_columns, task.n_leaves), dtype=np.uint32)
     return {
         "apply (checks, leaves)": over(lambda b: task.partition.apply_raw(X[b])),
         "levels (labels to the grid)": over(levels),
-        "noise on labels": over(lambda b: add_discrete_laplace(short[b], encoding.label.ratio, low, high, source)),
+        "noise on labels, and the table": over(noise),
         "random bytes alone": over(lambda b: source.bytes(3 * _ROWS)),
     }
 

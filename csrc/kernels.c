@@ -231,34 +231,68 @@ static PyObject *levels(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(k);
 }
 
-/* noisy(levels, words, table, shift, most, out, open) -> how many are open
- * out = levels + table[word] + shift within 0 .. most; a table entry of -32768 leaves the value open. */
+/* noisy(levels, words, table, shift, most, leaves, n_leaves, counts, open) -> how many are open, -1 if a cell lies outside
+ * column = levels + table[word] + shift within 0 .. most, and counts[column, leaf] += 1; a table entry of -32768 leaves
+ * the value open, and nothing is counted. */
 static PyObject *noisy(PyObject *self, PyObject *args)
 {
-    Py_buffer level, word, table, out, open;
+    Py_buffer level, word, table, leaf, counts, open;
     int most, shift;
-    size k = 0;
-    if (!PyArg_ParseTuple(args, "y*y*y*iiw*w*", &level, &word, &table, &shift, &most, &out, &open)) return NULL;
-    const size n = out.len / 4;
-    if (fits(&level, n, 4, "levels") && fits(&word, n, 2, "words") && fits(&table, 65536, 2, "table")
+    size width, k = 0;
+    if (!PyArg_ParseTuple(args, "y*y*y*iiy*nw*w*", &level, &word, &table, &shift, &most, &leaf, &width, &counts, &open)) return NULL;
+    const size n = level.len / 4, cells = counts.len / 4;
+    if (width > 0 && fits(&word, n, 2, "words") && fits(&table, 65536, 2, "table") && fits(&leaf, n, 4, "leaves")
         && fits(&open, n + 1, 4, "open")) {
-        const int32_t *from = level.buf;
+        const int32_t *from = level.buf, *l = leaf.buf;
         const uint16_t *u = word.buf;
         const int16_t *t = table.buf;
-        int32_t *to = out.buf, *index = open.buf;
+        uint32_t *to = counts.buf;
+        int32_t *index = open.buf;
         Py_BEGIN_ALLOW_THREADS
         for (size i = 0; i < n; i++) {
             const int32_t drawn = t[u[i]];
             int32_t v = from[i] + drawn + shift;
+            v = v < 0 ? 0 : v;
+            v = v > most ? most : v;
+            const size cell = v * width + l[i];
+            if (cell < 0 || cell >= cells) {
+                k = -1;
+                break;
+            }
             index[k] = (int32_t)i;
             k += drawn == -32768;
-            v = v < 0 ? 0 : v;
-            to[i] = v > most ? most : v;
+            to[cell] += drawn != -32768;
         }
         Py_END_ALLOW_THREADS
     }
-    PyBuffer_Release(&level), PyBuffer_Release(&word), PyBuffer_Release(&table), PyBuffer_Release(&out), PyBuffer_Release(&open);
+    PyBuffer_Release(&level), PyBuffer_Release(&word), PyBuffer_Release(&table), PyBuffer_Release(&leaf);
+    PyBuffer_Release(&counts), PyBuffer_Release(&open);
     return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(k);
+}
+
+/* count(columns, leaves, n_leaves, table): table[column, leaf] += 1; False if a pair lies outside */
+static PyObject *count(PyObject *self, PyObject *args)
+{
+    Py_buffer column, leaf, table;
+    size width, bad = 0;
+    if (!PyArg_ParseTuple(args, "y*y*nw*", &column, &leaf, &width, &table)) return NULL;
+    const size n = column.len / 4, cells = table.len / 4;
+    if (fits(&leaf, n, 4, "leaves")) {
+        const int32_t *c = column.buf, *l = leaf.buf;
+        uint32_t *to = table.buf;
+        Py_BEGIN_ALLOW_THREADS
+        for (size i = 0; i < n; i++) {
+            const size cell = c[i] * width + l[i];
+            if (cell < 0 || cell >= cells) {
+                bad = 1;
+                break;
+            }
+            to[cell]++;
+        }
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&column), PyBuffer_Release(&leaf), PyBuffer_Release(&table);
+    return PyErr_Occurred() ? NULL : PyBool_FromLong(!bad);
 }
 
 /* take(words, table, out, open): out = table[word], open where that is negative */
@@ -322,31 +356,6 @@ static PyObject *search(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(k);
 }
 
-/* count(columns, leaves, n_leaves, table): table[column, leaf] += 1; False if a pair lies outside */
-static PyObject *count(PyObject *self, PyObject *args)
-{
-    Py_buffer column, leaf, table;
-    size width, bad = 0;
-    if (!PyArg_ParseTuple(args, "y*y*nw*", &column, &leaf, &width, &table)) return NULL;
-    const size n = column.len / 4, cells = table.len / 4;
-    if (fits(&leaf, n, 4, "leaves")) {
-        const int32_t *c = column.buf, *l = leaf.buf;
-        uint32_t *to = table.buf;
-        Py_BEGIN_ALLOW_THREADS
-        for (size i = 0; i < n; i++) {
-            const size cell = c[i] * width + l[i];
-            if (cell < 0 || cell >= cells) {
-                bad = 1;
-                break;
-            }
-            to[cell]++;
-        }
-        Py_END_ALLOW_THREADS
-    }
-    PyBuffer_Release(&column), PyBuffer_Release(&leaf), PyBuffer_Release(&table);
-    return PyErr_Occurred() ? NULL : PyBool_FromLong(!bad);
-}
-
 /* ---- binomials -------------------------------------------------------------------------------------------- */
 
 /* digits(trials, shift, rows) -> how many of (trials >> shift) & 15 are not zero: their positions are in rows */
@@ -371,19 +380,19 @@ static PyObject *digits(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(k);
 }
 
-/* add_digits(out, width, rows, trials, shift, words, table, open) -> how many are open
+/* add_digits(out, width, rows, trials, shift, words, table, coarse, open) -> how many are open
  * Row r = rows[i] (or i, if rows is empty) of the matrix out gets table[digit, word] added in every column, where digit
- * is (trials[r] >> shift) & 15; a negative entry adds nothing and is
+ * is (trials[r] >> shift) & 15; coarse, which stays in the cache, has the values that twelve bits of the word decide; a negative entry adds nothing and is
  * noted in open as a position in words. */
 static PyObject *add_digits(PyObject *self, PyObject *args)
 {
-    Py_buffer out, row, digit, word, table, open;
+    Py_buffer out, row, digit, word, table, coarse, open;
     size width, k = 0;
     int shift;
-    if (!PyArg_ParseTuple(args, "w*ny*y*iy*y*w*", &out, &width, &row, &digit, &shift, &word, &table, &open)) return NULL;
+    if (!PyArg_ParseTuple(args, "w*ny*y*iy*y*y*w*", &out, &width, &row, &digit, &shift, &word, &table, &coarse, &open)) return NULL;
     const size all = digit.len / 8, n = row.len ? row.len / 8 : all, cells = out.len / 8;
     if (width > 0 && shift >= 0 && shift < 60 && fits(&word, n * width, 2, "words") && fits(&table, 16 << 16, 2, "table")
-        && fits(&open, n * width + 1, 8, "open")) {
+        && fits(&coarse, 16 << 12, 2, "coarse") && fits(&open, n * width + 1, 8, "open")) {
         const int64_t *r = row.len ? row.buf : NULL, *g = digit.buf;
         const uint16_t *u = word.buf;
         int64_t *to = out.buf, *index = open.buf;
@@ -391,9 +400,12 @@ static PyObject *add_digits(PyObject *self, PyObject *args)
         for (size i = 0; i < n; i++) {
             const size at = r ? r[i] : i, start = at * width;
             if (at < 0 || at >= all || start + width > cells) continue; /* cannot be: rows come from digits() */
-            const int16_t *t = (const int16_t *)table.buf + ((g[at] >> shift & 15) << 16);
+            const size digit_at = g[at] >> shift & 15;
+            const int16_t *t = (const int16_t *)table.buf + (digit_at << 16), *c = (const int16_t *)coarse.buf + (digit_at << 12);
             for (size j = 0; j < width; j++) {
-                const int64_t drawn = t[u[i * width + j]];
+                const uint16_t w = u[i * width + j];
+                int64_t drawn = c[w >> 4];
+                if (drawn < 0) drawn = t[w];
                 index[k] = i * width + j;
                 k += drawn < 0;
                 to[start + j] += drawn < 0 ? 0 : drawn;
@@ -402,7 +414,39 @@ static PyObject *add_digits(PyObject *self, PyObject *args)
         Py_END_ALLOW_THREADS
     }
     PyBuffer_Release(&out), PyBuffer_Release(&row), PyBuffer_Release(&digit), PyBuffer_Release(&word), PyBuffer_Release(&table);
-    PyBuffer_Release(&open);
+    PyBuffer_Release(&coarse), PyBuffer_Release(&open);
+    return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(k);
+}
+
+/* add_law(out, width, rows, words, table, offset, open) -> how many are open
+ * Row rows[i] of the matrix out gets table[word] + offset added in every column; a negative entry adds nothing yet. */
+static PyObject *add_law(PyObject *self, PyObject *args)
+{
+    Py_buffer out, row, word, table, open;
+    size width, k = 0;
+    long long offset;
+    if (!PyArg_ParseTuple(args, "w*ny*y*y*Lw*", &out, &width, &row, &word, &table, &offset, &open)) return NULL;
+    const size n = row.len / 8, cells = out.len / 8;
+    if (width > 0 && fits(&word, n * width, 2, "words") && fits(&table, 65536, 4, "table")
+        && fits(&open, n * width + 1, 8, "open")) {
+        const int64_t *r = row.buf;
+        const uint16_t *u = word.buf;
+        const int32_t *t = table.buf;
+        int64_t *to = out.buf, *index = open.buf;
+        Py_BEGIN_ALLOW_THREADS
+        for (size i = 0; i < n; i++) {
+            const size start = r[i] * width;
+            if (start < 0 || start + width > cells) continue; /* cannot be: rows come from flatnonzero */
+            for (size j = 0; j < width; j++) {
+                const int64_t drawn = t[u[i * width + j]];
+                index[k] = i * width + j;
+                k += drawn < 0;
+                to[start + j] += drawn < 0 ? 0 : drawn + offset;
+            }
+        }
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&out), PyBuffer_Release(&row), PyBuffer_Release(&word), PyBuffer_Release(&table), PyBuffer_Release(&open);
     return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(k);
 }
 
@@ -674,6 +718,7 @@ static PyMethodDef methods[] = {
     {"search", search, METH_VARARGS, NULL},
     {"count", count, METH_VARARGS, NULL},
     {"digits", digits, METH_VARARGS, NULL},
+    {"add_law", add_law, METH_VARARGS, NULL},
     {"add_digits", add_digits, METH_VARARGS, NULL},
     {"bit_sums", bit_sums, METH_VARARGS, NULL},
     {"label_sums", label_sums, METH_VARARGS, NULL},

@@ -20,7 +20,7 @@ from hedgerow.partition.tree import Partition
 from hedgerow.protocol.holder import privatize_many
 from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import SeededRandomness
-from hedgerow.samplers import ONE, add_discrete_laplace, binomial, discrete_laplace, dyadic_exp
+from hedgerow.samplers import ONE, binomial, count_discrete_laplace, discrete_laplace, dyadic_exp
 from hedgerow.simulate import simulate_aggregate
 
 compiled = pytest.mark.skipif(kernels.native() is None, reason="there are no compiled kernels here")
@@ -165,16 +165,17 @@ def test_noise_is_equal_draw_for_draw(seed, inverse, spread):
     ratio = dyadic_exp(Fraction(1, inverse))
     levels = np.random.default_rng(seed).integers(0, spread, 40_000).astype(np.int32)
 
-    def draw():
-        source = SeededRandomness(seed)
-        out = add_discrete_laplace(levels, ratio, -3 * inverse, spread + 3 * inverse, source)
-        return out, discrete_laplace(ratio, 20_000, source), source.bytes(8)
-
-    for a, b in zip(*both(draw), strict=True):
-        assert np.array_equal(a, b)
-    plain = SeededRandomness(seed)
-    noise = discrete_laplace(ratio, levels.size, plain)
-    assert np.array_equal(draw()[0], np.clip(noise + levels, -3 * inverse, spread + 3 * inverse) + 3 * inverse)
+    leaves = np.random.default_rng(seed + 1).integers(0, 7, 40_000).astype(np.int32)
+    low, high = -3 * inverse, spread + 3 * inverse
+    one, two = SeededRandomness(seed), SeededRandomness(seed)
+    counts = np.zeros((high - low + 1, 7), dtype=np.uint32)
+    count_discrete_laplace(counts, levels, leaves, ratio, low, one)
+    draws = discrete_laplace(ratio, 20_000, one)
+    with kernels.reference():
+        noisy = np.clip(discrete_laplace(ratio, levels.size, two) + levels, low, high) - low
+        assert np.array_equal(discrete_laplace(ratio, 20_000, two), draws)
+    assert np.array_equal(np.bincount(noisy * 7 + leaves, minlength=counts.size).reshape(counts.shape), counts)
+    assert one.bytes(8) == two.bytes(8)
 
 
 @compiled

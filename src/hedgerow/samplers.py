@@ -30,11 +30,11 @@ from hedgerow.randomness import Randomness
 __all__ = [
     "ONE",
     "LazyCdf",
-    "add_discrete_laplace",
     "bernoulli",
     "bernoulli_exp",
     "bernoulli_rational",
     "binomial",
+    "count_discrete_laplace",
     "dyadic_exp",
     "exp_at_least",
     "exp_bounds",
@@ -96,6 +96,9 @@ def dyadic_exp(x: Fraction) -> int:
     return min(math.ceil(high * ONE), ONE)
 
 
+_FEW = 1 << 14  # draws up to which a table does not pay
+
+
 class LazyCdf:
     """Inverse transform with lazily drawn bits: exact for thresholds known to any precision.
 
@@ -138,6 +141,20 @@ class LazyCdf:
             out += np.int32(self._offset)
         return out
 
+    def add(self, out: IntArray, rows: IntArray, randomness: Randomness) -> None:
+        """Add :meth:`sample` to these rows of a matrix."""
+        width, kernels = out.shape[1], native()
+        if kernels is None or not out.flags.c_contiguous or self._drawn + rows.size * width <= _FEW:
+            out[rows] += self.sample(rows.size * width, randomness).reshape(-1, width)
+            return
+        first = randomness.uint16(rows.size * width)
+        self.drawn(first.size)
+        unsure = np.empty(first.size + 1, dtype=np.int64)
+        n = kernels.add_law(out, width, rows, first, self._table, self._offset, unsure)
+        if n:
+            row, column = np.divmod(unsure[:n], width)
+            out[rows[row], column] += self._second(first[unsure[:n]], randomness) + self._offset
+
     def _lookup(self, first: npt.NDArray[np.uint16]) -> tuple[npt.NDArray[np.int32], IntArray]:
         """Return the count of thresholds for each 16-bit prefix, and where the prefix leaves it open."""
         self.drawn(first.size)
@@ -153,7 +170,7 @@ class LazyCdf:
     def drawn(self, n: int) -> None:
         """Take note of ``n`` draws: after many, a table pays."""
         self._drawn += n
-        if self._table is None and self._drawn > 1 << 14:
+        if self._table is None and self._drawn > _FEW:
             self._table = self._tabulate()
 
     def finish(self, first: npt.NDArray[np.uint16], randomness: Randomness) -> IntArray:
@@ -393,33 +410,41 @@ def _lengthen(out: IntArray, numerator: int, randomness: Randomness) -> None:
         out[beyond] += np.where(out[beyond] > 0, extra, -extra)
 
 
-def add_discrete_laplace(
-    levels: npt.NDArray[np.int32], numerator: int, low: int, high: int, randomness: Randomness
-) -> npt.NDArray[np.int32]:
-    """Return ``clip(levels + noise, low, high) - low`` with the noise of :func:`discrete_laplace`, draw for draw.
+def count_discrete_laplace(
+    counts: npt.NDArray[np.uint32],
+    levels: npt.NDArray[np.int32],
+    leaves: npt.NDArray[np.int32],
+    numerator: int,
+    low: int,
+    randomness: Randomness,
+) -> None:
+    """Add one to ``counts[v - low, leaf]`` for ``v = levels + noise``, clipped to the table.
 
-    >>> from hedgerow.randomness import SeededRandomness
-    >>> add_discrete_laplace(np.array([5, 5], dtype=np.int32), ONE // 2, 0, 10, SeededRandomness(0)).tolist()
-    [3, 5]
+    The noise is that of :func:`discrete_laplace`, draw for draw. Needs the compiled kernels.
     """
     kernels = native()
+    most, width = counts.shape[0] - 1, counts.shape[1]
     _check_ratio(numerator)
-    if kernels is None or numerator == 0 or _DIGIT * math.log2(numerator / ONE) >= -8:
+    if numerator == 0 or _DIGIT * math.log2(numerator / ONE) >= -8:
         noise = discrete_laplace(numerator, levels.size, randomness)
         noise += levels
-        return (np.clip(noise, low, high, out=noise) - low).astype(np.int32)
+        noise -= low
+        kernels.count(np.clip(noise, 0, most).astype(np.int32), leaves, width, counts)
+        return
     law, first = _laplace_cdf(numerator), randomness.uint16(levels.size)
     law.drawn(levels.size)
-    out, special = np.empty(levels.size, dtype=np.int32), np.empty(levels.size + 1, dtype=np.int32)
-    n = kernels.noisy(levels, first, _noise_table(numerator), -low, high - low, out, special)
+    special = np.empty(levels.size + 1, dtype=np.int32)
+    n = kernels.noisy(levels, first, _noise_table(numerator), -low, most, leaves, width, counts, special)
+    if n < 0:
+        raise HedgerowError("a leaf lies outside the table of counts; this is a bug, please report it.")
     if n:
         # Open prefixes and the end cells: as in _narrow_laplace, on these alone.
         at = special[:n]
         drawn = law.finish(first[at], randomness) - _DIGIT
         _lengthen(drawn, numerator, randomness)
         drawn += levels[at]
-        out[at] = np.clip(drawn, low, high) - low
-    return out
+        drawn -= low
+        kernels.count(np.clip(drawn, 0, most).astype(np.int32), leaves[at], width, counts)
 
 
 @lru_cache(maxsize=64)
@@ -496,6 +521,9 @@ class _HexDigit:
         self._laws = [_binomial_cdf(a * unit, numerator) for a in range(1, 16)]
         tables = [np.zeros(1 << 16, dtype=np.int16), *(law.table(np.int16) for law in self._laws)]
         self._table = np.concatenate(tables)
+        by_twelve_bits = self._table.reshape(-1, 16)
+        same = by_twelve_bits.min(axis=1) == by_twelve_bits.max(axis=1)
+        self._coarse = np.where(same, by_twelve_bits[:, 0], np.int16(-1))
         keys = [law.keys(a) for a, law in enumerate(self._laws, 1)]
         self._low, self._below_high = (np.concatenate(part) for part in zip(*keys, strict=True))
         # Value = position among all thresholds - thresholds of lower digits + offset of the law.
@@ -521,7 +549,8 @@ class _HexDigit:
         width, n_rows = out.shape[1], len(out) if rows is None else len(rows)
         first = randomness.uint16(n_rows * width)
         unsure = np.empty(first.size + 1, dtype=np.int64)
-        n = native().add_digits(out, width, _ALL if rows is None else rows, trials, shift, first, self._table, unsure)
+        index = _ALL if rows is None else rows
+        n = native().add_digits(out, width, index, trials, shift, first, self._table, self._coarse, unsure)
         if n:
             row, column = np.divmod(unsure[:n], width)
             row = row if rows is None else rows[row]
@@ -581,8 +610,7 @@ def _add_binomials(out: IntArray, trials: IntArray, numerator: int, randomness: 
         start = _HEX_BITS
     for k in range(start, length):
         rows = np.flatnonzero((trials >> k) & 1)
-        drawn = _binomial_cdf(1 << k, numerator).sample(rows.size * out.shape[1], randomness)
-        out[rows] += drawn.reshape(-1, out.shape[1])
+        _binomial_cdf(1 << k, numerator).add(out, rows, randomness)
 
 
 def _add_digit(out: IntArray, trials: IntArray, shift: int, law: _HexDigit, randomness: Randomness) -> None:

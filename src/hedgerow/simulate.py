@@ -19,7 +19,7 @@ from hedgerow.protocol.bits import BitsEncoding
 from hedgerow.protocol.holder import privatize_encoded
 from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness, as_randomness
-from hedgerow.samplers import add_discrete_laplace
+from hedgerow.samplers import count_discrete_laplace
 
 __all__ = ["simulate_aggregate"]
 
@@ -70,19 +70,19 @@ def _readers(task: LocalTask, X: object) -> tuple[npt.NDArray[Any], Encode, Appl
 
 def _table(
     task: LocalTask, rows: npt.NDArray[Any], apply: Apply, y: npt.NDArray[Any], source: Randomness
-) -> npt.NDArray[np.int64]:
+) -> npt.NDArray[Any]:
     """Count holders by (leaf, column), kept column by column; cache-sized blocks of rows."""
     kernels = native()
     if kernels is None or not isinstance(task.encoding, BitsEncoding) or len(rows) >= 1 << 32:
         return _reference_table(task, rows, apply, y, source)
     encoding, leaves = task.encoding, task.n_leaves
     counts = np.zeros((encoding.n_columns, leaves), dtype=np.uint32)
-    noise, low, high = encoding.label.ratio, -encoding.label.reach, encoding.n_steps + encoding.label.reach
+    noise, low = encoding.label.ratio, -encoding.label.reach
     for start in range(0, len(rows), _ROWS):
         part = slice(start, start + _ROWS)
-        column = add_discrete_laplace(_levels(task, y[part], source, kernels), noise, low, high, source)
-        kernels.count(column, apply(rows[part]), leaves, counts)
-    return counts.astype(np.int64).T
+        levels = _levels(task, y[part], source, kernels)
+        count_discrete_laplace(counts, levels, apply(rows[part]), noise, low, source)
+    return counts.T
 
 
 def _levels(task: LocalTask, y: npt.NDArray[Any], source: Randomness, kernels: Any) -> npt.NDArray[np.int32]:

@@ -151,14 +151,14 @@ class BitsEncoding(Encoding):
         noisy += self.label.reach
         return noisy
 
-    def simulate(self, counts: IntArray, randomness: Randomness) -> IntArray:
+    def simulate(self, counts: npt.NDArray[Any], randomness: Randomness) -> IntArray:
         """Return exact totals in law, from the table of holders by leaf and *noisy* label.
 
         Given noisy labels, the number of set bits at leaf j among the ``n_g`` holders with noisy label g is
         ``Bin(n_g - c_jg, q) + c_jg - Bin(c_jg, q)``, independent over (j, g): others flip on, own flip off.
         """
         by_label = counts.T
-        n_g, v = by_label.sum(axis=1), np.arange(self.n_columns) - self.label.reach
+        n_g, v = by_label.sum(axis=1, dtype=np.int64), np.arange(self.n_columns) - self.label.reach
         powers = np.stack([v**0, v, v**2])
         # float64 sums of integers below 2**53 are exact, and much faster.
         exact = np.float64 if int(n_g.sum()) * self.largest < 1 << 53 else np.int64
@@ -167,7 +167,7 @@ class BitsEncoding(Encoding):
         block = max(1, _CELLS // self.n_leaves)
         for start in range(0, len(occupied), block):
             labels = occupied[start : start + block]
-            own = by_label[labels]
+            own = by_label[labels].astype(np.int64, copy=False)
             bits = binomial(n_g[labels, None] - own, self.cell.flip, randomness)
             some = np.flatnonzero(own > 0)  # most holders are elsewhere
             kept = own.ravel()[some]
