@@ -55,6 +55,13 @@ def on_page_content(html: str, **_: Any) -> str:
     )
 
 
+def on_post_build(config: Any, **_: Any) -> None:
+    """Let the results page, which is not written in Markdown, link to pages as the site has them."""
+    path = Path(config["site_dir"]) / "results" / "index.html"
+    if path.exists():
+        path.write_text(re.sub(r'href="(\w+)\.md"', r'href="\1/"', path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 def run_example(name: str) -> str:
     """Return the source of an example and what it prints."""
     path = ROOT / "examples" / "gallery" / f"{name}.py"

@@ -19,7 +19,7 @@ codes = pytest.mark.parametrize("code", sorted(FACTS))
 
 
 def test_all_tables_speak_of_the_same_sets():
-    assert len(FACTS) == 33 and set(FACTS) == set(SOURCES) == set(TARGETS) == {*CHECKSUMS, "DIA"}
+    assert len(FACTS) == 33 and set(FACTS) == set(SOURCES) == set(TARGETS) == set(CHECKSUMS)
 
 
 @codes
@@ -114,7 +114,7 @@ def test_taxi_columns_that_give_the_fare_away_are_dropped():
     assert frame.to_csv(index=False).splitlines()[1].split(",") == row
 
 
-@pytest.mark.parametrize("code", sorted(set(FACTS) - {"DIA"}))
+@codes
 @pytest.mark.shared
 @pytest.mark.skipif(not HERE, reason="the papers' data are not here")
 def test_declared_facts_agree_with_the_files(code):

@@ -93,7 +93,7 @@ def test_chart_places_points_on_its_scales():
 def test_chart_keeps_what_leaves_the_scale_at_its_edge():
     lines = [Curve("m", (Point(1, 5, 5, 5), Point(2, 500, 400, 600)), 0)]
     tops = [float(c.get("cy")) for c in parsed(chart(lines, limits=(0, 10))).iter("circle")]
-    assert tops[1] == 26 and parsed(chart([])).find("g") is None
+    assert tops[1] == 38 and parsed(chart([])).find("g") is None
 
 
 def test_names_of_lines_that_are_close_do_not_cover_each_other():

@@ -23,7 +23,16 @@ from hedgerow.bench.public_facts import FACTS, Facts
 from hedgerow.bench.sources import SOURCES
 from hedgerow.errors import HedgerowError
 
-__all__ = ["TARGETS", "Dataset", "cache_folder", "checksum", "data_folder", "fetch_dataset", "load_dataset"]
+__all__ = [
+    "TARGETS",
+    "Dataset",
+    "cache_folder",
+    "checksum",
+    "data_folder",
+    "fetch_dataset",
+    "find_dataset",
+    "load_dataset",
+]
 
 TARGETS = {code: facts.target for code, facts in FACTS.items()}
 """What is predicted in each data set, by code (files hold it as the column ``target``)."""
@@ -98,12 +107,18 @@ def load_dataset(code: str, data_home: str | os.PathLike[str] | None = None) -> 
     if code == "DIA":
         frame = _prepare(code, [])
     else:
-        found = (folder / f"{code}.csv.gz" for folder in _folders(data_home))
-        path = next((p for p in found if p.exists()), None) or fetch_dataset(code, data_home)
+        path = find_dataset(code, data_home) or fetch_dataset(code, data_home)
         # "None" is a value of MET's holiday column, not a missing one.
         frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
     y = frame.pop("target")
     return Dataset(code, frame, np.asarray(y), TARGETS[code])
+
+
+def find_dataset(code: str, data_home: str | os.PathLike[str] | None = None) -> Path | None:
+    """Return the file of a data set that is on this machine, or None."""
+    _check(code)
+    found = (folder / f"{code}.csv.gz" for folder in _folders(data_home))
+    return next((path for path in found if path.exists()), None)
 
 
 def fetch_dataset(code: str, data_home: str | os.PathLike[str] | None = None) -> Path:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 __all__ = ["Curve", "Point", "chart", "ticks"]
 
 WIDTH, HEIGHT = 340, 230
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 26, 36
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 38, 36
 
 
 class Point(NamedTuple):
@@ -144,7 +144,7 @@ def _frame(x: _Axis, y: _Axis, title: str, x_label: str, y_label: str, x_ticks: 
     middle = (WIDTH + _LEFT) / 2
     out.append(f'<text class="note" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(x_label)}</text>')
     if y_label:
-        out.append(f'<text class="note" x="{WIDTH - _RIGHT}" y="14" text-anchor="end">{escape(y_label)}</text>')
+        out.append(f'<text class="note" x="{_LEFT - 40}" y="28">{escape(y_label)}</text>')
     return out
 
 

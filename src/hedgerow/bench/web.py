@@ -32,10 +32,10 @@ p, li {{ max-width: 44rem; }}
 a {{ color: var(--accent); }}
 .lead {{ font-size: 1.12rem; color: var(--soft); }}
 .soft, figcaption, .legend {{ color: var(--soft); font-size: .9rem; }}
-.cards {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: .9rem; margin: 1.2rem 0; }}
+.cards {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(13.5rem, 1fr)); gap: .9rem; margin: 1.2rem 0; }}
 .card {{ background: var(--card); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem; }}
 .card h3 {{ margin-top: 0; }} .card p {{ margin: .35rem 0; }}
-.grid {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(17.5rem, 100%), 1fr)); gap: .8rem; }}
+.grid {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17.5rem, 100%), 1fr)); gap: .8rem; }}
 .chart {{ width: 100%; height: auto; display: block; }}
 .chart text {{ fill: var(--fg); font: 11px system-ui, sans-serif; }}
 .chart .title {{ font-weight: 600; font-size: 12.5px; }}

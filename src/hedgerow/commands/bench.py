@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hedgerow.commands.bench_pages import register_pages
 from hedgerow.errors import HedgerowError
 
 __all__ = ["register"]
@@ -35,7 +36,7 @@ def register(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    verbs = parser.add_subparsers(dest="verb", metavar="list | show | run", required=True)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     listing = verbs.add_parser("list", help="list the experiments")
     listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(run=_list)
@@ -47,6 +48,7 @@ def register(subparsers: Any) -> None:
     _folder(showing)
     showing.set_defaults(run=_show)
     _register_run(verbs)
+    register_pages(verbs)
 
 
 def _register_run(verbs: Any) -> None:
