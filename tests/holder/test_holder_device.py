@@ -219,12 +219,16 @@ def test_a_strange_receipt_is_no_receipt(stub, holder, reply):
     assert next(iter(holder.resend().values())).accepted
 
 
-def test_redirects_are_not_followed(stub, holder):
-    answer = holder.answer(holder.fetch(stub.announce(local_task())), ME)
-    stub.instead = [(307, {}, {"Location": f"{stub.base}/elsewhere"})]
-    with pytest.raises(ServiceError, match="307"):
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_not_followed(stub, holder, status):
+    url = stub.announce(local_task())
+    answer = holder.answer(holder.fetch(url), ME)
+    stub.instead = [(status, {}, {"Location": f"{stub.base}/elsewhere"})] * 2
+    with pytest.raises(ServiceError, match=str(status)):
         holder.send(answer)
-    assert [p[1] for p in stub.posts] == [f"/v1/tasks/{local_task().id}/reports"]
+    with pytest.raises(ServiceError, match=str(status)):
+        holder.fetch(url)
+    assert not [r for r in stub.requests if "elsewhere" in r[1]]
 
 
 def test_tokens_are_asked_for_and_kept_for_retries(stub, holder):
@@ -358,6 +362,12 @@ def test_killed_between_any_two_steps_there_is_one_report_and_it_is_paid(stub, t
     kept = store.kept(local_task().id)
     assert kept is not None and kept.body == stub.bodies[0]
     assert not list(Path(tmp_path).glob(".holder*"))
+
+
+def test_a_second_draw_is_never_kept(tmp_path):
+    store = Holder(tmp_path).store
+    bodies = [store.keep("task", Cost(1), lambda b=b: (b, None)).body for b in (b"first", b"second")]
+    assert bodies == [b"first", b"first"]
 
 
 def test_two_processes_at_once_send_one_report(stub, tmp_path):
