@@ -137,6 +137,16 @@ def test_invalid_reports_fail_alone_and_in_order(inside, local_task, holders):
     assert service.service.total(service.service.collection(task.id)).to_bytes() == expected.to_bytes()
 
 
+def test_a_body_full_of_nonsense_is_refused_as_a_whole(inside, local_task, holders):
+    task = local_task(response="k_ary")
+    service = inside()
+    service.publish(task)
+    reports = holders(task, 300)
+    answer = service.send(task, Reports(task, reports.tokens, np.full_like(reports.payloads, 255)))
+    assert code(answer) == "malformed-batch" and "more than 100" in answer.json()["detail"]
+    assert service.status(task)["accepted"] == 0
+
+
 def test_seeded_reports_are_refused_unless_the_task_is_a_demonstration(inside, local_task):
     from hedgerow.protocol.holder import privatize_many
 

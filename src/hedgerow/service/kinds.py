@@ -37,6 +37,7 @@ __all__ = ["Kind", "ReadBatch", "kind_of"]
 Rows = npt.NDArray[np.uint8]
 _HEADER = struct.Struct("<4sHBB32sQ")
 _TOKEN, _SIMULATION = 12, 0x80
+_MOST_INVALID = 100
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Kind(ABC):
         tokens = [body[i : i + _TOKEN] for i in range(start, start + n * _TOKEN, _TOKEN)]
         rows = np.frombuffer(body, dtype=np.uint8, offset=start + n * _TOKEN).reshape(n, width)
         simulation = np.full(n, bool(code & _SIMULATION))
-        return ReadBatch(tokens, rows, simulation, frozenset(_invalid(self.check, rows, 0)))
+        return ReadBatch(tokens, rows, simulation, frozenset(_invalid(self.check, rows)))
 
     def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
         """Return what the writer stores of a valid batch."""
@@ -114,16 +115,23 @@ class Kind(ABC):
         return bytes(self.task.digest[:4] + body[at : at + _TOKEN])
 
 
-def _invalid(check: Callable[[Rows], None], rows: Rows, start: int) -> list[int]:
-    """Return the positions of rows that do not pass, by halving."""
-    try:
-        check(rows)
-    except FormatError:
-        if len(rows) == 1:
-            return [start]
-        half = len(rows) // 2
-        return _invalid(check, rows[:half], start) + _invalid(check, rows[half:], start + half)
-    return []
+def _invalid(check: Callable[[Rows], None], rows: Rows) -> list[int]:
+    """Return the positions of rows that do not pass, by halving; a body with many of them is not worth the search."""
+    found: list[int] = []
+    todo = [(0, len(rows))]
+    while todo:
+        start, stop = todo.pop()
+        try:
+            check(rows[start:stop])
+        except FormatError as error:
+            if stop - start > 1:
+                middle = (start + stop) // 2
+                todo += [(middle, stop), (start, middle)]
+                continue
+            found.append(start)
+            if len(found) > _MOST_INVALID:
+                raise FormatError(f"more than {_MOST_INVALID} reports are invalid; the first: {error}") from None
+    return found
 
 
 class Summed(Kind):
