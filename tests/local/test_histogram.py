@@ -14,7 +14,7 @@ from hedgerow import PrivateHistogramRegressor
 from hedgerow.errors import HedgerowError
 from hedgerow.local.cell_sums import CellSums, cell_keys
 from hedgerow.mechanisms.cell_laplace import CellLaplace
-from hedgerow.randomness import SeededRandomness
+from hedgerow.randomness import SecureRandomness, SeededRandomness
 
 
 def histogram(epsilon=2.0, **options):
@@ -67,9 +67,11 @@ def test_lazy_totals_have_the_law_of_summed_reports(same_law):
     lazy = np.array(
         [CellSums(mechanism, keys, levels, SeededRandomness(s)).ask(np.array([b"a"]))[:, 0] for s in range(3000)]
     )
+    study, source = CellSums(mechanism, keys, levels, SeededRandomness(0)), SeededRandomness(2)
+    afresh = np.array([study.simulate(np.array([b"z", b"a"]), source)[:, 1] for _ in range(3000)])
     for row, (ratio, truth) in enumerate([(mechanism.cell_ratio, 2), (mechanism.label_ratio, 1)]):
         law = _shifted_sum(3, ratio / 2**64, truth)
-        for drawn in (summed, lazy):
+        for drawn in (summed, lazy, afresh):
             same_law(np.clip(drawn[:, row], -40, 40).tolist(), law)
 
 
@@ -82,6 +84,17 @@ def _shifted_sum(n, r, shift, most=40):
     for i, p in enumerate(total):
         law[int(np.clip(i - len(total) // 2 + shift, -most, most))] += p
     return law
+
+
+def test_totals_are_drawn_afresh_in_a_simulation_only():
+    sums = CellSums(CellLaplace(2.0, 2, 2), np.array([b"a", b"a"]), np.array([1, 1]), SeededRandomness(0))
+    with pytest.raises(HedgerowError, match="only a simulation"):
+        sums.simulate(np.array([b"a"]), SecureRandomness())
+    once = sums.simulate(np.array([b"b", b"a", b"b"]), SeededRandomness(1))
+    assert once.shape == (2, 3) and (once[:, 0] == once[:, 2]).all(), "one answer a cell"
+    sums.freeze()
+    with pytest.raises(HedgerowError, match="freeze"):
+        sums.simulate(np.array([b"a"]), SeededRandomness(1))
 
 
 def test_cells_are_independent():

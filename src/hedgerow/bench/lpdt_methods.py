@@ -127,7 +127,7 @@ def histogram(data: Split, epsilon: float, source: Randomness) -> Errors:
             random_state=source,
         )  # fmt: skip
         model.fit(data.private.Z, data.private.y)
-        totals = model.sums_.ask(cell_keys(unit(numeric, data.test.Z), bins))
+        totals = model.sums_.simulate(cell_keys(unit(numeric, data.test.Z), bins), source)
         for threshold, (name, adjusted) in itertools.product(THRESHOLDS, (("PHIST", False), ("APHIST", True))):
             model.set_params(threshold=threshold, adjusted=adjusted)
             out[name].append(mse(data.test.y, model.estimate(totals)))

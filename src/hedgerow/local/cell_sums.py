@@ -92,6 +92,22 @@ class CellSums:
                 a, b = a + int(true[0, at]), b + int(true[1, at])
             self._drawn[key] = (a, b)
 
+    def simulate(self, keys: Keys, source: Randomness) -> IntArray:
+        """Return totals with fresh noise, all cells in one draw: the law of :meth:`ask`, for studies only.
+
+        Asking twice would let whoever asks average the noise away, so a source that is not a simulation is refused.
+        """
+        true = self._true
+        if not source.simulation or true is None:
+            raise HedgerowError("only a simulation may draw totals afresh, before freeze(); ask() gives them once.")
+        distinct, where = np.unique(keys, return_inverse=True)
+        ratios = (self.mechanism.cell_ratio, self.mechanism.label_ratio)
+        table = np.stack([laplace_sum(self.n, ratio, len(distinct), source) for ratio in ratios])
+        if len(self._keys):
+            at = np.minimum(np.searchsorted(self._keys, distinct), len(self._keys) - 1)
+            table += np.where(self._keys[at] == distinct, true[:, at], 0)
+        return table[:, where]
+
     def freeze(self) -> None:
         """Forget the true totals and the secret; what was drawn stays."""
         self._true = self._source = None

@@ -148,6 +148,8 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         for z, column in zip(Z.T, columns, strict=True):
             near &= column.near(z, steps, h)[column.where]
         chosen, r = np.flatnonzero(near), self.mechanism_.parts[0].ratio / ONE
+        if not len(chosen):
+            return np.zeros(len(Z))
         tables = [c.table(z, steps, h, r / (1 - r) ** 2) for z, c in zip(Z.T, columns, strict=True)]
         centred = self.reports_[:, -1] - steps / 2
         above, below, size = np.zeros((3, len(Z)))
@@ -184,10 +186,29 @@ class _Column:
         return near
 
     def table(self, z: FloatArray, steps: int, h: float, spread: float) -> FloatArray:
-        """Return the kernel between values (rows) and records; far values are left at 0."""
+        """Return the kernel between values (rows) and records; rows of far values mean nothing."""
         near = self.near(z, steps, h)
-        table = np.zeros((len(self.values), len(z)))
-        table[near] = deconvolution_kernel((z - self.values[near, None] / steps) / h, spread, 1 / (steps * h))
+        kernel = _kernel(z, self.values[near], steps, h, spread)
         # A factor for each record to predict cancels in the ratio, and keeps 105 of them from overflowing.
-        table /= np.maximum(np.abs(table).max(axis=0), 1e-300)
+        kernel /= np.maximum(np.maximum(kernel.max(axis=0), -kernel.min(axis=0)), 1e-300)
+        if near.all():
+            return kernel
+        table = np.empty((len(self.values), len(z)))
+        table[near] = kernel
         return table
+
+
+def _kernel(z: FloatArray, values: FloatArray, steps: int, h: float, spread: float) -> FloatArray:
+    """Return the kernel between sorted values (rows) and records."""
+    low, high = int(values[0]) - 1, int(values[-1]) + 1
+    if high - low > 2 * len(values):
+        return deconvolution_kernel((z - values[:, None] / steps) / h, spread, 1 / (steps * h))
+    # Neighbouring values are one step apart: the Gaussian kernel of each is needed once, not three times.
+    gauss = (z - np.arange(low, high + 1)[:, None] / steps) / h
+    np.square(gauss, out=gauss)
+    gauss *= -0.5
+    np.exp(gauss, out=gauss)
+    at = values.astype(np.intp) - low
+    kernel: FloatArray = (1 + 2 * spread) * gauss[at]
+    kernel -= spread * (gauss[at - 1] + gauss[at + 1])
+    return kernel
