@@ -77,23 +77,36 @@ def postgres(folder: Path) -> Iterator[str]:
         server.wait()
 
 
-@contextlib.contextmanager
-def server(database: str, *options: str) -> Iterator[str]:
-    """Run ``hedgerow serve``; yield its address."""
-    port = free_port()
-    command = [sys.executable, "-m", "hedgerow.cli", "serve", "--port", str(port), "--database", database, *options]
-    env = {**os.environ, "HEDGEROW_CURATOR_TOKEN": TOKEN, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(400):
-            with contextlib.suppress(OSError), urllib.request.urlopen(address + "/healthz"):
+class Server:
+    """``hedgerow serve`` in its own process."""
+
+    def __init__(self, database: str, *options: str) -> None:
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        arguments = ["serve", "--port", str(self.port), "--database", database, *options]
+        env = {**os.environ, "HEDGEROW_CURATOR_TOKEN": TOKEN, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        command = [sys.executable, "-m", "hedgerow.cli", *arguments]
+        self.process = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
+
+    def __enter__(self) -> Server:
+        for _ in range(600):
+            with contextlib.suppress(OSError), urllib.request.urlopen(self.address + "/healthz"):
                 break
             time.sleep(0.05)
-        yield address
-    finally:
-        process.terminate()
-        process.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds so far (Linux; 0 elsewhere)."""
+        path = Path(f"/proc/{self.process.pid}/stat")
+        if not path.exists():
+            return 0.0
+        fields = path.read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def control(address: str, path: str, body: object = None) -> dict[str, object]:
@@ -178,10 +191,9 @@ def client(port: int, total: int, size: int, connections: int, depth: int) -> No
     print(json.dumps({"accepted": accepted, "seconds": seconds}))
 
 
-def rate(address: str, total: int, size: int, connections: int, depth: int) -> float:
+def rate(server: Server, total: int, size: int, connections: int, depth: int) -> float:
     """Return reports a second, as a client process sees them."""
-    port = address.rsplit(":", 1)[1]
-    arguments = [str(v) for v in (port, total, size, connections, depth)]
+    arguments = [str(v) for v in (server.port, total, size, connections, depth)]
     command = [sys.executable, "-m", "benchmarks.service", "--client", *arguments]
     done = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert done["accepted"] == total, done
@@ -189,25 +201,27 @@ def rate(address: str, total: int, size: int, connections: int, depth: int) -> f
 
 
 def measure(name: str, database: str, plan: dict[str, int], rounds: int, limit: float) -> list[Row]:
-    """Interleave a database and no storage; return rates and their ratio."""
+    """Interleave a database and no storage; return rates, their ratio, and the server's CPU time."""
     rates: dict[str, list[float]] = {"on": [], "off": []}
+    cpu: dict[str, list[float]] = {"on": [], "off": []}
+    body = {"task": make_task(plan["depth"]).to_dict(), "closes": 1 << 50, "opens": 0}
     for i in range(rounds):
         for kind, options in (("on", ()), ("off", ("--no-storage",))):
-            with server(database, *options) as address:
-                control(
-                    address, "/v1/tasks", {"task": make_task(plan["depth"]).to_dict(), "closes": 1 << 50, "opens": 0}
-                )
-                rate(address, plan["size"] * 20, plan["size"], 4, plan["depth"])
-                rates[kind].append(rate(address, **plan))
-        print(
-            f"  round {i + 1}: load {os.getloadavg()[0]:.1f}, "
-            + ", ".join(f"{k} {v[-1]:,.0f}/s" for k, v in rates.items()),
-            flush=True,
-        )
+            with Server(database, *options) as server:
+                control(server.address, "/v1/tasks", body)
+                rate(server, plan["size"] * 20, plan["size"], 4, plan["depth"])
+                before = server.cpu
+                rates[kind].append(rate(server, **plan))
+                cpu[kind].append((server.cpu - before) / plan["total"] * 1e6)
+        text = ", ".join(f"{k} {v[-1]:,.0f}/s" for k, v in rates.items())
+        print(f"  {name}, round {i + 1}: {text}; load {os.getloadavg()[0]:.1f}", flush=True)
     on, off = statistics.median(rates["on"]), statistics.median(rates["off"])
     return [
         Row(f"{name}, reports a second", on, "1/s", limit, at_least=True),
+        Row(f"{name}, best round", max(rates["on"]), "1/s"),
         Row(f"{name}, ratio to storage switched off", on / off, "x"),
+        Row(f"{name}, server's CPU a report", statistics.median(cpu["on"]), "us"),
+        Row(f"{name}, the same with storage switched off", statistics.median(cpu["off"]), "us"),
     ]
 
 
@@ -224,7 +238,7 @@ def main() -> None:
         return
     rounds, scale = (1, 0.2) if options.quick else (3, 1.0)
     batch = {"total": int(200_000 * scale), "size": 100, "connections": 16, "depth": options.depth}
-    single = {"total": int(20_000 * scale), "size": 1, "connections": 64, "depth": options.depth}
+    single = {"total": int(20_000 * scale), "size": 1, "connections": 256, "depth": options.depth}
     rows, chosen = [], options.only or ("sqlite", "postgres", "single")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
