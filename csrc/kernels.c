@@ -231,6 +231,8 @@ static PyObject *levels(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(k);
 }
 
+#define STEP 512
+
 /* noisy(levels, words, table, shift, most, leaves, n_leaves, counts, open) -> how many are open, -1 if a cell lies outside
  * column = levels + table[word] + shift within 0 .. most, and counts[column, leaf] += 1; a table entry of -32768 leaves
  * the value open, and nothing is counted. */
@@ -249,19 +251,29 @@ static PyObject *noisy(PyObject *self, PyObject *args)
         uint32_t *to = counts.buf;
         int32_t *index = open.buf;
         Py_BEGIN_ALLOW_THREADS
-        for (size i = 0; i < n; i++) {
-            const int32_t drawn = t[u[i]];
-            int32_t v = from[i] + drawn + shift;
-            v = v < 0 ? 0 : v;
-            v = v > most ? most : v;
-            const size cell = v * width + l[i];
-            if (cell < 0 || cell >= cells) {
+        /* In steps: look-ups first, then counts, so that neither waits for the other. */
+        for (size i = 0; i < n && k >= 0; i += STEP) {
+            const size m = n - i < STEP ? n - i : STEP;
+            int32_t drawn[STEP];
+            int64_t cell[STEP];
+            uint64_t outside = 0;
+            for (size j = 0; j < m; j++) drawn[j] = t[u[i + j]];
+            for (size j = 0; j < m; j++) {
+                int32_t v = from[i + j] + drawn[j] + shift;
+                v = v < 0 ? 0 : v;
+                v = v > most ? most : v;
+                cell[j] = v * width + l[i + j];
+                outside |= (uint64_t)cell[j] >= (uint64_t)cells;
+            }
+            for (size j = 0; j < m; j++) {
+                index[k] = (int32_t)(i + j);
+                k += drawn[j] == -32768;
+            }
+            if (outside) {
                 k = -1;
                 break;
             }
-            index[k] = (int32_t)i;
-            k += drawn == -32768;
-            to[cell] += drawn != -32768;
+            for (size j = 0; j < m; j++) to[cell[j]] += drawn[j] != -32768;
         }
         Py_END_ALLOW_THREADS
     }
