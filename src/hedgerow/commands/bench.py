@@ -6,6 +6,8 @@ import argparse
 import json
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,7 @@ def _register_run(verbs: Any) -> None:
     for option, what in (("datasets", "CODE"), ("methods", "NAME"), ("settings", "NAME"), ("epsilons", "NUMBER")):
         running.add_argument(f"--{option}", nargs="+", metavar=what, help="only these; apart by spaces or commas")
     running.add_argument("--jobs", type=_count, default=1, metavar="N", help="processes (default: 1)")
+    running.add_argument("--scheduler", metavar="ADDRESS", help="tcp://... of a Dask cluster, in place of --jobs")
     running.add_argument("--minutes", type=float, metavar="M", help="begin nothing new after so long")
     running.add_argument("--no-write", dest="write", action="store_false", help="compute only: no tables, no pages")
     running.add_argument("--replace", action="store_true", help="write files even if they then hold fewer results")
@@ -136,16 +139,29 @@ def _run(arguments: argparse.Namespace) -> int:
     from hedgerow.bench.runner import run
 
     command = shlex.join(["hedgerow", *sys.argv[1:]])
-    run(
-        experiment, wanted, folder=folder, jobs=arguments.jobs, minutes=arguments.minutes, command=command,
-        quiet=arguments.quiet,
-    )  # fmt: skip
+    with _mapper(arguments.scheduler) as mapper:
+        run(
+            experiment, wanted, folder=folder, jobs=arguments.jobs, minutes=arguments.minutes, command=command,
+            quiet=arguments.quiet, mapper=mapper,
+        )  # fmt: skip
     if arguments.write:
         from hedgerow.bench.export import write_files
 
         for path in write_files(experiment, folder, replacing=arguments.replace):
             print(path)
     return 0
+
+
+@contextmanager
+def _mapper(scheduler: str | None) -> Iterator[Any]:
+    """Yield what spreads the work over a cluster; None for processes here."""
+    if scheduler is None:
+        yield None
+        return
+    from hedgerow.engine.dask import connect, mapper
+
+    with connect(scheduler) as client:
+        yield mapper(client)
 
 
 def _words(values: list[str] | None) -> tuple[str, ...] | None:
