@@ -81,6 +81,17 @@ def test_a_wrong_record_spends_nothing(stub, holder):
     assert holder.store.kept(holder.fetch(url).notice.id) is None and not stub.posts
 
 
+def test_a_name_for_two_things_is_refused(stub, holder):
+    """Otherwise a label that is to be randomised would be sent in clear, as a feature or as a record's number."""
+    space = FeatureSpace((NumericFeature("age", 0, 99), NumericFeature("pay", 0, 9)))
+    semi = SemiTask.design(space, epsilon=1.0, label_bounds=(0, 9), private_columns=["pay"], target="age")
+    label = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16), target="record")
+    for task in (semi, label):
+        with pytest.raises(HedgerowError, match="do not answer"):
+            join(holder, stub.announce(task), {"age": 3, "pay": 1, "record": 7})
+    assert not stub.posts
+
+
 def test_limits_of_a_curator_and_of_all(stub, tmp_path, waits):
     holder = Holder(tmp_path, client=waits[1], limits=Limits(per_curator=2.0, total=3.0))
     other = Ed25519PrivateKey.from_private_bytes(bytes(32))

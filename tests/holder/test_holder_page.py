@@ -197,6 +197,22 @@ def test_a_changed_task_is_refused(stub, context):
 
 
 @needs_chromium
+def test_what_cannot_be_answered_safely_is_refused(stub, context):
+    twice = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16), target="record")
+    for task, reason in ((twice, "calls both"), (local_task(float("inf")), "no privacy at all")):
+        visit = Visit(context).open(stub.announce(task))
+        assert reason in visit.status and not visit.page.locator("#form").is_visible()
+    closed = Visit(context).open(stub.announce(local_task(), closes=1))
+    fill(closed, RECORD)
+    closed.page.get_by_role("button", name="Randomise").click()
+    closed.wait("Nothing was drawn")
+    context.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no'); } })"
+    )
+    assert "keeps no data" in Visit(context).open(stub.announce(local_task(1.5))).status
+
+
+@needs_chromium
 def test_a_browser_without_the_signature_says_so(stub, context):
     context.add_init_script(
         "crypto.subtle.importKey = () => Promise.reject(new DOMException('no', 'NotSupportedError'))"

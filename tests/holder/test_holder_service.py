@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow.bounds import FeatureSpace, NumericFeature
 from hedgerow.cli import main
-from hedgerow.holder import Client, Holder, ServiceError
+from hedgerow.holder import Client, Cost, Holder, ServiceError
+from hedgerow.protocol.announcement import Announcement
 from hedgerow.protocol.report import Reports
+from hedgerow.protocol.semi import SemiTask
 from hedgerow.protocol.task import LocalTask
 
 pytest.importorskip("cryptography")
@@ -77,6 +80,22 @@ def test_sdk_sends_once_and_is_told_of_copies(server, tmp_path):
     assert len(Reports.from_bytes(task, answer.body)) == 1
 
 
+def test_a_one_time_token_is_for_one_report_however_often_it_is_sent(server, tmp_path):
+    task = local_task(1.4)
+    url = server.publish(task, tokens=True)
+    (token,) = server.call(f"/v1/tasks/{task.id}/tokens", {"count": 1})["tokens"]
+    holders = [Holder(tmp_path / name, client=Client(attempts=2)) for name in ("me", "somebody")]
+    answers = [h.answer(h.fetch(url), {"age": 41, "hours": 12}) for h in holders]
+    assert holders[0].send(answers[0], token=token).accepted
+    holders[0].store.settle(task.id, server.base, "ready")
+    assert next(iter(holders[0].resend().values())).duplicate
+    try:
+        refused = holders[1].send(answers[1], token=token).code
+    except ServiceError as error:
+        refused = error.code
+    assert refused and counted(server, task)["accepted"] == 1
+
+
 def test_closed_tasks_are_refused_by_the_server_too(server, tmp_path):
     task = local_task(1.1)
     url = server.publish(task)
@@ -88,6 +107,24 @@ def test_closed_tasks_are_refused_by_the_server_too(server, tmp_path):
     except ServiceError as error:
         outcome = error.code
     assert "clos" in outcome and holder.resend() == {}
+
+
+def test_two_rounds_through_the_service(server, tmp_path):
+    space = FeatureSpace((NumericFeature("age", 0, 99), NumericFeature("pay", 0, 9)))
+    first = SemiTask.design(space, epsilon=2.0, label_bounds=(0, 80), private_columns=["pay"], target="hours")
+    holders = [Holder(tmp_path / str(i), client=Client(attempts=2)) for i in range(12)]
+    records = [{"age": 8 * i, "pay": i % 9, "hours": 5 * i} for i in range(12)]
+    url = server.publish(first)
+    for holder, record in zip(holders, records, strict=True):
+        assert holder.join(url, record, consent=lambda _: True).accepted
+    server.call(f"/v1/tasks/{first.id}/close", {}, "POST")
+    grown = server.call(f"/v1/tasks/{first.id}/second", {"max_depth": 1, "n_bins": 2, "n_private": 1})
+    second = Announcement.from_dict(grown).verify()
+    url = f"{server.base}/join/{second.id}"
+    for holder, record in zip(holders, records, strict=True):
+        assert holder.join(url, record, consent=lambda _: True).accepted
+        assert holder.store.spent() == Cost(2_000_000)
+    assert server.call(f"/v1/tasks/{second.id}/status")["accepted"] == 12
 
 
 def test_command_line(server, tmp_path, capsys):

@@ -14,7 +14,7 @@ import numpy as np
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.budget import Cost, Limits
 from hedgerow.holder.client import Client, Place, Receipt, ServiceError, read_url
-from hedgerow.holder.make import make_body
+from hedgerow.holder.make import make_body, question
 from hedgerow.holder.store import Store
 from hedgerow.holder.words import describe, when
 from hedgerow.protocol.announcement import Announcement
@@ -111,6 +111,7 @@ class Holder:
             raise FormatError(
                 f"the server sent the task {notice.id[:12]}..., not {place.task_id[:12]}...; do not answer."
             )
+        question(notice.task)  # refuses one name for two things
         seen = self.store.trusted(place.base)
         if seen is not None and seen != notice.public_key:
             raise FormatError(

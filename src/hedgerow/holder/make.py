@@ -19,11 +19,17 @@ __all__ = ["make_body", "question"]
 def question(task: Any) -> tuple[Any, tuple[str, ...]]:
     """Return the task that holds the schema (the first round's, for a second), and the names of what is asked.
 
+    One name for two things is refused: a value that is to be randomised under a name must not be sent in clear
+    because something public has the same one.
+
     >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 9), features=["age"], feature_bounds=(0, 99))
     >>> question(task)[1]
     ('age', 'y')
     """
     first = task.first if isinstance(task, CellTask) else task
+    public = ("record",) if isinstance(first, LabelTask) else first.space.names
+    if first.target in public:
+        raise HedgerowError(f"this task calls both a feature and the label {first.target!r}; do not answer it.")
     if isinstance(first, LabelTask):
         return first, ("record", first.target)
     return first, (*first.space.names, *(() if isinstance(task, CellTask) else (first.target,)))

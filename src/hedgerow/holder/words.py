@@ -174,7 +174,7 @@ def describe(notice: Announcement, budget: str = "") -> str:
         f"  about {protected}, little: {_bound(guarantee)}",
         "  that you took part, when, and from which network address",
         "What the curator cannot learn:",
-        f"  {_denied(guarantee)}",
+        f"  {_denied(guarantee, protected)}",
         *(f"Note: {note}." for note in guarantee.notes),
     ]
     return "\n".join(lines)
@@ -196,9 +196,9 @@ def _bound(guarantee: Guarantee) -> str:
     )
 
 
-def _denied(guarantee: Guarantee) -> str:
+def _denied(guarantee: Guarantee, protected: str) -> str:
     if math.isinf(guarantee.epsilon):
         return "nothing is hidden"
     if guarantee.delta:
         return "more than that, whatever else anybody knows, now or later"
-    return "for certain, which values are yours: every report can come from any; whatever else is known, now or later"
+    return f"for certain, {protected}: every report can come from any values of that, whatever else is known"

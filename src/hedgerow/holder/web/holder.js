@@ -138,7 +138,7 @@ const least = (a, b) => (a < b ? a : b);
 
 /** Epsilon as Python caps it: 64-bit probabilities cannot tell more than e^200. @param {number} epsilon */
 function capped(epsilon) {
-  require(Number.isFinite(epsilon) && epsilon > 0, "this task gives no privacy at all (infinite epsilon): do not answer it");
+  require(epsilon > 0, "epsilon must be above 0");
   return fraction(Math.min(epsilon, 200));
 }
 
@@ -304,7 +304,7 @@ function justBelow(x) {
 
 /** Discrete Laplace noise on a level. @param {number} epsilon @param {number} steps */
 function laplace(epsilon, steps) {
-  require(Number.isFinite(epsilon) && epsilon > 0, "this task gives no privacy at all (infinite epsilon): do not answer it");
+  require(epsilon > 0, "epsilon must be above 0");
   const [n, d] = fraction(epsilon);
   const ratio = dyadicExp([n, d * BigInt(steps)]);
   const reach = Math.ceil((40 * steps) / epsilon);
@@ -543,7 +543,11 @@ export async function readTask(text) {
   const first = kind === "semi-second" ? content.first : content;
   const features = (kind === "local" ? content.partition.space : first.space ?? { features: [] }).features;
   const epsilon = readEpsilon(kind === "label" ? content.mechanism.epsilon : first.epsilon);
+  require(epsilon > 0 && epsilon < Infinity, "this task gives no privacy at all (infinite epsilon): do not answer it");
   const task = { kind, content, digest, id: toHex(digest), features, epsilon, grid: first.grid, first, target: first.target };
+  // A value that is to be randomised under a name must not be sent in clear because something public has the same one.
+  const taken = kind === "label" ? ["record"] : features.map((/** @type {Json} */ f) => f.name);
+  require(!taken.includes(first.target), `this task calls both a feature and the label ${first.target}; do not answer it`);
   if (content.partition) checkTree(content.partition);
   return { ...task, message: message(task) };
 }
@@ -1152,6 +1156,15 @@ class Memory {
   }
 }
 
+/** @param {string} key */
+function remembered(key) {
+  try {
+    return Memory.read(key);
+  } catch {
+    throw new HolderError("This browser keeps no data for this page, so it could not remember your report. Allow it to, or use another browser.");
+  }
+}
+
 /** One at a time, over all tabs. @template T @param {string} id @param {() => Promise<T>} work @returns {Promise<T>} */
 const alone = async (id, work) => (navigator.locks ? await navigator.locks.request(`hedgerow:${id}`, work) : await work());
 
@@ -1175,9 +1188,9 @@ function showTask(state) {
     ["What is asked", [asked.join(", ")]],
     ["What leaves", [leavesWords(task)]],
     ["What is protected", [protects]],
-    ["How strongly", [`Epsilon ${task.epsilon}${delta ? ` and delta ${delta}` : ""}. ${epsilonWords(task.epsilon, delta)}`]],
+    ["How strongly", [`Epsilon ${task.epsilon}${delta ? ` and delta ${delta}` : ""}${task.kind === "semi-second" ? " for both rounds, paid with the first" : ""}. ${epsilonWords(task.epsilon, delta)}`]],
     ["They can learn", [el("ul", {}, el("li", {}, "averages over many people"), el("li", {}, "about you, no more than these odds allow"), el("li", {}, "that you took part, when, and from which network address"))]],
-    ["They cannot learn", [delta ? "More than these odds allow, whatever else anybody knows, now or later." : "For certain, which values are yours: every report can come from any values. That holds whatever else anybody knows, now or later."]],
+    ["They cannot learn", [delta ? "More than these odds allow, whatever else anybody knows, now or later." : `For certain, ${protects}: every report can come from any values of that, whatever else anybody knows.`]],
     ["So far", [`You gave this curator epsilon ${Memory.spent(notice.public_key) / 1e6} from this browser; ${LIMIT / 1e6} is the most it gives.`]],
     ["Open", [`from ${when(notice.opens)} until before ${when(notice.closes)}`]],
   ];
@@ -1417,7 +1430,7 @@ async function start(place) {
   const response = await fetch(`${base}/v1/tasks/${id}`, { credentials: "omit", headers: { Accept: "application/json" } });
   require(response.ok, response.status === 404 ? "There is no such task here." : `The server answered ${response.status}; try again later.`);
   const read = await readAnnouncement(await response.text(), id);
-  const seen = Memory.read(`key:${base}`);
+  const seen = remembered(`key:${base}`);
   require(!seen || seen === read.notice.public_key, "This address used another key before. Do not answer; ask the curator by another way what happened.");
   const given = new URLSearchParams(place.hash.slice(1));
   if (place.hash) history.replaceState(null, "", place.pathname); // a token is not for the history
