@@ -256,7 +256,11 @@ def main() -> None:
         print(row)
     from benchmarks.__main__ import machine
 
-    saved = {"machine": machine(), "quick": options.quick, "rows": [asdict(r) | {"met": r.met} for r in rows]}
+    saved = {
+        "machine": machine() | {"nice": os.nice(0)},
+        "quick": options.quick,
+        "rows": [asdict(r) | {"met": r.met} for r in rows],
+    }
     options.output.write_text(json.dumps(saved, indent=1) + "\n")
     print(f"saved to {options.output}")
 
