@@ -8,6 +8,7 @@ import pytest
 
 from hedgerow.bench.claims import Evidence
 from hedgerow.bench.claims_page import check_all
+from hedgerow.bench.datasets import find_dataset
 from hedgerow.bench.draw import draw
 from hedgerow.bench.experiments import all_experiments, find_experiment
 from hedgerow.bench.export import committed, write_rows
@@ -134,6 +135,14 @@ def test_figures_of_an_experiment(tmp_path):
     two = draw(find_experiment("lpdt-figures"), rows("lpdt-figures", "LPDT-M", "s", 4.0, 2.0, "2a", x=3.0), tmp_path)
     assert [f.name for f in two] == ["lpdt-figures-2a.svg", "lpdt-figures-2a.png"]
     assert draw(one, free, tmp_path) == []
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(find_dataset("TAX") is None, reason="the papers' data are not here")
+def test_pictures_are_drawn(tmp_path, capsys):
+    assert main(["bench", "figures", "lpdt-figure4", "--to", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines()[1].endswith("lpdt_figure_4.png")
+    assert "zone 32" in (tmp_path / "lpdt_figure_4.svg").read_text()
 
 
 def test_the_commands_write_what_they_say(results, capsys):

@@ -112,7 +112,7 @@ def boxes(groups: Mapping[str, Sequence[float]], *, title: str = "", y_label: st
     """Return a box plot: median, quartiles, and whiskers to the 5 and 95 % quantiles."""
     plt = _pyplot()
     figure, ax = plt.subplots(figsize=(1.2 + 1.1 * max(1, len(groups)), 3.0), layout="constrained")
-    drawn = ax.boxplot(list(groups.values()), whis=(5, 95), showfliers=False, patch_artist=True)
+    drawn = ax.boxplot(list(groups.values()), whis=(5, 95), widths=0.5, showfliers=False, patch_artist=True)
     for i, box in enumerate(drawn["boxes"]):
         box.set(facecolor=_PALETTE[i % len(_PALETTE)], alpha=0.35)
     ax.set_xticks(range(1, len(groups) + 1), list(groups))

@@ -22,7 +22,9 @@ def register_pages(verbs: Any) -> None:
     claims.add_argument("--json", action="store_true", help="print the verdicts instead of writing claims.md")
     claims.set_defaults(run=_claims)
     figures = verbs.add_parser("figures", help="draw the curves of an experiment as SVG and PNG")
-    figures.add_argument("name", metavar="NAME", help="a name from 'hedgerow bench list'")
+    figures.add_argument(
+        "name", metavar="NAME", help="a name from 'hedgerow bench list', lpdt-figure4, lpdt-figure6 or lpdt-tree"
+    )
     figures.add_argument("--to", type=Path, metavar="FOLDER", help="where to draw (default: FOLDER/figures)")
     figures.set_defaults(run=_figures)
     for parser in (page, claims, figures):
@@ -63,7 +65,12 @@ def _figures(arguments: argparse.Namespace) -> int:
     from hedgerow.bench.draw import draw
     from hedgerow.bench.experiments import find_experiment
     from hedgerow.bench.export import load_rows
+    from hedgerow.bench.pictures import PICTURES, draw_picture
 
+    if arguments.name in PICTURES:
+        for path in draw_picture(arguments.name, arguments.to or _results(arguments.out)):
+            print(path)
+        return 0
     experiment = find_experiment(arguments.name)
     rows = load_rows(experiment, _results(arguments.out))
     if not rows:
