@@ -82,6 +82,7 @@ class Visit:
 @pytest.fixture
 def context(chromium):
     context = chromium.new_context(viewport={"width": 390, "height": 844})
+    context.set_default_timeout(90_000)  # a busy machine is no mistake of the page
     yield context
     context.close()
 

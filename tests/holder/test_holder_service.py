@@ -150,6 +150,7 @@ def test_page_sends_the_bytes_it_showed_and_nothing_else(server):
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page()
+        page.set_default_timeout(90_000)
         page.on("request", lambda request: sent.append(request))
         page.goto(url)
         page.get_by_label("age", exact=True).fill("41.125")
