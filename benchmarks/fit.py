@@ -18,7 +18,7 @@ from benchmarks.timing import Row, fresh, interleave
 from hedgerow import LocalTask, simulate_aggregate
 from hedgerow.kernels import native, reference
 from hedgerow.randomness import SecureRandomness
-from hedgerow.samplers import count_discrete_laplace
+from hedgerow.samplers import Counts, count_discrete_laplace
 from hedgerow.simulate import _ROWS, _levels
 
 D, DEPTH, EPSILON = 10, 10, 2.0
@@ -137,13 +137,13 @@ class Drawn:
     def table(self) -> np.ndarray:
         """Count holders by leaf and noisy label."""
         leaves, columns = self.task.n_leaves, self.task.encoding.n_columns
-        if (kernels := native()) is None:
+        if native() is None:
             cells = self.column.astype(np.int64) * leaves
             cells += self.leaf
             return np.bincount(cells, minlength=leaves * columns).reshape(columns, leaves).T
-        counts = np.zeros((columns, leaves), dtype=np.uint32)
-        kernels.count(self.column, self.leaf, leaves, counts)
-        return counts.T
+        counts = Counts((columns, leaves))
+        counts.add(self.column, self.leaf)
+        return counts.total().T
 
     def aggregate(self) -> None:
         """Count, and draw every bit."""
@@ -171,11 +171,11 @@ def _parts(task: LocalTask, X: np.ndarray, y: np.ndarray) -> dict[str, Callable[
 
     def noise(b: slice) -> object:
         if native() is None:
-            return np.bincount(encoding.column(level[b], source) * task.n_leaves + leaf[b], minlength=counts.size)
+            return np.bincount(encoding.column(level[b], source) * task.n_leaves + leaf[b], minlength=counts.low.size)
         return count_discrete_laplace(counts, short[b], leaf[b], encoding.label.ratio, -encoding.label.reach, source)
 
     short, leaf = level.astype(np.int32), task.partition.apply(X)
-    counts = np.zeros((encoding.n_columns, task.n_leaves), dtype=np.uint32)
+    counts = Counts((encoding.n_columns, task.n_leaves))
     return {
         "apply (checks, leaves)": over(lambda b: task.partition.apply_raw(X[b])),
         "levels (labels to the grid)": over(levels),

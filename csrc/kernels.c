@@ -233,26 +233,32 @@ static PyObject *levels(PyObject *self, PyObject *args)
 
 #define STEP 512
 
-/* noisy(levels, words, table, shift, most, leaves, n_leaves, counts, open) -> how many are open, -1 if a cell lies outside
- * column = levels + table[word] + shift within 0 .. most, and counts[column, leaf] += 1; a table entry of -32768 leaves
- * the value open, and nothing is counted. */
+/* Count in 16 bits, which halves the table that must stay in the cache; what goes beyond is carried. */
+static inline void count_one(uint16_t *low, uint32_t *carry, int64_t cell)
+{
+    if (!++low[cell]) carry[cell]++;
+}
+
+/* noisy(levels, words, table, shift, most, leaves, n_leaves, low, carry, open) -> how many are open, -1 if a cell lies outside
+ * column = levels + table[word] + shift within 0 .. most, and one is added to the count of (column, leaf), which is
+ * low + 65536 * carry; a table entry of -32768 leaves the value open, and nothing is counted. */
 static PyObject *noisy(PyObject *self, PyObject *args)
 {
-    Py_buffer level, word, table, leaf, counts, open;
+    Py_buffer level, word, table, leaf, low, carry, open;
     int most, shift;
     size width, k = 0;
-    if (!PyArg_ParseTuple(args, "y*y*y*iiy*nw*w*", &level, &word, &table, &shift, &most, &leaf, &width, &counts, &open)) return NULL;
-    const size n = level.len / 4, cells = counts.len / 4;
+    if (!PyArg_ParseTuple(args, "y*y*y*iiy*nw*w*w*", &level, &word, &table, &shift, &most, &leaf, &width, &low, &carry, &open))
+        return NULL;
+    const size n = level.len / 4, cells = low.len / 2;
     if (width > 0 && fits(&word, n, 2, "words") && fits(&table, 65536, 2, "table") && fits(&leaf, n, 4, "leaves")
-        && fits(&open, n + 1, 4, "open")) {
+        && fits(&carry, cells, 4, "carry") && fits(&open, n + 1, 4, "open")) {
         const int32_t *from = level.buf, *l = leaf.buf;
         const uint16_t *u = word.buf;
         const int16_t *t = table.buf;
-        uint32_t *to = counts.buf;
         int32_t *index = open.buf;
         Py_BEGIN_ALLOW_THREADS
         /* In steps: look-ups first, then counts, so that neither waits for the other. */
-        for (size i = 0; i < n && k >= 0; i += STEP) {
+        for (size i = 0; i < n; i += STEP) {
             const size m = n - i < STEP ? n - i : STEP;
             int32_t drawn[STEP];
             int64_t cell[STEP];
@@ -265,45 +271,41 @@ static PyObject *noisy(PyObject *self, PyObject *args)
                 cell[j] = v * width + l[i + j];
                 outside |= (uint64_t)cell[j] >= (uint64_t)cells;
             }
-            for (size j = 0; j < m; j++) {
-                index[k] = (int32_t)(i + j);
-                k += drawn[j] == -32768;
-            }
             if (outside) {
                 k = -1;
                 break;
             }
-            for (size j = 0; j < m; j++) to[cell[j]] += drawn[j] != -32768;
+            for (size j = 0; j < m; j++)
+                if (drawn[j] == -32768)
+                    index[k++] = (int32_t)(i + j);
+                else
+                    count_one(low.buf, carry.buf, cell[j]);
         }
         Py_END_ALLOW_THREADS
     }
     PyBuffer_Release(&level), PyBuffer_Release(&word), PyBuffer_Release(&table), PyBuffer_Release(&leaf);
-    PyBuffer_Release(&counts), PyBuffer_Release(&open);
+    PyBuffer_Release(&low), PyBuffer_Release(&carry), PyBuffer_Release(&open);
     return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(k);
 }
 
-/* count(columns, leaves, n_leaves, table): table[column, leaf] += 1; False if a pair lies outside */
+/* count(columns, leaves, n_leaves, low, carry): one more of every (column, leaf); False if a pair lies outside */
 static PyObject *count(PyObject *self, PyObject *args)
 {
-    Py_buffer column, leaf, table;
+    Py_buffer column, leaf, low, carry;
     size width, bad = 0;
-    if (!PyArg_ParseTuple(args, "y*y*nw*", &column, &leaf, &width, &table)) return NULL;
-    const size n = column.len / 4, cells = table.len / 4;
-    if (fits(&leaf, n, 4, "leaves")) {
+    if (!PyArg_ParseTuple(args, "y*y*nw*w*", &column, &leaf, &width, &low, &carry)) return NULL;
+    const size n = column.len / 4, cells = low.len / 2;
+    if (fits(&leaf, n, 4, "leaves") && fits(&carry, cells, 4, "carry")) {
         const int32_t *c = column.buf, *l = leaf.buf;
-        uint32_t *to = table.buf;
         Py_BEGIN_ALLOW_THREADS
         for (size i = 0; i < n; i++) {
-            const size cell = c[i] * width + l[i];
-            if (cell < 0 || cell >= cells) {
-                bad = 1;
-                break;
-            }
-            to[cell]++;
+            const int64_t cell = c[i] * width + l[i];
+            if ((bad = cell < 0 || cell >= cells)) break;
+            count_one(low.buf, carry.buf, cell);
         }
         Py_END_ALLOW_THREADS
     }
-    PyBuffer_Release(&column), PyBuffer_Release(&leaf), PyBuffer_Release(&table);
+    PyBuffer_Release(&column), PyBuffer_Release(&leaf), PyBuffer_Release(&low), PyBuffer_Release(&carry);
     return PyErr_Occurred() ? NULL : PyBool_FromLong(!bad);
 }
 

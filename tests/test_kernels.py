@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from hedgerow import kernels
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
-from hedgerow.errors import BoundsError, FormatError
+from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.partition.cells import Splits
 from hedgerow.partition.max_edge import grow_max_edge
 from hedgerow.partition.sides import Sides
@@ -20,7 +21,7 @@ from hedgerow.partition.tree import Partition
 from hedgerow.protocol.holder import privatize_many
 from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import SeededRandomness
-from hedgerow.samplers import ONE, binomial, count_discrete_laplace, discrete_laplace, dyadic_exp
+from hedgerow.samplers import ONE, Counts, binomial, count_discrete_laplace, discrete_laplace, dyadic_exp
 from hedgerow.simulate import simulate_aggregate
 
 compiled = pytest.mark.skipif(kernels.native() is None, reason="there are no compiled kernels here")
@@ -168,13 +169,14 @@ def test_noise_is_equal_draw_for_draw(seed, inverse, spread):
     leaves = np.random.default_rng(seed + 1).integers(0, 7, 40_000).astype(np.int32)
     low, high = -3 * inverse, spread + 3 * inverse
     one, two = SeededRandomness(seed), SeededRandomness(seed)
-    counts = np.zeros((high - low + 1, 7), dtype=np.uint32)
+    counts = Counts((high - low + 1, 7))
     count_discrete_laplace(counts, levels, leaves, ratio, low, one)
     draws = discrete_laplace(ratio, 20_000, one)
     with kernels.reference():
         noisy = np.clip(discrete_laplace(ratio, levels.size, two) + levels, low, high) - low
         assert np.array_equal(discrete_laplace(ratio, 20_000, two), draws)
-    assert np.array_equal(np.bincount(noisy * 7 + leaves, minlength=counts.size).reshape(counts.shape), counts)
+    table = counts.total()
+    assert np.array_equal(np.bincount(noisy * 7 + leaves, minlength=table.size).reshape(table.shape), table)
     assert one.bytes(8) == two.bytes(8)
 
 
@@ -228,7 +230,15 @@ def test_kernels_refuse_arrays_that_are_too_short():
         k.take(np.zeros(3, np.uint16), np.zeros(65536, np.int32), np.zeros(9, np.int32), np.zeros(10, np.int64))
     with pytest.raises(ValueError, match="too short"):
         k.bit_sums(np.zeros((2, 4), np.uint8), 4, 0, 32, np.zeros(3, np.int64))
-    assert not k.count(np.array([5], np.int32), np.array([0], np.int32), 2, np.zeros((2, 2), np.uint32))
+    with pytest.raises(HedgerowError, match="outside the table"):
+        Counts((2, 2)).add(np.array([5]), np.array([0], dtype=np.int32))
+
+
+@compiled
+def test_counts_beyond_sixteen_bits_are_carried():
+    counts, rows = Counts((2, 3)), np.repeat([1, 0], [200_000, 65_536])
+    counts.add(rows, np.full(rows.size, 2, dtype=np.int32))
+    assert counts.total().tolist() == [[0, 0, 65_536], [0, 0, 200_000]]
 
 
 def run(code, wish):
@@ -267,3 +277,16 @@ print(kernels.note().split(":")[0], simulate_aggregate(task, X, X[:, 0], 7).to_b
     assert simulate_aggregate(t, X, X[:, 0], 7).to_bytes().hex() == total.strip()
     refused = run(code, "compiled")
     assert "install a C compiler" in refused.stderr
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_hot_paths_pass_without_the_kernels():
+    """The reference is what runs where there is no compiler: its own tests must pass, too."""
+    here = Path(__file__).parent
+    names = ["partition/test_partition_tree.py", "protocol/test_aggregate.py"]
+    paths = [str(here / name) for name in names]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *paths],
+        capture_output=True, text=True, env={**os.environ, "HEDGEROW_KERNELS": "numpy"}, check=False, cwd=here.parent,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]

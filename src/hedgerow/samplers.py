@@ -29,6 +29,7 @@ from hedgerow.randomness import Randomness
 
 __all__ = [
     "ONE",
+    "Counts",
     "LazyCdf",
     "bernoulli",
     "bernoulli_exp",
@@ -410,33 +411,57 @@ def _lengthen(out: IntArray, numerator: int, randomness: Randomness) -> None:
         out[beyond] += np.where(out[beyond] > 0, extra, -extra)
 
 
+class Counts:
+    """A table of counts in 16 bits, which stays in the cache, with a second one for what goes beyond.
+
+    Needs the compiled kernels.
+    """
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.low = np.zeros(shape, dtype=np.uint16)
+        self.carry = np.zeros(shape, dtype=np.uint32)  # memory that is hardly ever touched
+
+    def add(self, row: npt.NDArray[Any], column: npt.NDArray[np.int32]) -> None:
+        """Add one to each of these cells."""
+        rows = np.ascontiguousarray(row, dtype=np.int32)
+        if not native().count(rows, column, self.low.shape[1], self.low, self.carry):
+            raise _outside()
+
+    def total(self) -> npt.NDArray[np.uint32]:
+        """Return the counts (below ``2**32``)."""
+        return self.low + (self.carry << np.uint32(16)) if self.carry.any() else self.low.astype(np.uint32)
+
+
+def _outside() -> HedgerowError:
+    return HedgerowError("a holder lies outside the table of counts; this is a bug, please report it.")
+
+
 def count_discrete_laplace(
-    counts: npt.NDArray[np.uint32],
+    counts: Counts,
     levels: npt.NDArray[np.int32],
     leaves: npt.NDArray[np.int32],
     numerator: int,
     low: int,
     randomness: Randomness,
 ) -> None:
-    """Add one to ``counts[v - low, leaf]`` for ``v = levels + noise``, clipped to the table.
+    """Add one to the count of ``(v - low, leaf)`` for ``v = levels + noise``, clipped to the table.
 
     The noise is that of :func:`discrete_laplace`, draw for draw. Needs the compiled kernels.
     """
-    kernels = native()
-    most, width = counts.shape[0] - 1, counts.shape[1]
+    most, width = counts.low.shape[0] - 1, counts.low.shape[1]
     _check_ratio(numerator)
     if numerator == 0 or _DIGIT * math.log2(numerator / ONE) >= -8:
         noise = discrete_laplace(numerator, levels.size, randomness)
         noise += levels
         noise -= low
-        kernels.count(np.clip(noise, 0, most).astype(np.int32), leaves, width, counts)
+        counts.add(np.clip(noise, 0, most), leaves)
         return
     law, first = _laplace_cdf(numerator), randomness.uint16(levels.size)
     law.drawn(levels.size)
-    special = np.empty(levels.size + 1, dtype=np.int32)
-    n = kernels.noisy(levels, first, _noise_table(numerator), -low, most, leaves, width, counts, special)
+    special, table = np.empty(levels.size + 1, dtype=np.int32), _noise_table(numerator)
+    n = native().noisy(levels, first, table, -low, most, leaves, width, counts.low, counts.carry, special)
     if n < 0:
-        raise HedgerowError("a leaf lies outside the table of counts; this is a bug, please report it.")
+        raise _outside()
     if n:
         # Open prefixes and the end cells: as in _narrow_laplace, on these alone.
         at = special[:n]
@@ -444,7 +469,7 @@ def count_discrete_laplace(
         _lengthen(drawn, numerator, randomness)
         drawn += levels[at]
         drawn -= low
-        kernels.count(np.clip(drawn, 0, most).astype(np.int32), leaves[at], width, counts)
+        counts.add(np.clip(drawn, 0, most), leaves[at])
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from hedgerow.protocol.bits import BitsEncoding
 from hedgerow.protocol.holder import privatize_encoded
 from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness, as_randomness
-from hedgerow.samplers import count_discrete_laplace
+from hedgerow.samplers import Counts, count_discrete_laplace
 
 __all__ = ["simulate_aggregate"]
 
@@ -76,13 +76,13 @@ def _table(
     if kernels is None or not isinstance(task.encoding, BitsEncoding) or len(rows) >= 1 << 32:
         return _reference_table(task, rows, apply, y, source)
     encoding, leaves = task.encoding, task.n_leaves
-    counts = np.zeros((encoding.n_columns, leaves), dtype=np.uint32)
+    counts = Counts((encoding.n_columns, leaves))
     noise, low = encoding.label.ratio, -encoding.label.reach
     for start in range(0, len(rows), _ROWS):
         part = slice(start, start + _ROWS)
         levels = _levels(task, y[part], source, kernels)
         count_discrete_laplace(counts, levels, apply(rows[part]), noise, low, source)
-    return counts.T
+    return counts.total().T
 
 
 def _levels(task: LocalTask, y: npt.NDArray[Any], source: Randomness, kernels: Any) -> npt.NDArray[np.int32]:
