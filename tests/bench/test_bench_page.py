@@ -14,6 +14,7 @@ from hedgerow.bench.experiments import all_experiments, find_experiment
 from hedgerow.bench.export import committed, write_rows
 from hedgerow.bench.page import SECTIONS, page
 from hedgerow.bench.page_common import versus
+from hedgerow.bench.page_trust import kept, trust
 from hedgerow.bench.printed import Printed, beside_the_paper, collect, over, read_printed, write_printed
 from hedgerow.bench.sources import SOURCES
 from hedgerow.bench.tables import tabulate
@@ -85,6 +86,21 @@ def test_the_page_stands_alone(results):
 def test_a_page_without_results_says_so():
     text = page(Evidence({}), [], check_all(Evidence({})))
     assert text.count("No committed results yet.") == 4 and "no experiment" in text
+
+
+def test_the_price_of_trust_is_the_share_of_what_can_be_learnt():
+    made = {("one value for all", None): 10.0, ("boosting", None): 2.0, ("tree", None): 4.0,
+            ("public model", None): 6.0, ("AssistedForest", 1.0): 4.0, ("PrivateAnova", 1.0): 2.0, ("DiPriMe", 1.0): 12.0}  # fmt: skip
+    one = [Row("library", "ABA", "regression", m, e, None, "", 0, "mse", v) for (m, e), v in made.items()]
+    cells = summarise(one, "none")
+    shares = {m: v for (_, m, _), v in kept(cells).items()}
+    assert shares == {"one value for all": 0.0, "boosting": 1.0, "tree": 0.75, "public model": 0.5,
+                      "AssistedForest": 0.75, "PrivateAnova": 1.0, "DiPriMe": -0.25}  # fmt: skip
+    said, body = trust(Evidence({"library": cells}))
+    assert said == ("Of what can be learnt without privacy the median data set keeps at epsilon 1: AssistedForest "
+                    "75 %, PrivateAnova 100 %, DiPriMe -25 %; the public model alone 50 %.")  # fmt: skip
+    assert "Every estimator on every data set" in body and "HistOfTree" not in body and "rank sum" not in body
+    assert trust(Evidence({})) == ("", "")
 
 
 def test_ratios_in_words():

@@ -10,6 +10,7 @@ from hedgerow.bench.claims_page import PAPERS, Checked, check_all, count
 from hedgerow.bench.page_central import CENTRAL, LABEL
 from hedgerow.bench.page_common import Section
 from hedgerow.bench.page_local import LOCAL, SEMI
+from hedgerow.bench.page_trust import trust
 from hedgerow.bench.printed import Printed, read_printed
 from hedgerow.bench.public_facts import FACTS
 from hedgerow.bench.sources import SOURCES
@@ -41,8 +42,15 @@ def page(found: Evidence, figures: list[Printed], checked: list[Checked]) -> str
     built = {s.key: s.build(found, figures) for s in SECTIONS}
     cards = "".join(_card(s, built[s.key][0]) for s in SECTIONS)
     body = "".join(_section(s, *built[s.key]) for s in SECTIONS)
-    parts = [_LEAD, f'<div class="cards">{cards}</div>', _RULES, body, _claims(checked), _data(), _how(found)]
+    parts = [_LEAD, f'<div class="cards">{cards}</div>', _RULES, _price(found), body, _claims(checked), _data()]
+    parts.append(_how(found))
     return document("Hedgerow: what to use when", "\n".join(parts), "Which private learner to use, with the evidence")
+
+
+def _price(found: Evidence) -> str:
+    said, body = trust(found)
+    head = '<h2 id="price">What each trust model costs, on the same records</h2>'
+    return f"{head}<p>{escape(said)}</p>{body}" if body else ""
 
 
 def _card(section: Section, headline: str) -> str:
