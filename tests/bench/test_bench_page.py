@@ -89,8 +89,10 @@ def test_a_page_without_results_says_so():
 
 
 def test_the_price_of_trust_is_the_share_of_what_can_be_learnt():
-    made = {("one value for all", None): 10.0, ("boosting", None): 2.0, ("tree", None): 4.0,
-            ("public model", None): 6.0, ("AssistedForest", 1.0): 4.0, ("PrivateAnova", 1.0): 2.0, ("DiPriMe", 1.0): 12.0}  # fmt: skip
+    made = {
+        ("one value for all", None): 10.0, ("boosting", None): 2.0, ("tree", None): 4.0, ("public model", None): 6.0,
+        ("AssistedForest", 1.0): 4.0, ("PrivateAnova", 1.0): 2.0, ("DiPriMe", 1.0): 12.0,
+    }  # fmt: skip
     one = [Row("library", "ABA", "regression", m, e, None, "", 0, "mse", v) for (m, e), v in made.items()]
     cells = summarise(one, "none")
     shares = {m: v for (_, m, _), v in kept(cells).items()}
