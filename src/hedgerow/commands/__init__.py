@@ -15,6 +15,7 @@ COMMANDS = (
     "labels",
     "fit",
     "audit",
+    "advise",
     "compare",
     "bench",
     "serve",

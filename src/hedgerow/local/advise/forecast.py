@@ -1,0 +1,247 @@
+"""A guide: the error to expect of every trust model with so many holders, from public records alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import check_label_bounds, check_labels
+from hedgerow.errors import HedgerowError
+from hedgerow.local.advise.learning import LearningCurve, measure_curve
+from hedgerow.local.public_model import PublicModel
+from hedgerow.mechanisms.base import check_epsilon, check_positive
+from hedgerow.protocol.assisted.choose import SIZES, choose_randomizer
+from hedgerow.protocol.semi.assist import Assist
+
+__all__ = ["SETTINGS", "Advice", "Forecast", "advise"]
+
+FloatArray = npt.NDArray[np.float64]
+
+SETTINGS = ("public only", "local", "semi-feature", "label")
+EFFICIENCY = 0.5
+"""How much a noisy label teaches, of what its noise would allow. Set on ABA, AIR, CCP, CON and RED."""
+_CELLS = 16
+_FOLDS = 0.8
+_PAYS = 0.99
+_FAR = 10**10
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What one trust model is expected to do.
+
+    Attributes
+    ----------
+    setting : str
+        One of :data:`SETTINGS`.
+    mse : float
+        Expected squared error on a new record.
+    pays_from : int or None
+        Holders from which it is expected to be at least 1 % better than the public model; None if never.
+    """
+
+    setting: str
+    mse: float
+    pays_from: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """Forecasts for one epsilon and number of holders; the numbers behind them are public facts.
+
+    Attributes
+    ----------
+    mean_square : float
+        Error expected of the public model: its mean squared out-of-fold error, from four fifths of the records,
+        brought to all of them by the learning curve.
+    spread : float
+        Variance of the public labels.
+    curve : LearningCurve
+        Error of the public model by number of records.
+    open_share : float
+        What features that are not private explain, as a share of what all explain.
+    """
+
+    epsilon: float
+    n_holders: int
+    n_public: int
+    mean_square: float
+    spread: float
+    curve: LearningCurve
+    open_share: float | None
+    noise: dict[str, float] = field(repr=False)
+    leaf_noise: dict[int, float] = field(repr=False)
+
+    def expected(self, setting: str, n: float) -> float:
+        r"""Return the expected error with n holders.
+
+        local, semi-feature
+            ``S2 - tau (tau/(tau + N))^2``, the best over trees of K leaves: tau is what corrections by K leaves can be
+            expected to gain, ``S2 (1/4 (1 - K^-1/4) + 0.004)`` times :attr:`learnable`, and N the noise of their
+            estimates.
+        label
+            The learning curve at ``n_public + c n min(1, S2/v)`` records: v is the second moment of one noisy error, so
+            a noisy label is worth at most S2/v of an exact one, and a learner uses the share c of that.
+        """
+        S2 = self.mean_square
+        if setting == "local":
+            return S2 + min(_gain(S2, K, unit / n, self.learnable) for K, unit in self.leaf_noise.items())
+        if setting == "semi-feature":
+            share = 1.0 if self.open_share is None else self.open_share
+            return S2 + _gain(S2, _CELLS, _CELLS * self.noise["semi-feature"] / n, share * self.learnable)
+        if setting == "label":
+            worth = EFFICIENCY * min(1.0, S2 / self.noise["label"])
+            return S2 * self.curve(self.n_public + worth * n)
+        if setting == "public only":
+            return S2
+        raise HedgerowError(f"The 'setting' parameter must be one of {list(SETTINGS)}. Got {setting!r} instead.")
+
+    @property
+    def learnable(self) -> float:
+        """How much of the public model's error more records would take away: ``(2 (1 - 8**-decay))**2``, at most 1.6.
+
+        The form was set on ABA, AIR, CCP, CON and RED; a flat learning curve leaves nothing to correct.
+        """
+        return min(1.6, float((2 * (1 - 8.0**-self.curve.decay)) ** 2))
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The trust models that apply: semi-feature needs to know which columns are private."""
+        return tuple(s for s in SETTINGS if s != "semi-feature" or self.open_share is not None)
+
+    @property
+    def forecasts(self) -> list[Forecast]:
+        """One forecast a trust model."""
+        return [Forecast(s, self.expected(s, self.n_holders), self.pays_from(s)) for s in self.settings]
+
+    def pays_from(self, setting: str) -> int | None:
+        """Return the least number of holders for a gain of 1 %, by bisection (errors fall with more holders)."""
+        goal, low, high = _PAYS * self.mean_square, 1, _FAR
+        if setting == "public only" or self.expected(setting, high) > goal:
+            return None
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.expected(setting, middle) <= goal else (middle + 1, high)
+        return low
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form."""
+        return {
+            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
+            "n_holders": self.n_holders,
+            "n_public": self.n_public,
+            "forecasts": [
+                {"setting": f.setting, "mse": f.mse, "over_public": f.mse / self.mean_square, "pays_from": f.pays_from}
+                for f in self.forecasts
+            ],
+        }
+
+    def table(self) -> list[str]:
+        """Return the forecasts as lines of text."""
+        lines = [f"{'trust model':<14}{'expected MSE':>14}{'over public':>13}{'pays from (holders)':>22}"]
+        for f in self.forecasts:
+            pays = "-" if f.pays_from is None else f"{f.pays_from:,}"
+            lines.append(f"{f.setting:<14}{f.mse:>14.4g}{f.mse / self.mean_square:>13.3f}{pays:>22}")
+        return lines
+
+
+def _gain(S2: float, K: int, noise: float, share: float = 1.0) -> float:
+    """Return the change of error, ``-tau (tau/(tau + N))^2``: shrinkage, and not knowing how far to shrink."""
+    tau = share * S2 * (0.25 * (1 - K**-0.25) + 0.004)
+    return -tau * (tau / (tau + noise)) ** 2 if tau > 0 else 0.0
+
+
+def advise(
+    X_public: Any,
+    y_public: Any,
+    *,
+    n_holders: int,
+    epsilon: float = 1.0,
+    private_columns: Sequence[str | int] | None = None,
+    label_bounds: Any = None,
+    base: PublicModel | None = None,
+    curve: LearningCurve | None = None,
+    random_state: int = 0,
+    **schema: Any,
+) -> Advice:
+    """Predict, from public records alone, what each trust model would achieve with ``n_holders`` holders.
+
+    Parameters
+    ----------
+    X_public, y_public : public records and labels
+        At least 20.
+    n_holders : int
+        How many are expected to answer.
+    epsilon : float, default=1.0
+        Budget of one holder.
+    private_columns : list, optional
+        Columns that are private in the semi-feature model, by name or number.
+    label_bounds : (low, high), optional
+        Public range of the label; by default that of the public labels.
+    base, curve : optional
+        A fitted PublicModel and its learning curve, to save the time of fitting them again.
+    schema : feature_bounds, categorical_features, categories
+        Passed to :class:`~hedgerow.PublicModel`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((60, 2)); y = X[:, 0] + rng.normal(0, 0.1, 60)
+    >>> advice = advise(X, y, n_holders=10_000, epsilon=1.0)
+    >>> [f.setting for f in advice.forecasts]
+    ['public only', 'local', 'label']
+    """
+    epsilon, n = check_epsilon(epsilon), check_positive(n_holders, name="n_holders")
+    y = np.asarray(check_labels(y_public, name="y_public"), dtype=np.float64)
+    if len(y) < 20:
+        raise HedgerowError(f"'y_public' must have at least 20 records to advise from. Got {len(y)} instead.")
+    low, high = (float(y.min()), float(y.max())) if label_bounds is None else check_label_bounds(label_bounds)
+    model = PublicModel(random_state=random_state, **schema).fit(X_public, y) if base is None else base
+    assert model.portable_ is not None
+    res = np.asarray(np.clip(y, low, high) - np.clip(y - model.residuals_, low, high))
+    if curve is None:
+        curve = measure_curve(model.portable_.design(model.space_.encode(X_public)), y, random_state)
+    S2 = (float(np.mean(res**2)) or 1e-300) / curve(_FOLDS * len(y))
+    share = None if private_columns is None else _open_share(model, X_public, y, private_columns, random_state)
+    assist = Assist.choose(model.portable_, res, (low, high) if high > low else (low, low + 1), epsilon)
+    clipped = float(np.mean(np.clip(res, -assist.radius, assist.radius) ** 2))
+    laplace = 0.0 if math.isinf(epsilon) else 8 * (assist.radius / epsilon) ** 2
+    local = {}
+    for K in (k for k in SIZES if k == 1 or 3 * k <= len(y)):
+        choice = choose_randomizer(res, epsilon, K)
+        local[K] = K * (choice.A + (K - 1) * choice.B)  # leaves of equal shares
+    noise = {
+        "semi-feature": (clipped + laplace) / assist.residuals.inside**2,
+        "label": choose_randomizer(res, epsilon, 1).A,
+    }
+    return Advice(epsilon, n, len(y), S2, float(np.var(y)), curve, share, noise, local)
+
+
+def _open_share(model: PublicModel, X: Any, y: FloatArray, private: Sequence[str | int], seed: int) -> float:
+    """Return what the columns that are not private explain, as a share of what all of them explain (out of fold)."""
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    from hedgerow.local.public_model.stack import assign_folds, out_of_fold
+
+    names = list(model.space_.names)
+    unknown = [c for c in private if c not in names and c not in range(len(names))]
+    if unknown:
+        raise HedgerowError(f"'private_columns' names unknown columns {unknown}; known are {names}.")
+    hidden = {names.index(c) if isinstance(c, str) else int(c) for c in private}
+    assert model.portable_ is not None
+    D = model.portable_.design(model.space_.encode(X))
+    kept = [i for i, column in enumerate(model.portable_.column.tolist()) if column not in hidden]
+    if not kept or not hidden:
+        return float(not hidden)
+    trees = ExtraTreesRegressor(50, min_samples_leaf=3, random_state=seed)
+    folds = assign_folds(len(y), seed)
+    total = float(np.var(y)) or 1.0
+    some, whole = (
+        max(0.0, 1 - float(np.mean((out_of_fold(trees, A, y, folds) - y) ** 2)) / total) for A in (D[:, kept], D)
+    )
+    return min(1.0, some / whole) if whole > 0 else 0.0
