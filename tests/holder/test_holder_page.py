@@ -233,6 +233,13 @@ def test_another_key_at_this_address_is_refused(stub, context):
     assert "used another key before" in visit.status
 
 
+def marks(visit):
+    """Return what the page says about each true value: that it stays, or that it is sent as it is."""
+    names = visit.page.locator("#truth dt").all_inner_texts()
+    tags = [value.locator(".tag").all_inner_texts() for value in visit.page.locator("#truth dd").all()]
+    return {name: tag[0] for name, tag in zip(names, tags, strict=True) if tag}
+
+
 def answer_all(visit, record=None):
     fill(visit, RECORD if record is None else record)
     visit.page.get_by_role("button", name="Randomise").click()
@@ -299,6 +306,7 @@ def test_label_tasks_and_tokens_from_the_link(stub, context):
     assert "#" not in visit.page.url
     shown = answer_all(visit, {"hours": "12"})
     assert LabelReports.from_bytes(task, shown).rows["record"].tolist() == [17]
+    assert marks(visit) == {"record": "sent in clear", "hours": "stays here"}
     assert stub.posts[0][2]["Authorization"] == "Bearer abc" and stub.posts[0][3] == shown
 
 
@@ -314,6 +322,7 @@ def test_two_rounds(stub, context):
     visit.page.get_by_label("Keep age private").uncheck()
     one = FirstReports.from_bytes(first, answer_all(visit, {"age": "41", "kind of home": "house", "hours": "9"}))
     assert one.private.tolist() == [[False, True]] and one.Z[0, 0] == 41
+    assert marks(visit) == {"age": "sent in clear", "kind of home": "stays here", "hours": "stays here"}
     visit = Visit(context).open(stub.announce(second))
     two = CellReports.from_bytes(second, answer_all(visit, {"age": "41", "kind of home": "house"}))
     two.check_labels(one)

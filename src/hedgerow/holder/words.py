@@ -49,16 +49,24 @@ def belief(epsilon: float) -> float:
 def asked(task: Any) -> list[str]:
     """Return one line for each value that the task asks for."""
     if isinstance(task, LabelTask):
-        number = "record: the public number of your record"
+        number = "record: the public number of your record (sent in clear)"
         return [number, f"{plain(task.target)}: a number from {task.grid.low:g} to {task.grid.high:g}"]
     first = task.first if isinstance(task, CellTask) else task
-    lines = [_feature(f) for f in first.space.features]
+    lines = [_feature(f) + _clear(first, f.name) for f in first.space.features]
     if isinstance(task, CellTask):
         return lines
     classes = getattr(first, "classes", None)
     low, high = first.label_bounds if hasattr(first, "label_bounds") else (first.grid.low, first.grid.high)
     values = f"a number from {low:g} to {high:g}" if classes is None else f"one of {_listed(classes)}"
     return [*lines, f"{plain(first.target)}: {values}"]
+
+
+def _clear(first: Any, name: str) -> str:
+    """Say whether a feature is sent as it is."""
+    masks = first.masks if isinstance(first, SemiTask) else "hidden"
+    if masks == "personal":
+        return " (sent in clear unless you mark it as private)"
+    return " (sent in clear)" if masks == "policy" and name not in first.private else ""
 
 
 def _feature(feature: Feature) -> str:
@@ -162,7 +170,7 @@ def describe(notice: Announcement, budget: str = "") -> str:
         *([f"What for: {plain(notice.purpose)}"] if notice.purpose else []),
         f"Signed with the key {notice.fingerprint}. Open from {when(notice.opens)} until before {when(notice.closes)}.",
         "",
-        "What is asked (it stays on this device):",
+        "What is asked (it stays on this device unless marked):",
         *(f"  {line}" for line in asked(task)),
         "What leaves this device:",
         *(f"  {line}" for line in odds(task)),

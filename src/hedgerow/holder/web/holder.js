@@ -1016,7 +1016,7 @@ export function explain(task, body, truth) {
   if (task.kind === "label") {
     cut("format, and the task's tag", 6);
     cut("random name of this report", 12);
-    cut("number of your record, in clear", 8, true);
+    cut("number of your record", 8, true);
     const code = new DataView(cut(`your ${task.target}, randomised`, 4).buffer).getInt32(0, true);
     return { parts, rows: [], label: aboutLabel(task, task.message.label, code, truth), words: [] };
   }
@@ -1026,10 +1026,10 @@ export function explain(task, body, truth) {
   const code = Number(littleEndian(cut(`your ${task.target}, with noise`, 4))) - reach;
   const noise = task.kind === "semi-first" && truth?.mask.some(Boolean) === false ? task.message.fine : task.message.coarse;
   if (task.kind === "semi-first") {
-    if (task.first.masks === "personal") cut("which features you keep private, in clear", (task.features.length + 7) >> 3, true);
+    if (task.first.masks === "personal") cut("which features you keep private", (task.features.length + 7) >> 3, true);
     const mask = task.first.masks === "personal" ? null : effectiveMask(task, undefined);
     for (const [j, feature] of task.features.entries())
-      if (!mask || !mask[j]) cut(`${feature.name}: in clear, or 0 if private`, 8, true);
+      if (!mask || !mask[j]) cut(`${feature.name}${mask ? "" : ", or 0 if private"}`, 8, true);
     return { parts, rows: [], label: aboutLabel(task, noise, code, truth), words: ["A second round will ask for your group. Both together cost the epsilon of this task once."] };
   }
   const cells = leafNumbers(task.content.partition).count;
@@ -1229,6 +1229,7 @@ function showForm(state) {
   ]);
   if (task.kind === "label") fields.push(...field("record", "Number of your record", el("input", { id: "record", inputmode: "numeric", required: "", value: state.given.get("record") ?? "" }), "public; from your invitation"));
   if (task.kind !== "semi-second") fields.push(...question("label", task.target, { categories: task.content.classes, low: task.grid.low, high: task.grid.high }));
+  find("stays").textContent = `${staysWords(task)} Values beyond a range count as its nearest end.`;
   const button = el("button", { type: "submit" }, "Randomise on this device");
   find("form").replaceChildren(...fields, button);
   find("form").onsubmit = (event) => {
@@ -1317,7 +1318,7 @@ function showReport(state, truth, record) {
   const body = fromHex(kept.body);
   const { parts, rows, label, words } = explain(task, body, truth);
   const values = truth ? Object.entries(record ?? {}) : [];
-  find("truth").replaceChildren(...values.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, String(value))]));
+  find("truth").replaceChildren(...values.flatMap(([name, value]) => showValue(name, String(value), inClear(task, name, truth))));
   if (truth?.leaf !== undefined && task.content.partition) find("truth").append(el("dt", {}, "your group"), el("dd", {}, leafWords(task.content.partition)[truth.leaf]));
   if (!truth) find("truth").replaceChildren(el("dd", {}, "This report was drawn before. Your values were not kept, and whatever they are now, the same bytes are used: answering again tells nothing more."));
   find("parts").replaceChildren(...parts.map((part, i) => showPart(part, i, task)));
@@ -1328,6 +1329,28 @@ function showReport(state, truth, record) {
   find("review").hidden = false;
   find("review").focus();
   say(kept.state === "accepted" ? "The curator has this report already." : truth ? "Drawn, and kept in this browser. Nothing has been sent yet." : "A report to this task is kept here. It has not been acknowledged yet.");
+}
+
+/** Whether a value is sent as it is. @param {Json} task @param {string} name @param {Json} [truth] @returns {boolean} */
+function inClear(task, name, truth) {
+  if (task.kind === "label") return name === "record";
+  if (task.kind === "local") return false;
+  const mask = truth?.mask ?? Memory.read(`secrets:${task.first.id}`)?.mask ?? [];
+  return task.features.some((/** @type {Json} */ f, /** @type {number} */ j) => f.name === name && !mask[j]);
+}
+
+/** @param {string} name @param {string} value @param {boolean} clear */
+function showValue(name, value, clear) {
+  return [el("dt", {}, name), el("dd", { class: clear ? "clear" : "" }, value, " ", el("span", { class: "tag" }, clear ? "sent in clear" : "stays here"))];
+}
+
+/** What stays on the device, in words. @param {Json} task */
+function staysWords(task) {
+  const simple = { local: "They stay on this device.", label: `Your ${task.target} stays on this device; the number of your record is sent in clear.` }[/** @type {string} */ (task.kind)];
+  if (simple) return simple;
+  if (task.first.masks === "hidden") return "They stay on this device.";
+  const mine = task.first.masks === "policy" ? [...task.first.private, task.target].join(", ") : `${task.target}, and what you mark as private`;
+  return `What stays on this device: ${mine}. Other values are sent in clear.`;
 }
 
 /** @param {{name: string, bytes: Uint8Array, clear?: boolean}} part @param {number} i @param {Json} task */
