@@ -128,6 +128,7 @@ class Outside:
     def __init__(self, url, log, *, limit=None):
         self.url, self.log, self.port, self.process, self.limit = url, log, free_port(), None, limit
         self.address = f"http://127.0.0.1:{self.port}"
+        self.client = httpx.Client(base_url=self.address, timeout=60, verify=False)
 
     def start(self):
         command = [sys.executable, "-m", "hedgerow.cli", "serve", "--port", str(self.port), "--database", self.url]
@@ -136,7 +137,7 @@ class Outside:
             self.process = subprocess.Popen(command, env=env, stderr=log, stdout=log, preexec_fn=self.limit)
         for _ in range(600):
             with contextlib.suppress(httpx.HTTPError):
-                httpx.get(self.address + "/healthz")
+                self.client.get("/healthz")
                 return self
             assert self.process.poll() is None, Path(self.log).read_text()
             time.sleep(0.05)
@@ -147,9 +148,11 @@ class Outside:
         self.process.wait()
 
     def stop(self):
+        self.client.close()
+        self.client = httpx.Client(base_url=self.address, timeout=60, verify=False)
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(30)
+            self.process.wait(60)
 
 
 @pytest.fixture
@@ -164,6 +167,7 @@ def outside(tmp_path):
     yield make
     for server in made:
         server.stop()
+        server.client.close()
 
 
 def _binaries():

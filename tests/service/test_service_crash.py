@@ -6,7 +6,6 @@
 import os
 import time
 
-import httpx
 import pytest
 
 from hedgerow.protocol.aggregate import Aggregate
@@ -17,7 +16,7 @@ FULL = bool(os.environ.get("HEDGEROW_FULL_CRASH"))
 
 def survive(server, task, reports, part, load, kills, size):
     body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 40}
-    assert httpx.post(server.address + "/v1/tasks", json=body, headers=CURATOR, timeout=20).status_code == 201
+    assert server.client.post("/v1/tasks", json=body, headers=CURATOR).status_code == 201
     n = len(reports)
     bodies = [part(reports, i, i + size).to_bytes() for i in range(0, n, size)]
     sending = load(server, task, bodies).start()
@@ -30,28 +29,28 @@ def survive(server, task, reports, part, load, kills, size):
     sending.join()
     receipts = sending.receipts.values()
     assert all(r["accepted"] + r["duplicates"] == size and not r["failures"] for r in receipts)
-    url = f"{server.address}/v1/tasks/{task.id}"
-    assert httpx.get(url + "/status", headers=CURATOR, timeout=20).json()["accepted"] == n
+    url = f"/v1/tasks/{task.id}"
+    assert server.client.get(url + "/status", headers=CURATOR).json()["accepted"] == n
     expected = Aggregate(task).add(reports).model().to_json()
-    assert httpx.get(url + "/model", headers=CURATOR, timeout=60).text == expected
-    httpx.post(url + "/close", headers=CURATOR, timeout=20)
+    assert server.client.get(url + "/model", headers=CURATOR).text == expected
+    server.client.post(url + "/close", headers=CURATOR)
     for _ in range(200):
-        if httpx.get(url + "/status", headers=CURATOR, timeout=20).json()["aggregated"] == n:
+        if server.client.get(url + "/status", headers=CURATOR).json()["aggregated"] == n:
             break
         time.sleep(0.1)
-    assert httpx.get(url + "/model", headers=CURATOR, timeout=60).text == expected
+    assert server.client.get(url + "/model", headers=CURATOR).text == expected
     return sum(r["duplicates"] for r in receipts)
 
 
 def test_sqlite_survives_kill_9(outside, local_task, holders, part, load):
-    n, kills = (100_000, 10) if FULL else (12_000, 3)
+    n, kills = (100_000, 10) if FULL else (8_000, 2)
     task = local_task(max_depth=4)
     unheard = survive(outside(), task, holders(task, n), part, load, kills, 20)
     print(f"{n} reports, {kills} kills; {unheard} were kept whose acknowledgement was lost")
 
 
 def test_postgres_survives_kill_9(postgres, outside, local_task, holders, part, load):
-    n, kills = (100_000, 10) if FULL else (6_000, 1)
+    n, kills = (100_000, 10) if FULL else (3_000, 1)
     task = local_task(max_depth=4)
     survive(outside(postgres), task, holders(task, n), part, load, kills, 20)
 
@@ -83,15 +82,15 @@ def test_a_crash_between_aggregation_and_commit_repeats_the_segment(inside, loca
 def test_stopping_gracefully_answers_what_was_sent(outside, local_task, holders, part, load):
     server, task = outside(), local_task()
     body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 40}
-    httpx.post(server.address + "/v1/tasks", json=body, headers=CURATOR, timeout=20)
-    reports = holders(task, 4000)
-    sending = load(server, task, [part(reports, i, i + 10).to_bytes() for i in range(0, 4000, 10)]).start()
+    server.client.post("/v1/tasks", json=body, headers=CURATOR)
+    reports = holders(task, 2000)
+    sending = load(server, task, [part(reports, i, i + 10).to_bytes() for i in range(0, 2000, 10)]).start()
     while len(sending.receipts) < 50:
         time.sleep(0.002)
     server.stop()
     server.start()
     sending.join()
-    status = httpx.get(f"{server.address}/v1/tasks/{task.id}/status", headers=CURATOR, timeout=20).json()
-    assert status["accepted"] == 4000
-    log = (server.log).read_text()
-    assert '"event": "stopped"' in log and "127.0.0.1:5" not in log
+    status = server.client.get(f"/v1/tasks/{task.id}/status", headers=CURATOR).json()
+    assert status["accepted"] == 2000
+    log = server.log.read_text()
+    assert '"event": "stopped"' in log

@@ -7,7 +7,6 @@ import sqlite3
 import threading
 import time
 
-import httpx
 import numpy as np
 import pytest
 
@@ -68,11 +67,11 @@ def test_a_file_that_may_not_grow(outside, local_task):
 
     server, task = outside(limit=small), local_task(max_depth=7)
     body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 40}
-    assert httpx.post(server.address + "/v1/tasks", json=body, headers=CURATOR, timeout=20).status_code == 201
+    assert server.client.post("/v1/tasks", json=body, headers=CURATOR).status_code == 201
     kept, codes = [], set()
     headers = {"Content-Type": "application/vnd.hedgerow.reports+bin; version=1"}
-    for batch in small_batches(task, 80, 100):
-        answer = httpx.post(f"{server.address}/v1/tasks/{task.id}/reports", content=batch.to_bytes(), headers=headers)
+    for batch in small_batches(task, 40, 100):
+        answer = server.client.post(f"/v1/tasks/{task.id}/reports", content=batch.to_bytes(), headers=headers)
         if answer.status_code == 200:
             kept.append(batch)
         else:
@@ -81,12 +80,12 @@ def test_a_file_that_may_not_grow(outside, local_task):
     server.kill()
     server.limit = None
     server.start()
-    status = httpx.get(f"{server.address}/v1/tasks/{task.id}/status", headers=CURATOR, timeout=20).json()
+    status = server.client.get(f"/v1/tasks/{task.id}/status", headers=CURATOR).json()
     assert status["accepted"] == 100 * len(kept)
     expected = Aggregate(task)
     for batch in kept:
         expected.add(batch)
-    model = httpx.get(f"{server.address}/v1/tasks/{task.id}/model", headers=CURATOR, timeout=20).text
+    model = server.client.get(f"/v1/tasks/{task.id}/model", headers=CURATOR).text
     assert model == expected.model().to_json()
 
 
@@ -159,7 +158,7 @@ def test_slow_clients_are_cut_off_and_hold_up_nobody(inside, local_task, holders
 def test_a_client_that_leaves_in_the_middle_leaves_nothing(outside, local_task, holders):
     server, task = outside(), local_task()
     body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 40}
-    httpx.post(server.address + "/v1/tasks", json=body, headers=CURATOR, timeout=20)
+    server.client.post("/v1/tasks", json=body, headers=CURATOR)
     sent = holders(task, 10).to_bytes()
     head = (
         f"POST /v1/tasks/{task.id}/reports HTTP/1.1\r\nHost: x\r\n"
@@ -169,7 +168,7 @@ def test_a_client_that_leaves_in_the_middle_leaves_nothing(outside, local_task, 
     for cut in (1, 30, len(sent) - 1):
         with socket.create_connection(("127.0.0.1", server.port)) as s:
             s.sendall(head + sent[:cut])
-    status = httpx.get(f"{server.address}/v1/tasks/{task.id}/status", headers=CURATOR, timeout=20).json()
+    status = server.client.get(f"/v1/tasks/{task.id}/status", headers=CURATOR).json()
     assert status["accepted"] == 0
     assert "Traceback" not in server.log.read_text()
 

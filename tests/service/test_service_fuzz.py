@@ -3,7 +3,6 @@
 import json
 import struct
 
-import httpx
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -166,7 +165,7 @@ def _check(operation, task_id, seen):
     # Closing may change things, so it only ever gets ids of no task.
     here = "{id}" in operation.path and not operation.path.endswith("/close")
 
-    @settings(max_examples=12, deadline=None, phases=phases, suppress_health_check=quiet, database=None)
+    @settings(max_examples=8, deadline=None, phases=phases, suppress_health_check=quiet, database=None)
     @given(case=operation.as_strategy(), known=st.booleans(), headers=st.sampled_from([{}, CURATOR]))
     def check(case, known, headers):
         if here and known:
@@ -185,11 +184,11 @@ def test_the_description_is_kept(outside, local_task, holders):
     schemathesis = pytest.importorskip("schemathesis")
     server, task = outside(), local_task()
     body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 40}
-    httpx.post(server.address + "/v1/tasks", json=body, headers=CURATOR, timeout=20)
+    server.client.post("/v1/tasks", json=body, headers=CURATOR)
     media = {"Content-Type": "application/vnd.hedgerow.reports+bin; version=1"}
-    url = f"{server.address}/v1/tasks/{task.id}"
-    httpx.post(url + "/reports", content=holders(task, 50).to_bytes(), headers=media, timeout=20)
-    before = httpx.get(url + "/model", headers=CURATOR, timeout=20).text
+    url = f"/v1/tasks/{task.id}"
+    server.client.post(url + "/reports", content=holders(task, 50).to_bytes(), headers=media)
+    before = server.client.get(url + "/model", headers=CURATOR).text
 
     @schemathesis.serializer("application/vnd.hedgerow.reports+bin")
     def binary(ctx, value):
@@ -201,5 +200,5 @@ def test_the_description_is_kept(outside, local_task, holders):
         _check(result.ok(), task.id, seen)
     assert {label for label, _ in seen} == {r.ok().label for r in schema.get_all_operations()}
     assert len(seen) > 20
-    assert httpx.get(url + "/model", headers=CURATOR, timeout=20).text == before
+    assert server.client.get(url + "/model", headers=CURATOR).text == before
     assert server.process.poll() is None

@@ -3,7 +3,6 @@
 import asyncio
 import threading
 
-import httpx
 import numpy as np
 import pytest
 
@@ -130,8 +129,8 @@ def test_backups_move_between_databases(postgres, inside, local_task, holders, t
 def test_a_real_process(postgres, outside, local_task, holders, load, part):
     server, task = outside(postgres), local_task()
     body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 40}
-    assert httpx.post(server.address + "/v1/tasks", json=body, headers=CURATOR, timeout=20).status_code == 201
+    assert server.client.post("/v1/tasks", json=body, headers=CURATOR).status_code == 201
     reports = holders(task, 2000)
     load(server, task, [part(reports, i, i + 50).to_bytes() for i in range(0, 2000, 50)]).start().join()
-    answer = httpx.get(f"{server.address}/v1/tasks/{task.id}/model", headers=CURATOR, timeout=20)
+    answer = server.client.get(f"/v1/tasks/{task.id}/model", headers=CURATOR)
     assert answer.text == Aggregate(task).add(reports).model().to_json()

@@ -89,6 +89,9 @@ class Aggregator:
             except StorageError as error:
                 log("aggregation-failed", level="error", reason=str(error))
                 self._stop.wait(5 * self.every)
+            except Exception as error:  # the thread must live: payloads wait until it works again
+                log("aggregation-failed", level="error", reason=type(error).__name__)
+                self._stop.wait(5 * self.every)
 
     def turn(self) -> int:
         """Aggregate all that waits, finish closed tasks; return the number of reports aggregated."""
@@ -135,15 +138,15 @@ class Aggregator:
 
     def _pending(self, connection: Connection, number: int) -> list[Any]:
         """Return whole uploads up to the size of a segment."""
-        taken: list[Any] = []
+        taken: list[int] = []
         n = 0
-        query = sa.select(uploads).where(uploads.c.task == number).order_by(uploads.c.seq).limit(500)
-        for upload in connection.execute(query):
-            if taken and n + upload.n > _SEGMENT:
+        own = sa.select(uploads.c.seq, uploads.c.n).where(uploads.c.task == number)
+        for seq, size in connection.execute(own.order_by(uploads.c.seq).limit(500)):
+            if taken and n + size > _SEGMENT:
                 break
-            taken.append(upload)
-            n += upload.n
-        return taken
+            taken.append(seq)
+            n += size
+        return list(connection.execute(sa.select(uploads).where(uploads.c.seq.in_(taken))))
 
     def _finish(self, number: int) -> None:
         """Forget ids and tokens of a task that was closed: nothing can be sent to it any more."""

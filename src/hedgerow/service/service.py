@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Service", "digest_of"]
 
+_MANY = 100_000
 _ADD_REFUSAL = sa.text(
     "INSERT INTO refusals (task, code, n) VALUES (:task, :code, :n) "
     "ON CONFLICT (task, code) DO UPDATE SET n = refusals.n + excluded.n"
@@ -268,10 +269,17 @@ class Service:
         kind = collection.kind
         if not isinstance(kind, Summed):
             raise Problem("not-available", "This task delivers its reports as a data set; see /data.")
+        while self._pending(collection) > _MANY and self.aggregator.segment(collection.number):
+            pass  # a backlog is worked off first, a segment at a time
         with self.database.read() as connection:
             sums = connection.execute(sa.select(partials.c.sums).where(partials.c.task == collection.number)).scalar()
             pending = connection.execute(sa.select(uploads).where(uploads.c.task == collection.number)).all()
         return add_rows(kind, kind.aggregate(sums or b""), list(pending))
+
+    def _pending(self, collection: Collection) -> int:
+        query = sa.select(sa.func.coalesce(sa.func.sum(uploads.c.n), 0)).where(uploads.c.task == collection.number)
+        with self.database.read() as connection:
+            return int(connection.execute(query).scalar_one())
 
     def rows(self, collection: Collection) -> tuple[Any, bool]:
         """Return every kept row of a task that delivers a data set, and whether any is of a simulation."""
