@@ -68,9 +68,12 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read every file, add, write the model."""
+    from hedgerow.commands.assisted_files import aggregate_assisted, read_assisted
     from hedgerow.protocol.task import LocalTask
 
     check_output(arguments, [arguments.task, *arguments.reports, *(arguments.first or [])])
+    if (assisted := read_assisted(arguments.task)) is not None:
+        return aggregate_assisted(arguments, assisted)
     task = read_task(arguments.task)
     if not isinstance(task, LocalTask):
         from hedgerow.commands.semi_aggregate import run_semi

@@ -71,6 +71,13 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--n-holders", type=_whole, metavar="N", help="how many are expected to answer (default: 10 a public record)"
     )
+    parser.add_argument(
+        "--assisted",
+        nargs="?",
+        const="auto",
+        choices=("auto", "compact"),
+        help="start from the best public model: holders report where it is wrong; 'compact': a model of at most 200 kB",
+    )
     parser.add_argument("--title", default="", help="what holders are asked, in words")
     _add_two_rounds(parser)
     add_output(parser, "the task, JSON")
@@ -99,6 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.private_columns is not None or arguments.personal or arguments.hide_mask:
         from hedgerow.commands.semi_design import run_semi
 
+        if arguments.assisted:
+            raise HedgerowError("--assisted is for tasks of one round; leave it out, or the options of two rounds.")
         return run_semi(arguments)
     return _run_local(arguments)
 
@@ -113,6 +122,10 @@ def _run_local(arguments: argparse.Namespace) -> int:
         if given:
             raise HedgerowError(f"{option} is for two rounds; add --private-columns, --personal or --hide-mask.")
     check_output(arguments, [arguments.public])
+    if arguments.assisted:
+        from hedgerow.commands.assisted_files import design_task
+
+        return design_task(arguments)
     X, y, bounds = read_public(arguments)
     task = LocalTask.design(
         X,

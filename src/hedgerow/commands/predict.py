@@ -41,6 +41,8 @@ def register(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Predict in blocks of rows."""
     from hedgerow.commands.anova_files import new_names, predict_anova, read_anova
+    from hedgerow.commands.assisted_files import predict_assisted
+    from hedgerow.commands.assisted_files import read_model as read_assisted_model
     from hedgerow.commands.tables import Table
 
     check_output(arguments, [arguments.model, arguments.new])
@@ -48,6 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
         table = Table(arguments.new)
         table.require(central.space.names, "that the model asks for")
         return predict_anova(arguments, central, table, _untaken(arguments, table, new_names(arguments, central)))
+    if (assisted := read_assisted_model(arguments.model)) is not None:
+        table = Table(arguments.new)
+        table.require(assisted.task.space.names, "that the model asks for")
+        new = _untaken(arguments, table, _new_names(arguments, cast("Any", assisted)))
+        return predict_assisted(arguments, assisted, table, new)
     model = read_any_model(arguments.model)
     table = Table(arguments.new)
     table.require(model.task.partition.space.names, "that the model asks for")

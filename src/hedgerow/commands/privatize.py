@@ -63,9 +63,12 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Privatise, for the kind of task that was published."""
+    from hedgerow.commands.assisted_files import privatize_assisted, read_assisted
     from hedgerow.protocol.task import LocalTask
 
     check_output(arguments, [arguments.task, arguments.private])
+    if (assisted := read_assisted(arguments.task)) is not None:
+        return privatize_assisted(arguments, assisted)
     task = read_task(arguments.task)
     if not isinstance(task, LocalTask):
         from hedgerow.commands.semi_privatize import run_semi

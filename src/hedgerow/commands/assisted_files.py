@@ -1,0 +1,215 @@
+"""Assisted tasks and models in files: a public model travels in the task, and reports say where it is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from typing import TYPE_CHECKING, Any, cast
+
+from hedgerow.commands.files import Progress, naming, output, report, warn, write_text
+from hedgerow.errors import HedgerowError
+
+if TYPE_CHECKING:
+    from hedgerow.commands.tables import Table
+    from hedgerow.protocol.assisted import AssistedModel, AssistedTask
+    from hedgerow.protocol.report import Reports
+
+__all__ = ["aggregate_assisted", "design_task", "predict_assisted", "privatize_assisted", "read_assisted", "read_model"]
+
+TASK, MODEL = "hedgerow/assisted-task", "hedgerow/assisted-model"
+
+
+def _content(path: str, kind: str) -> Any:
+    """Return the JSON object in a file if it is of this kind, else None: whoever reads it next says what is wrong."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if kind.encode() not in data:
+        return None
+    try:
+        content = json.loads(data)
+    except ValueError:
+        return None
+    return content if isinstance(content, dict) and content.get("format") == kind else None
+
+
+def read_assisted(path: str) -> AssistedTask | None:
+    """Return the assisted task in a file, or None if the file holds something else."""
+    if (content := _content(path, TASK)) is None:
+        return None
+    from hedgerow.protocol.assisted import AssistedTask
+
+    with naming(path):
+        return AssistedTask.from_dict(content)
+
+
+def read_model(path: str) -> AssistedModel | None:
+    """Return the assisted model in a file, or None if the file holds something else."""
+    if (content := _content(path, MODEL)) is None:
+        return None
+    from hedgerow.protocol.assisted import AssistedModel
+
+    with naming(path):
+        return AssistedModel.from_dict(content)
+
+
+def design_task(arguments: argparse.Namespace) -> int:
+    """Fit the public model, design the task, write it."""
+    from hedgerow.commands.schema import read_public
+    from hedgerow.local.assisted import design_assisted
+
+    if arguments.label_bounds is None:
+        raise HedgerowError("--assisted is for a numeric label: give its --label-bounds.")
+    X, y, bounds = read_public(arguments)
+    text = [name for name in X.columns if X[name].dtype == object]
+    task = design_assisted(
+        X, y, epsilon=arguments.epsilon, label_bounds=arguments.label_bounds, base=arguments.assisted,
+        n_holders=arguments.n_holders or 10 * len(y), target=arguments.target, feature_bounds=bounds,
+        categorical_features=text or None,
+    )  # fmt: skip
+    write_text(arguments.output, task.to_json() + "\n")
+    summary = {
+        "output": arguments.output,
+        "task": task.id,
+        "epsilon": task.to_dict()["epsilon"],
+        "public_model_bytes": task.base.n_bytes,
+        "n_trees": len(task.shares),
+        "n_leaves": max(task.trees.n_leaves),
+        "radius": task.radius,
+        "public_mse": task.residuals.mean_square,
+        "report_bytes": 18 + task.encoding.width,
+        "guarantee": task.guarantee.to_dict(),
+    }
+    lines = [
+        f"{task} -> {arguments.output}",
+        f"the public model's squared error on public records it has not seen: {task.residuals.mean_square:.4g}",
+        str(task.guarantee),
+    ]
+    report(arguments, summary, lines)
+    return 0
+
+
+def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask) -> int:
+    """Privatise in blocks of rows."""
+    from dataclasses import replace
+
+    from hedgerow.commands.batches import PARQUET, BytesBatch, ParquetBatch
+    from hedgerow.commands.tables import Table
+    from hedgerow.protocol.assisted import assist_many
+    from hedgerow.randomness import as_randomness
+
+    _refuse(arguments, {"secrets": None, "mask": None, "resume": False})
+    table, source = Table(arguments.private), as_randomness(arguments.seed)
+    table.require([*task.space.names, task.target], "that the task asks for")
+    if source.simulation:
+        warn(arguments, "--seed is for simulation: whoever knows the seed can take the noise away; nobody is protected")
+    if math.isinf(task.epsilon):
+        warn(arguments, "the task's epsilon is infinite: reports hold the truth; nobody is protected")
+    kind: Any = ParquetBatch if arguments.output.lower().endswith(PARQUET) else BytesBatch
+    with (
+        output(arguments.output) as file,
+        kind(file, cast("Any", task), source.simulation) as batch,
+        Progress("privatising") as progress,
+    ):
+        for block in table.blocks():
+            X, y = block.frame(task.space), block.numbers(task.target)
+            with naming(arguments.private):
+                batch.add(assist_many(task, X, y, source))
+            progress.update(batch.n, table.share)
+        batch.finish()
+    guarantee = replace(task.guarantee, simulation=source.simulation)
+    summary = {
+        "output": arguments.output,
+        "task": task.id,
+        "n_reports": batch.n,
+        "report_bytes": 18 + task.encoding.width,
+        "simulation": source.simulation,
+        "guarantee": guarantee.to_dict(),
+    }
+    report(arguments, summary, [f"{batch.n:,} reports to task {task.id[:12]} -> {arguments.output}", str(guarantee)])
+    return 0
+
+
+def aggregate_assisted(arguments: argparse.Namespace, task: AssistedTask) -> int:
+    """Add reports up, each of them once, and write the model."""
+    from hedgerow.protocol.assisted import AssistedAggregate
+
+    refused = {"first": None, "shrink": None, "fallback": None, "checkpoint": None, "scheduler": None}
+    _refuse(arguments, {**refused, "engine": "files"})
+    total, seen, n_copies = AssistedAggregate(task), set[bytes](), 0
+    for path in arguments.reports:
+        with naming(path):
+            reports = _reports(task, path)
+            fresh = []
+            for i, token in enumerate(reports.tokens):
+                if (key := token.tobytes()) not in seen:
+                    seen.add(key)
+                    fresh.append(i)
+            n_copies += len(reports) - len(fresh)
+            if n_copies and arguments.copies == "refuse":
+                raise HedgerowError("a report is there twice; --copies drop counts it once.")
+            total.add(type(reports)(reports.task, reports.tokens[fresh], reports.payloads[fresh], reports.simulation))
+    if not total.n_reports:
+        raise HedgerowError("there are no reports in these files, and so no model; give at least one report.")
+    model = total.model()
+    write_text(arguments.output, model.to_json() + "\n")
+    whole, leaves = model.factors
+    summary = {
+        "output": arguments.output,
+        "task": task.id,
+        "n_reports": model.n_reports,
+        "n_files": len(arguments.reports),
+        "n_copies": n_copies,
+        "kept_overall": whole,
+        "kept_by_leaf": leaves,
+        "simulation": model.simulation,
+        "guarantee": model.guarantee.to_dict(),
+    }
+    kept = f"kept {whole:.0%} of the overall correction and {leaves:.0%} of those by leaf"
+    nothing = "the reports carry no evidence against the public model: it predicts alone"
+    lines = [f"{model.n_reports:,} reports -> {arguments.output}", kept if model.gate else nothing]
+    report(arguments, summary, [*lines, str(model.guarantee)])
+    return 0
+
+
+def _reports(task: AssistedTask, path: str) -> Reports:
+    from hedgerow.commands.batches import PARQUET
+    from hedgerow.protocol.report import Reports
+
+    if path.lower().endswith(PARQUET):
+        return Reports.from_parquet(cast("Any", task), path)
+    with open(path, "rb") as file:
+        return Reports.from_bytes(cast("Any", task), file.read())
+
+
+def predict_assisted(arguments: argparse.Namespace, model: AssistedModel, table: Table, new: list[str]) -> int:
+    """Predict in blocks of rows."""
+    from hedgerow.commands.predictions import CsvPredictions, ParquetPredictions
+
+    n, space = 0, model.task.space
+    with output(arguments.output) as file, Progress("predicting") as progress:
+        to_parquet = arguments.output.lower().endswith((".parquet", ".pq"))
+        writer = ParquetPredictions(file, space) if to_parquet else CsvPredictions(file, table.names, new)
+        for block in table.blocks():
+            frame = block.frame(space)
+            ends = [] if arguments.interval is None else [*model.predict_interval(frame, arguments.interval)]
+            writer.add(block, dict(zip(new, [*ends, model.predict(frame)], strict=True)))
+            n += len(block)
+            progress.update(n, table.share)
+        writer.finish()
+    summary = {
+        "output": arguments.output,
+        "task": model.task.id,
+        "n_rows": n,
+        "columns": [*table.names, *new],
+        "interval": arguments.interval,
+        "simulation": model.simulation,
+    }
+    report(arguments, summary, [f"{n:,} predictions -> {arguments.output}"])
+    return 0
+
+
+def _refuse(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
+    for option, default in options.items():
+        if getattr(arguments, option, default) != default:
+            raise HedgerowError(f"--{option} is not for assisted tasks; leave it out.")

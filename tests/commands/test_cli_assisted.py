@@ -1,0 +1,50 @@
+"""Assisted tasks from the command line: design, privatize, aggregate, predict."""
+
+import json
+
+import numpy as np
+import pytest
+
+from hedgerow.protocol.assisted import AssistedModel, AssistedTask, simulate_assisted
+
+DESIGN = ["design", "public.csv", "--target", "kwh", "--epsilon", "4", "--label-bounds", "0:60", "--features",
+          "area,people", "-o", "task.json"]  # fmt: skip
+
+
+@pytest.fixture
+def task(shell):
+    return json.loads(shell.ok(*DESIGN, "--assisted", "compact", "--json"))
+
+
+def test_files_give_what_python_gives(shell, task):
+    published = AssistedTask.from_json((shell.folder / "task.json").read_text())
+    assert published.id == task["task"] and task["public_model_bytes"] <= 200_000
+    sent = json.loads(shell.ok("privatize", "task.json", "private.csv", "--seed", "1", "-o", "r.bin", "--json"))
+    assert sent["report_bytes"] == 18 + published.encoding.width
+    made = json.loads(shell.ok("aggregate", "task.json", "r.bin", "r.bin", "-o", "m.json", "--json"))
+    assert made["n_reports"] == made["n_copies"] == sent["n_reports"] and made["simulation"]
+    model = AssistedModel.from_json((shell.folder / "m.json").read_text())
+    rows = shell.rows("private.csv")
+    columns = {name: np.array([float(r[i]) for r in rows[1:]]) for i, name in enumerate(rows[0]) if name in
+               ("area", "people", "kwh")}  # fmt: skip
+    X = np.column_stack([columns[n] for n in published.space.names])
+    assert simulate_assisted(published, X, columns["kwh"], 1).n_reports == model.n_reports
+    shell.ok("predict", "m.json", "private.csv", "--interval", "0.9", "--name", "guess", "-o", "out.csv")
+    out = shell.rows("out.csv")
+    assert out[0][-3:] == ["guess_low", "guess_high", "guess"]
+    assert np.allclose([float(r[-1]) for r in out[1:]], model.predict(X))
+
+
+def test_reports_to_another_task_and_options_of_others_are_refused(shell, task):
+    shell.ok("privatize", "task.json", "private.csv", "--seed", "1", "-o", "r.bin")
+    assert "--mask" in shell.fails("privatize", "task.json", "private.csv", "--mask", "m.csv", "-o", "x.bin")
+    assert "--fallback" in shell.fails("aggregate", "task.json", "r.bin", "--fallback", "blend", "-o", "m.json")
+    assert "twice" in shell.fails("aggregate", "task.json", "r.bin", "r.bin", "--copies", "refuse", "-o", "m.json")
+    (shell.folder / "cut.bin").write_bytes((shell.folder / "r.bin").read_bytes()[:-1])
+    assert "cut.bin" in shell.fails("aggregate", "task.json", "cut.bin", "-o", "m.json")
+
+
+def test_assisted_tasks_have_one_round_and_numbers(shell):
+    assert "--assisted" in shell.fails(*DESIGN, "--assisted", "--personal")
+    command = ["design", "public.csv", "--target", "use", "--epsilon", "4", "--classes", "low,high"]
+    assert "--label-bounds" in shell.fails(*command, "--assisted", "-o", "task.json")
