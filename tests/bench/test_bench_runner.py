@@ -1,5 +1,6 @@
 """A run can be killed at any moment, spread over processes, or run twice at once: the same results, each once."""
 
+import dataclasses
 import json
 import math
 import os
@@ -18,7 +19,7 @@ from hedgerow.bench.export import export, load_rows, open_results
 from hedgerow.bench.progress import Progress
 from hedgerow.bench.results import Results
 from hedgerow.bench.runner import bundles, compute, missing, run
-from hedgerow.bench.tidy import Row, best_rows, rows_of, summarise
+from hedgerow.bench.tidy import Row, best_rows, kept_rows, rows_of, summarise
 from hedgerow.errors import HedgerowError
 
 TOY = Experiment(
@@ -160,6 +161,16 @@ def test_torn_and_foreign_lines_are_skipped_and_the_first_of_a_key_counts(tmp_pa
     assert ("A", 4) not in Results(path)
 
 
+def test_results_of_another_form_are_shown_and_stand_ins_are_computed_again(tmp_path):
+    results = Results(tmp_path / "r.jsonl")
+    results.remember(("A", 1), 1.0)
+    results.remember(("A", 2), 2.0, stand_in=True)
+    assert dict(results) == {("A", 1): 1.0, ("A", 2): 2.0} and results.stand_ins == 1
+    assert ("A", 1) in results and ("A", 2) not in results
+    assert results.add(("A", 2), 3.0) and not results.add(("A", 1), 3.0)
+    assert dict(results) == {("A", 1): 1.0, ("A", 2): 3.0} and results.stand_ins == 0
+
+
 def test_minutes_stop_a_run_and_bundles_share_what_they_say(cells, tmp_path):
     results = run(TOY, folder=tmp_path / "none", minutes=-1, quiet=True)
     assert len(results) == 0
@@ -192,6 +203,7 @@ def test_committed_files_are_enough_and_are_not_made_smaller(cells, tmp_path):
     (tmp_path / "toy.jsonl").unlink()
     kept = load_rows(TOY, tmp_path)
     best = best_rows(rows, summarise(rows))
+    assert len(best) < len(rows)
     assert [r._replace(value=0.0) for r in kept] == [r._replace(value=0.0) for r in best]
     assert [r.value for r in kept] == pytest.approx([r.value for r in best], rel=1e-9)
     assert [s.parameter for s in summarise(kept)] == [s.parameter for s in summarise(rows)]
@@ -199,6 +211,17 @@ def test_committed_files_are_enough_and_are_not_made_smaller(cells, tmp_path):
     with pytest.raises(HedgerowError, match="would be lost"):
         export(TOY, tmp_path)
     assert load_rows(TOY, tmp_path) and export(TOY, tmp_path, replacing=True)
+
+
+@pytest.mark.parametrize("choose", ["lowest", "highest", "none"])
+def test_searching_lists_before_they_become_rows_changes_nothing(cells, tmp_path, choose):
+    toy = dataclasses.replace(TOY, choose=choose)
+    results = [*run(toy, folder=tmp_path, quiet=True), (("A", 7, "", 1.0, "trees"), {"m": [0.5, 0.5, 0.5]})]
+    rows = rows_of(toy, results)
+    assert kept_rows(toy, results) == best_rows(rows, summarise(rows, choose))
+    assert kept_rows(dataclasses.replace(toy, keep="all"), results) == rows
+    tied = [(("A", r, "", 1.0, "trees"), {"m": [0.5, 0.5, 0.5]}) for r in range(2)]
+    assert {r.parameter for r in kept_rows(toy, tied)} == {s.parameter for s in summarise(rows_of(toy, tied), choose)}
 
 
 def test_only_parameters_of_all_repeats_compete():

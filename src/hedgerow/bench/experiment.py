@@ -139,6 +139,8 @@ class Experiment:
         ``"module:function"`` that writes pages: called with the experiment, its rows and a folder.
     legacy : str
         ``"module:function"`` that yields (key, value, seconds) of results kept in an older form in a folder.
+    renew : bool
+        Whether results in the older form only stand in until they are computed again.
     store : str
         Stem of the file of raw results, if it is not the name.
     keep : {"best", "all"}
@@ -176,6 +178,7 @@ class Experiment:
     bundle: tuple[str, ...] = ("dataset", "repeat", "setting", "group")
     page: str = ""
     legacy: str = ""
+    renew: bool = False
     store: str = ""
     keep: str = "best"
     notes: str = ""

@@ -22,7 +22,7 @@ from typing import Any
 
 from hedgerow.bench.experiment import Experiment, call
 from hedgerow.bench.results import Results
-from hedgerow.bench.tidy import Row, Summary, best_rows, rows_of, summarise
+from hedgerow.bench.tidy import Row, Summary, kept_rows, summarise
 from hedgerow.errors import HedgerowError
 
 __all__ = [
@@ -108,7 +108,7 @@ def open_results(experiment: Experiment, folder: Path = FOLDER) -> Results:
     results = Results(raw_path(experiment, folder))
     if experiment.legacy:
         for key, value, seconds in call(experiment.legacy)(experiment, folder):
-            results.remember(key.write(), value, seconds)
+            results.remember(key.write(), value, seconds, stand_in=experiment.renew)
     return results
 
 
@@ -118,10 +118,10 @@ def committed(name: str, folder: Path = FOLDER) -> Path:
 
 
 def load_rows(experiment: Experiment, folder: Path = FOLDER) -> list[Row]:
-    """Return the rows of an experiment: raw results if there are any here, else the committed ones, else none."""
+    """Return the rows of an experiment: from raw results if there are any here, else from the committed file."""
     results = open_results(experiment, folder)
     if len(results):
-        return rows_of(experiment, results)
+        return kept_rows(experiment, results)
     path = committed(experiment.name, folder)
     return read_rows(experiment.name, path) if path.exists() else []
 
@@ -135,13 +135,13 @@ def export(experiment: Experiment, folder: Path = FOLDER, *, replacing: bool = F
     results = open_results(experiment, folder)
     if not len(results):
         raise HedgerowError(f"no results of {experiment.name} in {folder}: run 'hedgerow bench run {experiment.name}'.")
-    rows = rows_of(experiment, results)
+    rows = kept_rows(experiment, results)
     summaries = summarise(rows, experiment.choose)
     paths = [committed(experiment.name, folder), folder / "data" / f"{experiment.name}.json",
              folder / f"{experiment.name}.csv"]  # fmt: skip
     if not replacing:
         _check_nothing_lost(experiment, rows, paths[0])
-    write_rows(rows if experiment.keep == "all" else best_rows(rows, summaries), paths[0])
+    write_rows(rows, paths[0])
     replace(paths[1], (json.dumps(_made_with(experiment, results), indent=1) + "\n").encode())
     write_summary(summaries, paths[2])
     return paths
@@ -171,6 +171,7 @@ def _made_with(experiment: Experiment, results: Results) -> dict[str, Any]:
     return {
         "experiment": experiment.name,
         "cells": len(results),
+        "cells_of_earlier_runs": results.stand_ins,
         "cpu_seconds": round(math.fsum(results.seconds.values()), 1),
         "cells_with_time": len(results.seconds),
         "runs": results.runs,

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hedgerow.bench.datasets import data_folder
-from hedgerow.bench.experiment import Experiment
+from hedgerow.bench.experiment import Experiment, Key
 from hedgerow.bench.experiments.lpdt import EPSILONS, REPORTS
 from hedgerow.bench.export import load_rows, replace
 from hedgerow.bench.tidy import Row, Summary, summarise
 
-__all__ = ["by_cell", "markdown", "paper_figures", "write_page"]
+__all__ = ["by_cell", "legacy", "markdown", "paper_figures", "write_page"]
 
 TARGET = ("ABA", "AIR", "AQU", "CCP", "CON", "CPU", "FIS", "HOU", "RED", "WHI")
 _HIGH, _LOW = (4.0, 6.0, 8.0), (0.5, 1.0, 2.0)
@@ -28,6 +29,18 @@ _OTHER_SCALE = ("CBM",)
 
 Table = dict[tuple[str, str, str], Summary]
 """By data set, method and epsilon (as text; empty where it does not matter)."""
+
+
+def legacy(experiment: Experiment, folder: Path) -> Iterator[tuple[Key, Any, None]]:
+    """Yield results kept by (data set, repeat, group), all epsilons together."""
+    groups, path = {g.name for g in experiment.groups}, folder / "lpdt.jsonl"
+    for line in path.read_text().splitlines() if path.exists() else ():
+        item = json.loads(line)
+        code, repeat, group = item["key"]
+        epsilons = sorted({e for errors in item["value"].values() for e in errors}) if group in groups else ()
+        for epsilon in epsilons:
+            value = {method: errors[epsilon] for method, errors in item["value"].items()}
+            yield Key(code, repeat, "", float(epsilon or 0), group), value, None
 
 
 def by_cell(rows: Iterable[Row]) -> Table:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hedgerow.bench.experiment import Experiment, Key, Selection
+from hedgerow.bench.printed import Printed, namesake
 from hedgerow.bench.table_forms import to_csv, to_latex, to_markdown
 from hedgerow.bench.tables import Table, tabulate
 from hedgerow.bench.tidy import Row, Summary, summarise
@@ -34,10 +35,13 @@ def declaration(experiment: Experiment) -> str:
     return "\n".join([*lines, *([f"notes      {e.notes}"] if e.notes else [])])
 
 
-def completeness(experiment: Experiment, done: set[Key]) -> str:
+def completeness(experiment: Experiment, done: set[Key], stand_ins: int = 0) -> str:
     """Return how many of the cells that a run with the defaults has were computed, and how many beyond."""
     wanted = set(experiment.keys())
     lines = [f"cells      {len(wanted & done)} of {len(wanted)} done, {len(done - wanted)} more"]
+    lines += (
+        [f"           {stand_ins} of them are of an earlier run, until they are computed again"] if stand_ins else []
+    )
     for dataset in experiment.datasets if wanted - done else ():
         keys = set(experiment.keys(Selection(datasets=(dataset,))))
         if keys - done:
@@ -45,25 +49,31 @@ def completeness(experiment: Experiment, done: set[Key]) -> str:
     return "\n".join(lines)
 
 
-def named_tables(experiment: Experiment, rows: list[Row]) -> Iterator[tuple[str, Table]]:
-    """Yield tables with their titles: one for each setting, metric and epsilon; curves have their axis as rows."""
+def named_tables(
+    experiment: Experiment, rows: list[Row], printed: Iterable[Printed] = ()
+) -> Iterator[tuple[str, Table]]:
+    """Yield tables with their titles: one for each setting, metric and epsilon; curves have their axis as rows.
+
+    Figures that a paper printed for the same cell stand beside ours (not those of HistOfTree, which are ratios).
+    """
+    paper = [p for p in printed if p.experiment == experiment.name != "histoftree"]
     found = summarise(rows, experiment.choose)
     free = [s for s in found if s.epsilon is None and s.x is None]
     rest = sorted((s for s in found if s not in free), key=_place)
     if not rest and free:
-        yield f"{experiment.name}", _table(experiment, free)
+        yield f"{experiment.name}", _table(experiment, free, paper)
     for (setting, metric, epsilon, axis), group in itertools.groupby(rest, _place):
         chosen = list(group)
         beside = [s for s in free if s.metric == metric and s.setting in (setting, "both")] if not axis else []
         title = ", ".join(filter(None, [experiment.name, setting, f"epsilon {epsilon:g}" if epsilon else "", metric]))
-        yield title, _table(experiment, [*chosen, *beside])
+        yield title, _table(experiment, [*chosen, *beside], paper)
 
 
 def _place(s: Summary) -> tuple[str, str, float, bool]:
     return s.setting, s.metric, s.epsilon or 0.0, s.x is not None
 
 
-def _table(experiment: Experiment, chosen: list[Summary]) -> Table:
+def _table(experiment: Experiment, chosen: list[Summary], printed: list[Printed]) -> Table:
     order = {name: i for i, name in enumerate(experiment.datasets)}
     chosen = sorted(chosen, key=lambda s: (order.get(s.dataset, 0), s.x or 0.0))
     columns = [m for m in experiment.methods if any(s.method == m for s in chosen)]
@@ -75,7 +85,10 @@ def _table(experiment: Experiment, chosen: list[Summary]) -> Table:
     def row(s: Summary) -> str:
         return s.dataset if s.x is None else f"{s.x:g}" if single else f"{s.dataset} {s.x:g}"
 
-    return tabulate(chosen, row=row, columns=columns, better=better, compete=private, family=_family)
+    known = {(p.setting, p.dataset, p.method, p.epsilon): p.value for p in printed}
+    places = ((s, (s.setting, s.dataset, namesake(s.method), s.epsilon)) for s in chosen if s.x is None)
+    paper = {(row(s), s.method): known[place] for s, place in places if place in known}
+    return tabulate(chosen, row=row, columns=columns, better=better, compete=private, family=_family, paper=paper)
 
 
 def _family(method: str) -> str:
@@ -103,7 +116,8 @@ def render(tables: Iterator[tuple[str, Table]], form: str) -> str:
 
 def _text(table: Table) -> str:
     """Return a table for a terminal: the best of a row has a plus sign, a star where it is significantly so."""
-    from hedgerow.bench.table_forms import number
+    from hedgerow.bench.printed import Printed, namesake
+from hedgerow.bench.table_forms import number
 
     cells = [[table.corner, *table.columns]]
     for label, entries in table.rows:

@@ -11,7 +11,10 @@ import numpy as np
 
 from hedgerow.bench.experiment import Experiment, Key, call
 
-__all__ = ["Row", "Summary", "best_rows", "rows_of", "standard", "summarise"]
+__all__ = ["Row", "Summary", "best_rows", "kept_rows", "rows_of", "standard", "summarise"]
+
+
+_STANDARD = "hedgerow.bench.tidy:standard"
 
 
 class Row(NamedTuple):
@@ -94,6 +97,43 @@ def rows_of(experiment: Experiment, results: Iterable[tuple[Any, Any]]) -> list[
     tidy = call(experiment.tidy)
     found = [row for key, value in results for row in tidy(experiment, Key.read(key), value)]
     return sorted(found, key=_order)
+
+
+def kept_rows(experiment: Experiment, results: Iterable[tuple[Any, Any]]) -> list[Row]:
+    """Return the rows that are committed: those of the chosen parameters, or all if the experiment says so.
+
+    The same as :func:`best_rows` of everything, but lists over a grid are searched before they become rows: a large
+    table has millions.
+    """
+    if experiment.keep == "all":
+        return rows_of(experiment, results)
+    lists: dict[tuple[Any, ...], dict[int, list[float]]] = defaultdict(dict)
+    rest = []
+    for raw, value in results:
+        key = Key.read(raw)
+        grids = experiment.tidy == _STANDARD and experiment.choose != "none"
+        found = {m for m, v in value.items() if isinstance(v, list) and experiment.grid(m)} if grids else set()
+        for method in found:
+            lists[key.dataset, key.setting, key.epsilon, key.group, method].setdefault(key.repeat, value[method])
+        rest.append((raw, {m: v for m, v in value.items() if m not in found} if found else value))
+    rows = rows_of(experiment, rest)
+    rows = best_rows(rows, summarise(rows, experiment.choose))
+    for (dataset, setting, epsilon, group, method), scores in lists.items():
+        where = _best_place(experiment, method, scores)
+        for repeat, values in scores.items():
+            key = Key(dataset, repeat, setting, epsilon, group)
+            rows += standard(experiment, key, {method: {where[1]: values[where[0]]}})
+    return sorted(rows, key=_order)
+
+
+def _best_place(experiment: Experiment, method: str, scores: dict[int, list[float]]) -> tuple[int, str]:
+    """Return the place in the grid, and the name, of the parameter that :func:`summarise` would choose."""
+    grid = experiment.grid(method)
+    assert grid is not None
+    table, sign = np.array(list(scores.values())), -1.0 if experiment.choose == "highest" else 1.0
+    names = sorted((name, i) for i, name in enumerate(grid.points()))
+    name, i = min(names, key=lambda place: sign * math.fsum(table[:, place[1]]))
+    return i, name
 
 
 def _order(row: Row) -> tuple[Any, ...]:

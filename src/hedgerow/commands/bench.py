@@ -110,18 +110,20 @@ def _show(arguments: argparse.Namespace) -> int:
         return 0
     from hedgerow.bench.experiment import Key
     from hedgerow.bench.export import committed, load_rows, open_results
+    from hedgerow.bench.printed import read_printed
     from hedgerow.bench.show import completeness, declaration, named_tables, render
 
     if arguments.format == "text":
         print(declaration(experiment))
         results = open_results(experiment, folder)
         if len(results) or not committed(experiment.name, folder).exists():
-            print(completeness(experiment, {Key.read(key) for key, _ in results}))
+            print(completeness(experiment, {Key.read(key) for key, _ in results}, results.stand_ins))
         else:
             print(f"results    from {committed(experiment.name, folder)}")
         print()
     if not arguments.no_tables:
-        print(render(named_tables(experiment, load_rows(experiment, folder)), arguments.format), end="")
+        tables = named_tables(experiment, load_rows(experiment, folder), read_printed(folder))
+        print(render(tables, arguments.format), end="")
     return 0
 
 

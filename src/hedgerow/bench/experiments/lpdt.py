@@ -43,6 +43,8 @@ TABLE_2 = Experiment(
     ),
     compute="hedgerow.bench.lpdt_methods:compute",
     bundle=("dataset", "repeat"),
+    legacy="hedgerow.bench.lpdt_table:legacy",
+    renew=True,
     page="hedgerow.bench.lpdt_table:write_page",
 )
 
