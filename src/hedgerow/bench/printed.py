@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hedgerow.bench.tables import Table, tabulate
 from hedgerow.bench.tidy import Summary
 
-__all__ = ["Printed", "beside_the_paper", "collect", "over", "read_printed", "write_printed"]
+__all__ = ["Printed", "beside_the_paper", "collect", "namesake", "over", "read_printed", "write_printed"]
 
 FILE = Path("data") / "printed.csv"
 
@@ -112,9 +112,14 @@ def beside_the_paper(
     cells = [s for s in summaries if s.epsilon in (epsilon, None)]
     known = {(p.dataset, p.method): p.value for p in printed if p.epsilon in (epsilon, None)}
     methods = dict.fromkeys(s.method for s in cells)
-    paper = {(d, m): v for (d, plain), v in known.items() for m in methods if _namesake(m) == plain}
+    paper = {(d, m): v for (d, plain), v in known.items() for m in methods if namesake(m) == plain}
     return tabulate(cells, paper=paper, **options)  # type: ignore[arg-type]
 
 
-def _namesake(method: str) -> str:
+def namesake(method: str) -> str:
+    """Return the method whose printed figure a variant is set beside.
+
+    >>> namesake("LPDT-M+blend"), namesake("HistOfTree-ME (9)")
+    ('LPDT-M', 'HistOfTree-ME')
+    """
     return method.removesuffix(" (9)").split("+")[0]
