@@ -9,7 +9,7 @@ from hedgerow.bench.experiment import Experiment, Group
 __all__ = ["EXPERIMENTS"]
 
 EPSILONS = (0.05, 0.1, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, math.inf)
-_MECHANISMS = ("RPWithPrior", "auto", "RRonBins", "Unbiased", "Laplace", "Staircase", "Gaussian")
+_MECHANISMS = ("RPWithPrior", "auto", "Optimal", "RRonBins", "Unbiased", "Laplace", "Staircase", "Gaussian")
 
 LABEL = Experiment(
     name="label",
