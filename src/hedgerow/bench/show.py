@@ -116,8 +116,7 @@ def render(tables: Iterator[tuple[str, Table]], form: str) -> str:
 
 def _text(table: Table) -> str:
     """Return a table for a terminal: the best of a row has a plus sign, a star where it is significantly so."""
-    from hedgerow.bench.printed import Printed, namesake
-from hedgerow.bench.table_forms import number
+    from hedgerow.bench.table_forms import number
 
     cells = [[table.corner, *table.columns]]
     for label, entries in table.rows:
