@@ -55,6 +55,11 @@ def _cpu() -> str:
     return names[0] if names else platform.processor()
 
 
+def _save(path: Path, results: dict[str, object]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1) + "\n")
+
+
 def main() -> None:
     """Run, print and save."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed of Hedgerow, as ratios.")
@@ -70,8 +75,7 @@ def main() -> None:
             print(row, flush=True)
             saved.append(asdict(row) | {"met": row.met})
         print()
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps({"machine": about, "quick": options.quick, "rows": saved}, indent=1) + "\n")
+        _save(options.output, {"machine": about, "quick": options.quick, "rows": saved})
     missed = sum(row["met"] is False for row in saved)
     print(f"{missed} of {sum(row['met'] is not None for row in saved)} promises missed; saved to {options.output}")
 

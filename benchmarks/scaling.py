@@ -24,7 +24,7 @@ def run(quick: bool) -> list[Row]:
     return [
         Row("exponent of a simulated fit in holders", _holders(quick, rounds), "", 1.1),
         Row("exponent of the draws in leaves x label values", _cells(rounds), "", 1.1),
-        Row("memory of ten times the reports in a file / of one", _memory(quick), "x", None if quick else 1.3),
+        *_memory(),
     ]
 
 
@@ -53,16 +53,18 @@ def _cells(rounds: int) -> float:
         encoding, table = task.encoding, counts.T
         encoding.simulate(table, source)
         sizes.append(values * task.n_leaves)
-        functions[str(depth)] = lambda encoding=encoding, table=table: encoding.simulate(table, source)
+        functions[f"{depth}, {values}"] = lambda encoding=encoding, table=table: encoding.simulate(table, source)
     return exponent(sizes, list(interleave(functions, 2 * rounds).values()))
 
 
-def _memory(quick: bool) -> float:
-    """Return the peak of ``hedgerow aggregate`` with ten times the reports, in new processes."""
-    n = 10**5 if quick else 10**6
+def _memory() -> list[Row]:
+    """Return the peak of ``hedgerow aggregate`` for files of reports, in new processes."""
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        peaks = [float(fresh(_MEMORY, folder, str(size))) for size in (n, 10 * n)]
-    return peaks[1] / peaks[0]
+        for n in (10**6, 10**7):
+            peak = float(fresh(_MEMORY, folder, str(n))) * 1024 / 1e6
+            rows.append(Row(f"peak memory of 'hedgerow aggregate', {n:,} reports", peak, "MB", 1000))
+    return rows
 
 
 def memory_child(folder: str, size: str) -> None:

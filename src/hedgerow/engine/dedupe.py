@@ -85,15 +85,25 @@ def find_copies(sources: Sequence[Source], *, copies: str = "drop", memory_rows:
     while n_parts * rows < 2 * total and n_parts < 256:
         n_parts *= 2
     dropped, involved = Bits(total), Bits(total)
+    for ordinals, tokens in _all_at_once(sources) if n_parts == 1 else _in_parts(sources, n_parts, rows):
+        again, first = repeats(tokens, ordinals)
+        dropped.set(ordinals[again])
+        involved.set(np.concatenate([ordinals[again], ordinals[np.unique(first)]]))
+    return judge(sources, dropped, involved, copies=copies, memory_rows=rows)
+
+
+def _all_at_once(sources: Sequence[Source]) -> Iterator[tuple[Index, Bytes]]:
+    parts = [source.tokens(0, len(source)) for source in sources if len(source)]
+    tokens = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    yield np.arange(len(tokens)), tokens
+
+
+def _in_parts(sources: Sequence[Source], n_parts: int, rows: int) -> Iterator[tuple[Index, Bytes]]:
     with _Spill(n_parts, TOKEN_BYTES) as spill:
         for start, source, part in _pieces(sources):
             tokens = source.tokens(part.start, part.stop)
             spill.add(tokens, np.arange(start, start + len(tokens)))
-        for ordinals, tokens in spill.pieces(rows):
-            again, first = repeats(tokens, ordinals)
-            dropped.set(ordinals[again])
-            involved.set(np.concatenate([ordinals[again], ordinals[np.unique(first)]]))
-    return judge(sources, dropped, involved, copies=copies, memory_rows=rows)
+        yield from spill.pieces(rows)
 
 
 def judge(

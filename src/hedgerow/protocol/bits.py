@@ -6,7 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -101,13 +101,16 @@ class BitsEncoding(Encoding):
         )
         return np.hstack([head, pack(self.cell.randomize(leaf, randomness))])
 
-    def _labels(self, rows: ByteRows) -> IntArray:
+    def _raw_labels(self, rows: ByteRows) -> npt.NDArray[np.unsignedinteger[Any]]:
         head = np.ascontiguousarray(rows[:, : self._label_bytes])
-        return head.view(f"<u{self._label_bytes}")[:, 0].astype(np.int64) - self.label.reach
+        return cast("npt.NDArray[np.unsignedinteger[Any]]", head.view(f"<u{self._label_bytes}")[:, 0])
+
+    def _labels(self, rows: ByteRows) -> IntArray:
+        return self._raw_labels(rows).astype(np.int64) - self.label.reach
 
     def validate(self, rows: ByteRows) -> None:
         """Refuse labels out of reach and bits beyond the last leaf."""
-        if rows.size and (self._labels(rows) > self.n_steps + self.label.reach).any():
+        if rows.size and int(self._raw_labels(rows).max()) >= self.n_columns:
             raise FormatError("a report has a label out of reach; it was not made for this task.")
         check_padding(rows, self.n_leaves)
 
