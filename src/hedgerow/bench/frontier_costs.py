@@ -120,11 +120,7 @@ def page(found: dict[str, tuple[int, dict[str, dict[str, float]], float, float]]
         for e in errors["label"]:
             cells = [e, *(f"{errors[name][e]:.4g}" for name in LINES), f"{public:.4g}", f"{free:.4g}"]
             lines.append("| " + " | ".join(cells) + " |")
-        lines += [
-            "",
-            f"Test MSE, mean over {splits} {'split' if splits == 1 else 'splits'}, one draw of the noise.",
-            "",
-        ]
+        lines += ["", f"Test MSE, mean over splits ({splits}), one draw of the noise in each.", ""]
     return "\n".join(lines)
 
 
