@@ -185,3 +185,14 @@ def test_what_is_not_a_key_is_refused(tmp_path):
     path.touch(0o600)
     with pytest.raises(FormatError):
         load_key(path)
+
+
+@pytest.mark.parametrize("kind", ["local", "semi", "label"])
+def test_a_label_named_like_a_feature_is_not_published(kind):
+    options = {"epsilon": 1.0, "label_bounds": (0, 1), "feature_bounds": (0, 1)}
+    if kind == "label":
+        task = LabelTask(LabelGrid(0.0, 1.0, 4), LaplaceNoise(1.0, 4), "record")
+    else:
+        task = (LocalTask if kind == "local" else SemiTask).design(features=["x", "y"], **options)
+    with pytest.raises(HedgerowError, match="'target' must not be the name of a feature"):
+        Announcement.sign(task, KEY, opens=0, closes=9)

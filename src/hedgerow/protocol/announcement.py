@@ -82,6 +82,17 @@ def _task_format(text: str) -> str:
     return str(name)
 
 
+def _check_names(task: Any) -> None:
+    """Refuse a label that has the name of a feature: a form has one box a name, and one of the two may go in clear."""
+    asked = getattr(task, "first", task)  # a second round asks for what the first one did
+    names = set(asked.space.names) if hasattr(asked, "space") else {"record"}
+    if asked.target in names:
+        raise HedgerowError(
+            f"'target' must not be the name of a feature (or 'record', of a label task), as holders answer by name. "
+            f"Got {asked.target!r}; design the task with another target=."
+        )
+
+
 @dataclass(frozen=True)
 class Announcement:
     """A task with its window and its curator's signature.
@@ -153,6 +164,7 @@ class Announcement:
         tokens: bool = False,
     ) -> Announcement:
         """Publish a task: the same task, words, window and key give the same announcement."""
+        _check_names(task)
         text = task_text(task)
         kind = KINDS[_task_format(text)][0]
         words = (str(getattr(task, "title", "")) if title is None else title, purpose, curator)
