@@ -11,11 +11,12 @@ from hedgerow.bench.claims_page import check_all
 from hedgerow.bench.datasets import find_dataset
 from hedgerow.bench.draw import draw
 from hedgerow.bench.experiments import all_experiments, find_experiment
-from hedgerow.bench.export import committed, write_rows
+from hedgerow.bench.export import committed, read_rows, write_rows
 from hedgerow.bench.page import SECTIONS, page
 from hedgerow.bench.page_common import versus
 from hedgerow.bench.page_trust import kept, trust
 from hedgerow.bench.printed import Printed, beside_the_paper, collect, over, read_printed, write_printed
+from hedgerow.bench.show import named_tables
 from hedgerow.bench.sources import SOURCES
 from hedgerow.bench.tables import tabulate
 from hedgerow.bench.tidy import Row, summarise
@@ -136,6 +137,16 @@ def test_a_variant_stands_beside_its_namesake():
     printed = [Printed("e", "", "A", "LPDT-M", 6.0, 4.0), Printed("e", "", "A", "LPDT-M", 8.0, 9.0)]
     entry = beside_the_paper(cells, printed, epsilon=6.0).rows[0][1]
     assert [e.paper for e in entry] == [4.0, None] and entry[0].ratio == pytest.approx(0.5125)
+
+
+def test_tables_of_an_experiment_have_the_printed_figures_of_their_cells(results):
+    one = find_experiment("lpdt-table2")
+    found = dict(named_tables(one, read_rows(one.name, committed(one.name, results)), read_printed(results)))
+    at = {title: {name: dict(zip(t.columns, row, strict=True)) for name, row in t.rows} for title, t in found.items()}
+    six = at["lpdt-table2, epsilon 6, mse"]
+    assert six["ABA"]["LPDT-M"].paper == 8.38 and six["CCP"]["LPDT-M"].paper is None
+    assert six["ABA"]["LPDT-V"].paper is None and six["ABA"]["DT"].paper == 5.67
+    assert at["lpdt-table2, epsilon 2, mse"]["ABA"]["LPDT-M"].paper is None
 
 
 def test_ratios_to_a_base():
