@@ -138,7 +138,7 @@ def export(experiment: Experiment, folder: Path = FOLDER, *, replacing: bool = F
     rows = kept_rows(experiment, results)
     summaries = summarise(rows, experiment.choose)
     paths = [committed(experiment.name, folder), folder / "data" / f"{experiment.name}.json",
-             folder / f"{experiment.name}.csv"]  # fmt: skip
+             folder / f"{experiment.store or experiment.name}.csv"]  # fmt: skip
     if not replacing:
         _check_nothing_lost(experiment, rows, paths[0])
     write_rows(rows, paths[0])
