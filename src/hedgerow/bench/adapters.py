@@ -119,28 +119,45 @@ def anova_tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Ite
 # -- the frontier -----------------------------------------------------------------------------------------------
 
 DRAWS = 2
+_SHIFT = "RED->WHI"
 
 
 def frontier(key: Key, seed: int) -> dict[str, Any]:
-    """Return errors of the public model, and of the assisted forest by epsilon and draw."""
+    """Return errors of the public model, and of what private reports or labels make of it, by epsilon."""
     module = _module("frontier")
-    if key.dataset == "RED->WHI":
+    if key.setting == "labels":
+        return dict(module.label_split(key.dataset, key.repeat))
+    if key.setting == "shift" and key.dataset != _SHIFT:
+        return dict(module.other_shift(key.dataset, key.repeat, DRAWS))
+    if key.dataset == _SHIFT:
         return dict(module.shift_split(key.repeat, DRAWS))
     return dict(module.one_split(key.dataset, key.repeat, DRAWS))
 
 
 def frontier_legacy(experiment: Experiment, folder: Path) -> Found:
-    """Yield the splits of ``frontier.jsonl`` (those on private labels alone are not part of this)."""
+    """Yield the splits of ``frontier.jsonl``."""
     for item in _lines(folder / "frontier.jsonl"):
-        key = item.get("key") or ["label"]
-        if key[0] != "label" and len(key) == 3 and key[2] == DRAWS:
-            yield Key(key[0], key[1], "", 0.0, "assisted"), item["value"], item["value"].get("seconds")
+        name = item.get("key") or ["", 0]
+        kind = str(name[0]) if name[0] in ("label", "shift") else ""
+        dataset, repeat, *draws = name[1:] if kind else name
+        if draws in ([DRAWS], []) and dataset:
+            setting = "labels" if kind == "label" else "shift" if kind or dataset == _SHIFT else ""
+            group = "labels" if kind == "label" else "assisted"
+            yield Key(dataset, repeat, setting, 0.0, group), item["value"], item["value"].get("seconds")
 
 
 def frontier_tidy(experiment: Experiment, key: Key, value: dict[str, Any]) -> Iterator[Row]:
-    """Yield the public model's error, and the assisted forest's as the mean over draws."""
-    head = (experiment.name, key.dataset, key.setting)
-    yield Row(*head, "public model", None, None, "", key.repeat, experiment.metric, value["public"])
-    for epsilon, errors in value["assisted"].items():
-        mean = sum(errors) / len(errors)
-        yield Row(*head, "AssistedForest", float(epsilon), None, "", key.repeat, experiment.metric, mean)
+    """Yield the public model's error, and those with private reports (the mean over draws) or labels."""
+
+    def row(method: str, epsilon: float | None, error: float) -> Row:
+        return Row(
+            experiment.name, key.dataset, key.setting, method, epsilon, None, "", key.repeat, experiment.metric, error
+        )  # fmt: skip
+
+    yield row("public model", None, value["public"])
+    if key.group == "labels":
+        yield row("no privacy", None, value["free"])
+    for epsilon, errors in value.get("assisted", {}).items():
+        yield row("AssistedForest", float(epsilon), sum(errors) / len(errors))
+    for epsilon, error in value.get("label", {}).items():
+        yield row("private labels", float(epsilon), error)

@@ -29,7 +29,7 @@ ANOVA = Experiment(
         *(g for m in _PRIVATE for g in _anova(m)),
         *(
             Group(m, settings=(kind,), datasets=codes, epsilons=())
-            for m in ("mean", "random forest", "no noise")
+            for m in ("mean", "random forest", "boosting", "no noise")
             for kind, codes in (("regression", _NUMBERS), ("classification", _CLASSES))
         ),
     ),
@@ -46,15 +46,27 @@ ANOVA = Experiment(
     store="anova-cells",
 )
 
+_SPLITS = ("ABA", "AIR", "AQU", "CCP", "CON", "CPU", "FIS", "HOU", "MUS", "RED", "WHI", "CAL")
+_SHIFTS = ("RED->WHI", "WHI->RED", "prepaid->credit", "TAX13->TAX")
+_LABELLED = ("CAL", "GAS", "MET")
+_ASSISTED = ("public model", "AssistedForest")
+
 FRONTIER = Experiment(
     name="frontier",
-    title="What one private report a record adds to the best public model",
+    title="What one private report a record, or its private label, adds to the best public model",
     paper="ours",
-    datasets=("ABA", "AIR", "AQU", "CCP", "CON", "CPU", "FIS", "HOU", "MUS", "RED", "WHI", "CAL", "RED->WHI"),
-    groups=(Group("assisted", ("public model", "AssistedForest"), epsilons=()),),
+    datasets=tuple(dict.fromkeys((*_SPLITS, *_SHIFTS, *_LABELLED))),
+    groups=(
+        Group("assisted", _ASSISTED, settings=("",), datasets=_SPLITS, epsilons=()),
+        Group("assisted", _ASSISTED, settings=("shift",), datasets=_SHIFTS, epsilons=(), most=3),
+        Group("labels", ("public model", "private labels", "no privacy"), settings=("labels",), datasets=_LABELLED,
+              epsilons=(), most=3),
+    ),
     epsilons=(),
-    repeats=3,
-    split="1:7:2 into public, private and test records; two draws of the noise a split",
+    repeats=5,
+    settings=("", "shift", "labels"),
+    split="1:7:2 into public, private and test records, two draws of the noise a split; under 'shift' public records "
+    "come from elsewhere; for 'labels' 500 public records and all features public",
     metric="mse",
     compute="hedgerow.bench.adapters:frontier",
     tidy="hedgerow.bench.adapters:frontier_tidy",
@@ -62,7 +74,7 @@ FRONTIER = Experiment(
     seeds="repeat",
     legacy="hedgerow.bench.adapters:frontier_legacy",
     store="frontier-cells",
-)
+)  # fmt: skip
 
 REGRESSION = (
     "ABA", "AIR", "ALG", "APP", "AQU", "BUI", "CAL", "CBM", "CCP", "CON", "CPU", "CRM", "DAK", "DIA", "FIS", "FLI",
