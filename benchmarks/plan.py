@@ -1,7 +1,8 @@
 """A plan on paper for very many holders: ``python -m benchmarks.plan --holders 1e9 --cores 64``.
 
-Everything follows from two measured rates (``make bench``), the sizes of the formats, and three stated assumptions:
-the price of a core, the read bandwidth of a core's share of storage, and the price of keeping bytes.
+Everything follows from measured rates (``make bench``, and what a task costs Dask's scheduler), the sizes of the formats,
+and three stated assumptions: the price of a core, the read bandwidth of a core's share of storage, and the price of
+keeping bytes.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import json
 from pathlib import Path
 
 from hedgerow import LocalTask
-from hedgerow.engine.dask import BRANCHES, PIECES
+from hedgerow.engine.dask import BRANCHES, BUCKET_ROWS, GROUPS, PIECES
 from hedgerow.protocol.aggregate import Aggregate
 from hedgerow.protocol.report import TOKEN_BYTES
 
 REFERENCE = Path(__file__).parent / "results" / "reference.json"
+TASK_SECONDS = 2.2e-3  # CPU time of scheduler and client for a task: 4,000 tasks of a local cluster, distributed 2026.8
 TOKEN_MESSAGE = TOKEN_BYTES + 8  # an id and its number travel to the worker that compares
 
 
@@ -34,8 +36,12 @@ def plan(holders: float, cores: int, price: float, megabytes: float, kept: float
     tasks = holders / (PIECES * 65536)
     merged = tasks * total * (1 + 1 / (BRANCHES - 1))
     compute, reading = holders / rate, (read + holders * TOKEN_BYTES) / (megabytes * 1e6)
-    seconds = (compute + reading) / cores
-    money, storage = (compute + reading) / 3600 * price, read / 1e9 * kept
+    parts = min(256, 1 << int(holders // BUCKET_ROWS).bit_length())
+    merges, spreading = tasks / (BRANCHES - 1), min(GROUPS, tasks)
+    scheduled = tasks + merges + spreading * (1 + parts) + parts
+    serial = scheduled * TASK_SECONDS
+    seconds = (compute + reading) / cores + serial
+    money, storage = seconds * (cores + 1) / 3600 * price, read / 1e9 * kept
     part = find(rows, "simulated fit of", "compiled") * find(rows, "P") / 1e7 * holders
     return [
         "| what | arithmetic | result |",
@@ -49,8 +55,10 @@ def plan(holders: float, cores: int, price: float, megabytes: float, kept: float
         f"| computing | {holders:.0e} / {rate / 1e6:.2f} M/s a core (measured) | {compute:,.0f} core-seconds |",
         f"| reading | {(read + holders * TOKEN_BYTES) / 1e9:,.0f} GB / {megabytes:g} MB/s a core (assumed) "
         f"| {reading:,.0f} core-seconds |",
-        f"| on {cores} cores | ({compute:,.0f} + {reading:,.0f}) / {cores} | {seconds:,.0f} s |",
-        f"| computing costs | {(compute + reading) / 3600:.2f} core-hours x ${price:g} (assumed) | ${money:.2f} |",
+        f"| the scheduler | {tasks:,.0f} + {merges:,.0f} to add, {spreading:,.0f} x (1 + {parts}) + {parts} to compare ids; "
+        f"x {TASK_SECONDS * 1e3:g} ms (measured) | {serial:,.0f} s, one after another |",
+        f"| on {cores} cores | ({compute:,.0f} + {reading:,.0f}) / {cores} + {serial:,.0f} | {seconds:,.0f} s |",
+        f"| computing costs | {seconds:,.0f} s x {cores + 1} cores x ${price:g} an hour (assumed) | ${money:.2f} |",
         f"| keeping the reports costs | {read / 1e9:,.0f} GB x ${kept:g} a month (assumed) | ${storage:.2f} a month |",
         f"| simulating them instead | {part / holders * 1e9:.0f} ns a holder (measured) | {part:,.0f} core-seconds |",
     ]

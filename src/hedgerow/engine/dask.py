@@ -31,6 +31,7 @@ R = TypeVar("R")
 
 PIECES = 4  # blocks of a file that one task adds
 BRANCHES = 8  # partial totals that one task adds
+GROUPS = 128  # tasks that spread ids out, at most
 BUCKET_ROWS = 1 << 21  # ids that one task compares
 _RETRIES = 3
 
@@ -180,8 +181,9 @@ def _find_copies(client: Any, task: LocalTask, names: list[str], sources: list[S
         return Copies(total)
     n_parts = min(256, 1 << (total // BUCKET_ROWS).bit_length())
     text, key = task.to_json(), new_key()
-    spread_out = []
-    for group in _groups(pieces(task, sources), PIECES):
+    spread_out, blocks = [], list(pieces(task, sources))
+    # Every part of every group is a task of its own: few groups, or the scheduler has more to do than the workers.
+    for group in _groups(blocks, max(PIECES, -(-len(blocks) // GROUPS))):
         work = [(names[i], rows.start, rows.stop, at) for at, i, rows in group]
         spread_out.append(client.submit(_spread, text, work, n_parts, key, pure=False, retries=_RETRIES))
     found = []
