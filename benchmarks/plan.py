@@ -1,8 +1,8 @@
 """A plan on paper for very many holders: ``python -m benchmarks.plan --holders 1e9 --cores 64``.
 
-Everything follows from measured rates (``make bench``, and what a task costs Dask's scheduler), the sizes of the formats,
-and three stated assumptions: the price of a core, the read bandwidth of a core's share of storage, and the price of
-keeping bytes.
+Everything follows from measured rates (``make bench``, and what a task costs Dask's scheduler), the sizes of the
+formats, and three stated assumptions: the price of a core, the read bandwidth of a core's share of storage, and the
+price of keeping bytes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def plan(holders: float, cores: int, price: float, megabytes: float, kept: float
     serial = scheduled * TASK_SECONDS
     seconds = (compute + reading) / cores + serial
     money, storage = seconds * (cores + 1) / 3600 * price, read / 1e9 * kept
-    part = find(rows, "simulated fit of", "compiled") * find(rows, "P") / 1e7 * holders
+    part = find(rows, "simulated fit of", "compiled") * find(rows, ": P") / 1e7 * holders
     return [
         "| what | arithmetic | result |",
         "|---|---|---|",
@@ -55,8 +55,8 @@ def plan(holders: float, cores: int, price: float, megabytes: float, kept: float
         f"| computing | {holders:.0e} / {rate / 1e6:.2f} M/s a core (measured) | {compute:,.0f} core-seconds |",
         f"| reading | {(read + holders * TOKEN_BYTES) / 1e9:,.0f} GB / {megabytes:g} MB/s a core (assumed) "
         f"| {reading:,.0f} core-seconds |",
-        f"| the scheduler | {tasks:,.0f} + {merges:,.0f} to add, {spreading:,.0f} x (1 + {parts}) + {parts} to compare ids; "
-        f"x {TASK_SECONDS * 1e3:g} ms (measured) | {serial:,.0f} s, one after another |",
+        f"| the scheduler | {tasks:,.0f} + {merges:,.0f} to add, {spreading:,.0f} x (1 + {parts}) + {parts} to compare "
+        f"ids; x {TASK_SECONDS * 1e3:g} ms (measured) | {serial:,.0f} s, one after another |",
         f"| on {cores} cores | ({compute:,.0f} + {reading:,.0f}) / {cores} + {serial:,.0f} | {seconds:,.0f} s |",
         f"| computing costs | {seconds:,.0f} s x {cores + 1} cores x ${price:g} an hour (assumed) | ${money:.2f} |",
         f"| keeping the reports costs | {read / 1e9:,.0f} GB x ${kept:g} a month (assumed) | ${storage:.2f} a month |",
