@@ -57,7 +57,7 @@ class MatrixResponse(LevelMechanism):
     epsilon: float
     weights: tuple[Row, ...]
     outputs: tuple[float, ...]
-    name = "unbiased response"
+    name = "matrix response"
     kind = "matrix"
 
     def __post_init__(self) -> None:
