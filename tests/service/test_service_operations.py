@@ -7,6 +7,7 @@ import re
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -94,6 +95,18 @@ def test_logs_are_json_and_quote_nothing():
     text = formatter.format(record)
     assert json.loads(text)["error"] == "ValueError"
     assert "secret-text" not in text and "203.0.113.9" not in text
+
+
+def test_uploads_are_summed_up_seldom(inside, local_task, holders, caplog):
+    with caplog.at_level("INFO", logger="hedgerow.service"):
+        service, task = filled(inside, local_task, holders)
+        service.service.aggregator._idle()
+        assert not [r for r in caplog.records if r.getMessage() == "uploads"]
+        service.service.settings = replace(service.service.settings, log_seconds=0.0)
+        service.send(task, holders(task, 3, seed=1))
+        service.service.aggregator._idle()
+        lines = [r.fields for r in caplog.records if r.getMessage() == "uploads"]
+    assert lines == [{"reports": {"accepted": 33}}]
 
 
 def test_init_backup_and_restore_from_the_command_line(tmp_path):

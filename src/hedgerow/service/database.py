@@ -7,7 +7,6 @@ parameter an id: a single statement runs without Python's lock, beside the event
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -212,8 +211,3 @@ def _passing(error: DBAPIError, text: str) -> bool:
     lost = error.connection_invalidated or (type(error.orig).__name__ == "OperationalError" and "connect" in text)
     # Connection trouble, rollbacks by the server, its shutdown; a lock not to be had, too many connections, a race.
     return lost or "locked" in text or state[:2] in ("08", "40", "57") or state in ("55P03", "53300", "23505")
-
-
-def file_of(database: Database) -> str | None:
-    """Return the path of a SQLite database; None for others."""
-    return os.path.abspath(str(database.url.database)) if database.sqlite else None

@@ -1,7 +1,7 @@
 """Structured logs: one JSON object a line, without personal data.
 
 No line holds an address, a token, a report or its id, and uploads are not logged one by one: together with the logs
-of a proxy, the second of an upload could name its sender. The uploads of a stretch of time are summed up instead.
+of a proxy, the second of an upload could name its sender. The uploads of a quarter of an hour are summed up instead.
 """
 
 from __future__ import annotations

@@ -80,6 +80,7 @@ class Service:
         self.requests: Counter[tuple[str, int]] = Counter()
         self.reports: Counter[str] = Counter()
         self._logged: Counter[str] = Counter()
+        self._last_log = time.monotonic()
         self._refused: Counter[tuple[int, str]] = Counter()
         self._known: dict[str, Collection] = {}
         self._numbers: dict[int, Collection] = {}
@@ -98,6 +99,7 @@ class Service:
         self.aggregator.stop()
         with contextlib.suppress(StorageError):
             self._flush()
+        self._log_uploads()
         self.writer.stop()
         self.database.close()
         log("stopped")
@@ -243,13 +245,11 @@ class Service:
         self._refused[number, code] += n
 
     def _flush(self) -> None:
-        """Keep the counts of refusals, and sum up what was uploaded since."""
+        """Keep the counts of refusals; now and then, sum up what was uploaded."""
+        if time.monotonic() - self._last_log >= self.settings.log_seconds:
+            self._log_uploads()
         with self._lock:
             gone, self._refused = self._refused, Counter()
-            sums = self.reports - self._logged
-            self._logged = self.reports.copy()
-        if sums:
-            log("uploads", reports=dict(sums))
         if gone:
             rows = [{"task": task, "code": code, "n": n} for (task, code), n in gone.items()]
             try:
@@ -257,6 +257,12 @@ class Service:
             except StorageError:
                 self._refused.update(gone)
                 raise
+
+    def _log_uploads(self) -> None:
+        sums = self.reports - self._logged
+        self._logged, self._last_log = self.reports.copy(), time.monotonic()
+        if sums:
+            log("uploads", reports=dict(sums))
 
     def refused_now(self, number: int) -> Counter[str]:
         """Return refusals that are not in the database yet."""

@@ -23,6 +23,8 @@ class Settings:
         Most reports in one commit, and waiting for one; beyond, uploads are refused with ``busy``.
     aggregate_seconds : float
         Rhythm of aggregation.
+    log_seconds : float
+        How often the log sums up uploads; seldom, so that a line does not tell when one person's report came.
     storage : bool
         False acknowledges without storing anything: for measuring what storage costs, never for collecting.
     """
@@ -34,4 +36,5 @@ class Settings:
     group: int = 20_000
     waiting: int = 200_000
     aggregate_seconds: float = 1.0
+    log_seconds: float = 900.0
     storage: bool = True
