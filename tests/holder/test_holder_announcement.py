@@ -196,3 +196,8 @@ def test_a_label_named_like_a_feature_is_not_published(kind):
         task = (LocalTask if kind == "local" else SemiTask).design(features=["x", "y"], **options)
     with pytest.raises(HedgerowError, match="'target' must not be the name of a feature"):
         Announcement.sign(task, KEY, opens=0, closes=9)
+
+
+def test_a_format_that_is_no_word_is_refused():
+    with pytest.raises(FormatError, match="known format"):
+        Announcement('{"format":[]}', "local", "", "", "", 0, 9, False, bytes(32), bytes(64))

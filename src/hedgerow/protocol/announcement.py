@@ -77,7 +77,7 @@ def _task_format(text: str) -> str:
     except (ValueError, RecursionError) as error:
         raise FormatError(f"'task_text' is not ASCII JSON: {error}") from error
     name = data.get("format") if isinstance(data, dict) else None
-    if name not in KINDS or "id" in data:
+    if not isinstance(name, str) or name not in KINDS or "id" in data:
         raise FormatError(f"'task_text' must be the content of a task of a known format. Got {name!r} instead.")
     return str(name)
 
