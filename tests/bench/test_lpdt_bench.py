@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgerow.bench import lpdt_figures, lpdt_studies
+from hedgerow.bench import lpdt_figures, lpdt_more, lpdt_studies
 from hedgerow.bench.datasets import load_dataset
-from hedgerow.bench.experiment import Selection
-from hedgerow.bench.experiments.lpdt import DEPTHS, FIGURES, LEAF_SIZES, REPORTS, TABLE_2
+from hedgerow.bench.experiment import Key, Selection
+from hedgerow.bench.experiments.lpdt import DEPTHS, FIGURES, LEAF_SIZES, REPORTS, TABLE_2, TABLE_6
 from hedgerow.bench.export import load_rows, write_files
 from hedgerow.bench.lpdt_methods import GROUPS, Stream, Tabulated, _data, _split, trees
 from hedgerow.bench.lpdt_table import against_hindsight, by_cell, markdown, paper_figures
@@ -133,6 +133,24 @@ def test_figures_are_drawn(tmp_path):
     points = pd.read_csv(tmp_path / "lpdt_figure_2a.csv")
     deep = points[points["x"] == 6].set_index("series")["mean"]
     assert deep["epsilon = 3"] > deep["epsilon = 8"], "less budget, more error at depth 6"
+
+
+def test_seconds_of_every_method_are_measured(data):
+    for group in TABLE_6.groups:
+        key = Key("HOU", 0, "", 0.0 if group.name == "DT" else 2.0, group.name)
+        assert 0 < lpdt_more.seconds(key, 1)[group.name] < 10
+
+
+def test_taxi_trips_are_split_by_payment(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((500, 2)), rng.random(500)
+    monkeypatch.setattr(lpdt_more, "_taxi", lambda: (X[:100], y[:100], X[100:] + 5, y[100:]))
+    lpdt_more._trips.cache_clear()
+    parts = lpdt_more._trips(0)
+    assert [len(p.y) for p in (parts.public, parts.private, parts.test)] == [100, 320, 80]
+    assert parts.space.high.max() <= 1 and parts.label_bounds == widened(y[:100])
+    assert set(lpdt_more.taxi(Key("TAX", 0, "", 4.0, "hist"), 1)) == {"PHIST", "APHIST"}
+    lpdt_more._trips.cache_clear()
 
 
 def test_every_figure_has_its_axes():
