@@ -13,7 +13,7 @@ import numpy as np
 
 from hedgerow.bench.datasets import data_folder
 from hedgerow.bench.experiment import Experiment, Key
-from hedgerow.bench.experiments.lpdt import EPSILONS, REPORTS
+from hedgerow.bench.experiments.lpdt import EPSILONS, REPORTS, TABLE_2
 from hedgerow.bench.export import load_rows, replace
 from hedgerow.bench.tidy import Row, Summary, summarise
 
@@ -145,7 +145,8 @@ def _repeats(table: Table) -> str:
 def write_page(experiment: Experiment, rows: list[Row], folder: Path) -> Path:
     """Write ``lpdt.md`` from rows of the paper's methods, and of ours where they were run."""
     notes = folder / "lpdt.notes.md"
-    text = markdown([*rows, *load_rows(REPORTS, folder)], notes.read_text() if notes.exists() else "")
+    other = REPORTS if experiment.name == TABLE_2.name else TABLE_2
+    text = markdown([*rows, *load_rows(other, folder)], notes.read_text() if notes.exists() else "")
     replace(folder / "lpdt.md", text.encode())
     return folder / "lpdt.md"
 
