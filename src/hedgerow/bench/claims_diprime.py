@@ -86,12 +86,20 @@ CLAIMS = claims_of(
 )  # fmt: skip
 
 
-def _never_worse(found: Evidence) -> Verdict:
-    own = found.cells("frontier", method="AssistedForest")
-    public = found.cells("frontier", method="public model")
-    ratios = ratio(own, public, fixed=True)
-    told = f"at most 1 % worse in {{}} cells; geometric mean {geometric(ratios):.3f}, worst {max(ratios or [0.0]):.3f}"
-    return by_share(sum(r <= 1.01 for r in ratios), len(ratios)).told(told)
+def _never_worse(shifted: bool) -> Check:
+    """Return a check that takes "never" at its word: one cell that is more than 1 % worse refutes it."""
+
+    def check(found: Evidence) -> Verdict:
+        own = [s for s in found.cells("frontier", method="AssistedForest") if ("->" in s.dataset) == shifted]
+        public = found.cells("frontier", method="public model")
+        ratios = ratio(own, public, fixed=True)
+        good = sum(r <= 1.01 for r in ratios)
+        worst = max(ratios or [0.0])
+        told = f"at most 1 % worse in {{}} cells; geometric mean {geometric(ratios):.3f}, worst {worst:.2f}"
+        verdict = by_share(good, len(ratios)).told(told)
+        return verdict if good == len(ratios) else verdict._replace(word=NOT)
+
+    return check
 
 
 def _anova(setting: str, rival: str) -> Check:
@@ -107,7 +115,9 @@ def _anova(setting: str, rival: str) -> Check:
 
 OURS = (
     *claims_of("ours", "frontier.md",
-             ("frontier", "AssistedForest is never worse than the best public model", _never_worse)),
+             ("frontier", "AssistedForest is never worse than the best public model, public and private records alike",
+              _never_worse(False)),
+             ("frontier", "The same where public and private records differ", _never_worse(True))),
     *claims_of("ours", "anova.md",
              ("anova", "PrivateAnova beats DP-EBM (regression)", _anova("regression", "DP-EBM")),
              ("anova", "PrivateAnova beats DP-EBM (classification)", _anova("classification", "DP-EBM")),

@@ -79,11 +79,15 @@ def multiples(
         own = [s for s in cells if s.dataset == data]
         curves = [Curve(m, _points(s for s in own if s.method == m), c) for m, c in colours.items()]
         lines = {s.method: s.mean for s in own if s.method in ends}
-        if any(c.points for c in curves):
+        if any(p.y > 0 for c in curves for p in c.points):
             title = (names or {}).get(data, data)
             full, at = [c for c in curves if c.points], epsilons(own)
             few = at if len(at) <= 6 else None
-            charts.append(chart(full, title=title, y_label=y_label, lines=lines, log_y=True, x_ticks=few))
+            # A split may have no error at all, which no logarithm shows: bands that leave the scale end at its edge.
+            values = [v for v in (*(p.y for c in full for p in c.points), *lines.values()) if v > 0]
+            limits = (min(values) / 1.3, max(values) * 1.3)
+            drawn = chart(full, title=title, y_label=y_label, lines=lines, log_y=True, x_ticks=few, limits=limits)
+            charts.append(drawn)
     out = legend(colours) + grid(charts[:shown])
     return out + (details(f"{len(charts) - shown} more data sets", grid(charts[shown:])) if len(charts) > shown else "")
 

@@ -17,30 +17,40 @@ _NAMES = {code: f"{facts.name} ({code})" for code, facts in FACTS.items()}
 
 def _assisted(found: Evidence) -> tuple[str, str]:
     own, public = found.cells("frontier", method="AssistedForest"), found.cells("frontier", method="public model")
-    ratios = by_epsilon(own, public, fixed=True)
+    alike = [s for s in own if "->" not in s.dataset]
+    ratios = by_epsilon(alike, public, fixed=True)
     if not ratios:
         return "", ""
     first, last = min(ratios), max(ratios)
     said = (
         f"AssistedForest's error is {versus(geometric(ratios[last]))} that of the best public model at epsilon "
         f"{last:g}, {versus(geometric(ratios[first]))} it at {first:g}, and at worst "
-        f"{versus(max(map(max, ratios.values())))} it."
+        f"{versus(max(map(max, ratios.values())))} it, where public and private records are alike."
     )
-    floor = {s.dataset: s.mean for s in public}
-    curves = []
-    for data in floor:
-        points = [(float(s.epsilon or 0), s.mean / floor[data]) for s in own if s.dataset == data]
-        curves.append(Curve(data, tuple(Point(e, v, v, v) for e, v in points), 6))
-    drawn = chart(
-        [*curves, mean_curve("geometric mean", ratios, 1)], title="Error over the public model's", y_label="ratio",
-        lines={"public model": 1.0}, x_ticks=epsilons(own),
-    )  # fmt: skip
+    charts = [_relative("Error over the public model's", alike, public, mean=True)]
+    moved = [s for s in own if "->" in s.dataset]
+    if moved:
+        names = ", ".join(dict.fromkeys(s.dataset for s in moved))
+        charts.append(_relative(f"Public -> private: {names}", moved, public))
     text = (
         "<p>One private report a record, on top of the best model that the public tenth of the records gives. Below 1 "
         "the reports help. With a few thousand holders they help little: most of what local privacy can give here "
         "comes from public data.</p>"
     )
-    return said, text + legend({"one data set": 6, "geometric mean": 1}) + grid([drawn])
+    return said, text + legend({"one data set": 6, "geometric mean": 1}) + grid(charts)
+
+
+def _relative(title: str, own: list[Summary], public: list[Summary], *, mean: bool = False) -> str:
+    """Return a chart of errors over the public model's, one curve a data set."""
+    floor = {s.dataset: s.mean for s in public}
+    curves = []
+    for data in dict.fromkeys(s.dataset for s in own):
+        points = [(float(s.epsilon or 0), s.mean / floor[data]) for s in own if s.dataset == data]
+        curves.append(Curve(data, tuple(Point(e, v, v, v) for e, v in points), 6))
+    if mean:
+        curves.append(mean_curve("geometric mean", by_epsilon(own, public, fixed=True), 1))
+    ticks = epsilons(own)
+    return chart(curves, title=title, y_label="ratio", lines={"public model": 1.0}, x_ticks=ticks, log_y=not mean)
 
 
 def _trees(found: Evidence, figures: list[Printed]) -> str:
@@ -49,10 +59,20 @@ def _trees(found: Evidence, figures: list[Printed]) -> str:
     if not lost:
         return ""
     worse = ", ".join(f"{sum(r > 1 for r in rs)} of {len(rs)} data sets at epsilon {e:g}" for e, rs in lost.items())
-    text = (
-        f"<p>The LPDT paper's trees. A plain tree on the public tenth of the records is better on {worse}. Blending "
-        "public and private leaf means by precision, the default of <code>LPDTRegressor</code>, mends that.</p>"
-    )
+    text = f"<p>The LPDT paper's trees. A plain tree on the public tenth of the records is better on {worse}."
+    blend = by_epsilon(
+        found.cells("lpdt-table2", method=("LPDT-M+blend", "LPDT-V+blend")),
+        found.cells("lpdt-table2", method="DT-pub"), fixed=True,
+    )  # fmt: skip
+    if blend:
+        told = ", ".join(
+            f"{versus(geometric(r))} the public tree's at epsilon {e:g}" for e, r in blend.items() if e >= 4
+        )
+        text += (
+            " Blending public and private leaf means by precision, the default of <code>LPDTRegressor</code>, mends "
+            f"that: its error is {told}."
+        )
+    text += "</p>"
     shown = ("LPDT-V", "LPDT-V+blend", "PHIST")
     cells = found.cells("lpdt-table2", method=(*shown, "DT", "DT-pub"))
     columns = ["LPDT-M", "LPDT-V", "LPDT-M+blend", "LPDT-V+blend", "PHIST", "APHIST", "DECONV", "DT", "DT-pub"]
