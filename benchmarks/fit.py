@@ -16,9 +16,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from benchmarks.timing import Row, fresh, interleave
 from hedgerow import LocalTask, simulate_aggregate
+from hedgerow.counting import Counts, count_discrete_laplace
 from hedgerow.kernels import native, reference
 from hedgerow.randomness import SecureRandomness
-from hedgerow.samplers import Counts, count_discrete_laplace
 from hedgerow.simulate import _ROWS, _levels
 
 D, DEPTH, EPSILON = 10, 10, 2.0

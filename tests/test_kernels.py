@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hedgerow import kernels
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
+from hedgerow.counting import Counts, count_discrete_laplace
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.partition.cells import Splits
 from hedgerow.partition.max_edge import grow_max_edge
@@ -21,7 +22,7 @@ from hedgerow.partition.tree import Partition
 from hedgerow.protocol.holder import privatize_many
 from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import SeededRandomness
-from hedgerow.samplers import ONE, Counts, binomial, count_discrete_laplace, discrete_laplace, dyadic_exp
+from hedgerow.samplers import ONE, binomial, discrete_laplace, dyadic_exp
 from hedgerow.simulate import simulate_aggregate
 
 compiled = pytest.mark.skipif(kernels.native() is None, reason="there are no compiled kernels here")

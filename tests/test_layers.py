@@ -19,7 +19,7 @@ LAYERS = [
     ["kernels"],
     ["randomness", "guarantee"],
     ["samplers", "ledger"],
-    ["bounds"],
+    ["bounds", "counting"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["protocol"],  # knows nothing of estimators

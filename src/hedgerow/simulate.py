@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.counting import Counts, count_discrete_laplace
 from hedgerow.kernels import native
 from hedgerow.protocol.aggregate import Aggregate
 from hedgerow.protocol.bits import BitsEncoding
 from hedgerow.protocol.holder import privatize_encoded
 from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness, as_randomness
-from hedgerow.samplers import Counts, count_discrete_laplace
 
 __all__ = ["simulate_aggregate"]
 
