@@ -152,7 +152,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results = Results(options.out.with_suffix(".jsonl"))
         few = (options.label_repeats, options.shift_repeats)
         run(results, options.datasets.split(","), options.repeats, options.draws, *few)
-        options.out.write_text(page(results, DESIGN, EPSILONS, paper_figures()))
+        notes = options.out.with_suffix(".notes.md")  # what no figure can say, such as when a rule was added
+        text = page(results, DESIGN, EPSILONS, paper_figures())
+        options.out.write_text(text + (f"\n## Notes\n\n{notes.read_text()}" if notes.exists() else ""))
     except HedgerowError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -98,9 +98,21 @@ class AssistedModel:
 
     @cached_property
     def leaf_values(self) -> tuple[FloatArray, ...]:
-        """The correction that each leaf of each tree contributes to the mean over trees."""
-        (d0, _), (s0, s) = self.overall, self.factors
-        return tuple(s0 * d0 + s * (d - d0) for d in self.corrections.d)
+        """The correction that each leaf of each tree contributes to the mean over trees.
+
+        Where reports contradict the public leaf shares, corrections are cut to what a mean of clipped residuals can
+        attain: leaves that are far more common among holders than thought would be corrected many times over.
+        """
+        (d0, _), (s0, s), (low, high) = self.overall, self.factors, self._attainable
+        values = (s0 * d0 + s * (d - d0) for d in self.corrections.d)
+        return tuple(np.clip(v, low, high) if self.corrections.shift > 0 else v for v in values)
+
+    @property
+    def _attainable(self) -> tuple[float, float]:
+        """The corrections of leaves where every residual is beyond the radius, below or above (0 is always between)."""
+        res = self.task.residuals
+        low, high = ((v - res.clipped_mean) * self.task.radius / res.inside + res.mean for v in (-1.0, 1.0))
+        return min(low, 0.0), max(high, 0.0)
 
     def predict(self, X: object) -> FloatArray:
         """Predict labels."""

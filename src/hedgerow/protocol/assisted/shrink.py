@@ -26,11 +26,15 @@ _LEAST = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Corrections:
-    """For each tree: corrections ``d`` of the public model by leaf, their variances ``V``, and leaf shares ``p``."""
+    """For each tree: corrections ``d`` of the public model by leaf, their variances ``V``, and leaf shares ``p``.
+
+    ``shift`` is above 0 where reports contradict the public leaf shares, see :func:`mixed_shares`.
+    """
 
     d: list[FloatArray]
     V: list[FloatArray]
     p: list[FloatArray]
+    shift: float = 0.0
 
     @property
     def noise(self) -> float:
@@ -109,7 +113,8 @@ def estimate(task: AssistedTask, sums: IntArray) -> Corrections:
         known = n > 0
         d.append((mean / p - res.clipped_mean) * gain + res.mean if known else np.zeros(len(p)))
         V.append(gain**2 * (p * A + (1 - p) * B) / (max(n, 1) * p**2) if known else np.full(len(p), 1e300))
-    return Corrections(d, V, shares)
+    shift = _shift(task, private_shares(task, sums), [np.asarray(p) for p in task.shares])
+    return Corrections(d, V, shares, shift)
 
 
 @dataclass(frozen=True, eq=False)
