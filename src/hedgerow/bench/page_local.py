@@ -30,6 +30,10 @@ def _assisted(found: Evidence) -> tuple[str, str]:
     charts = [_relative("Error over the public model's", alike, public, mean=True)]
     moved = [s for s in own if "->" in s.dataset]
     if moved:
+        floor = {s.dataset: s.mean for s in public}
+        worst = max(moved, key=lambda s: s.mean / floor[s.dataset])
+        told = versus(worst.mean / floor[worst.dataset])
+        said += f" Where they differ it is at worst {told} it ({worst.dataset}, epsilon {worst.epsilon:g})."
         names = ", ".join(dict.fromkeys(s.dataset for s in moved))
         charts.append(_relative(f"Public -> private: {names}", moved, public))
     text = (
