@@ -35,9 +35,14 @@ REAL = [
 ]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
+def rows_of(name):
+    return read_rows(name, committed(name, FOLDER))
+
+
+@lru_cache(maxsize=1)
 def kept(name):
-    return {(*r.cell, r.parameter, r.repeat): r.value for r in read_rows(name, committed(name, FOLDER))}
+    return {(*r.cell, r.parameter, r.repeat): r.value for r in rows_of(name)}
 
 
 def check(name, key):
@@ -75,7 +80,7 @@ def test_committed_rows_are_of_methods_and_data_sets_that_are_declared(name):
     if not committed(name, FOLDER).exists():
         pytest.skip(f"no committed results of {name}")
     experiment = find_experiment(name)
-    rows = read_rows(name, committed(name, FOLDER))
+    rows = rows_of(name)
     assert {r.dataset for r in rows} <= set(experiment.datasets)
     curves = {"t=1", "t=2", "t=3", "t=1 (9)", "t=2 (9)", "t=3 (9)"}  # of figure 2(c), one group
     assert {r.method for r in rows} <= set(experiment.methods) | curves

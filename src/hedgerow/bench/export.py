@@ -61,11 +61,24 @@ def write_rows(rows: Iterable[Row], path: Path) -> None:
 def read_rows(name: str, path: Path) -> list[Row]:
     """Return the rows of a committed file."""
     with gzip.open(path, "rt", newline="") as file:
+        lines = csv.reader(file)
+        if tuple(next(lines, ())) != _HEAD:
+            raise HedgerowError(f"{path} is not a file of results: its columns must be {', '.join(_HEAD)}.")
         return [
-            Row(name, r["dataset"], r["setting"], r["method"], _number(r["epsilon"]), _number(r["x"]), r["parameter"],
-                int(r["repeat"]), r["metric"], float(r["value"]))
-            for r in csv.DictReader(file)
-        ]  # fmt: skip
+            Row(
+                name,
+                dataset,
+                setting,
+                method,
+                _number(epsilon),
+                _number(x),
+                parameter,
+                int(repeat),
+                metric,
+                float(value),
+            )
+            for dataset, setting, method, epsilon, x, parameter, repeat, metric, value in lines
+        ]
 
 
 def write_summary(summaries: Iterable[Summary], path: Path) -> None:
