@@ -19,8 +19,8 @@ SHOWN = {
     "AssistedForest": "local",
     "HistOfTree": "semi-feature local, without public records",
     "LabelPrivate on a public model": "label",
-    "PrivateAnova": "central",
-    "DiPriMe": "central, delta = 0",
+    "PrivateAnova": "central, without public records",
+    "DiPriMe": "the same with delta = 0",
 }
 """What is recommended for each trust model, by method."""
 _FREE = ("tree", "random forest", "boosting")
@@ -53,12 +53,12 @@ def _medians(shares: dict[tuple[str, str, float | None], float], method: str) ->
     return {e: median(v) for e, v in groups.items()}
 
 
-def trust(found: Evidence) -> tuple[str, str]:
-    """Return a sentence and a section; nothing if the experiment was not run."""
+def trust(found: Evidence, fewest: int = 8) -> tuple[str, str]:
+    """Return a sentence and a section; nothing unless it was run on ``fewest`` data sets: a median needs some."""
     cells = found.cells("library", setting="regression")
     shares = kept(cells)
     shown = [m for m in SHOWN if any(name == m for _, name, _ in shares)]
-    if not shown:
+    if not shown or len({data for data, _, _ in shares}) < fewest:
         return "", ""
     middle = {m: _medians(shares, m) for m in (*shown, "public model")}
     curves = [
@@ -96,7 +96,7 @@ def trust(found: Evidence) -> tuple[str, str]:
 def _sentence(middle: dict[str, dict[float | None, float]], budgets: list[float], alone: float | None) -> str:
     """Return what is left at epsilon 1 (or the nearest budget that was run), by trust model."""
     at = min(budgets, key=lambda e: abs(e - 1.0))
-    told = [f"{m} {100 * middle[m][at]:.0f} %" for m in SHOWN if at in middle.get(m, {})]
+    told = [f"{m} {round(100 * middle[m][at])} %" for m in SHOWN if at in middle.get(m, {})]
     public = "" if alone is None else f"; the public model alone {100 * alone:.0f} %"
     kept_at = f"Of what can be learnt without privacy the median data set keeps at epsilon {at:g}"
     return f"{kept_at}: {', '.join(told)}{public}."
