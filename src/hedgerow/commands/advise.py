@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from hedgerow.commands.design import _bounds, _column_bounds, _names, _whole
+from hedgerow.commands.arguments import bounds, column_bounds, names, whole
 from hedgerow.commands.files import add_command, check_output, output, report
 from hedgerow.errors import HedgerowError
 
@@ -29,13 +29,13 @@ def register(subparsers: Any) -> None:
     parser = add_command(subparsers, "advise", "what private reports would add, from public records", _DESCRIPTION)
     parser.add_argument("--public", required=True, metavar="FILE", help="public records with labels, CSV or Parquet")
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the label, a number")
-    parser.add_argument("--n-holders", required=True, type=_whole, metavar="N", help="how many would answer")
+    parser.add_argument("--n-holders", required=True, type=whole, metavar="N", help="how many would answer")
     parser.add_argument("--epsilon", type=float, default=1.0, metavar="E", help="budget of one holder (default: 1)")
-    parser.add_argument("--private-columns", type=_names, metavar="COL,COL", help="private in the semi-feature model")
-    parser.add_argument("--label-bounds", type=_bounds, metavar="LOW:HIGH", help="public range of the label")
-    parser.add_argument("--features", type=_names, metavar="COL,COL", help="columns to use (default: all others)")
-    parser.add_argument("--categorical", type=_names, default=[], metavar="COL,COL", help="categorical columns")
-    parser.add_argument("--feature-bounds", action="append", type=_column_bounds, default=[], metavar="COL=LOW:HIGH",
+    parser.add_argument("--private-columns", type=names, metavar="COL,COL", help="private in the semi-feature model")
+    parser.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of the label")
+    parser.add_argument("--features", type=names, metavar="COL,COL", help="columns to use (default: all others)")
+    parser.add_argument("--categorical", type=names, default=[], metavar="COL,COL", help="categorical columns")
+    parser.add_argument("--feature-bounds", action="append", type=column_bounds, default=[], metavar="COL=LOW:HIGH",
                         help="public range of a column; may be repeated")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="of folds and trees (default: 0)")
     parser.add_argument("--plot", dest="output", metavar="FILE", help="error against holders: .png, .svg or .pdf")

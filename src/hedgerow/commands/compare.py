@@ -6,6 +6,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.commands.arguments import bounds, column_bounds, column_names, names
 from hedgerow.commands.files import Progress, add_command, check_output, report, write_text
 from hedgerow.errors import HedgerowError
 
@@ -33,19 +34,19 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--epsilon", type=_epsilons, default=(1.0, 2.0, 4.0), metavar="E,E,...",
                         help="budgets (default: 1,2,4)")  # fmt: skip
     parser.add_argument("--public", metavar="FILE", help="public records of the same kind")
-    parser.add_argument("--private-columns", type=_names, default=[], metavar="A,B",
+    parser.add_argument("--private-columns", type=names, default=[], metavar="A,B",
                         help="features that are private in the semi-feature model")  # fmt: skip
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--label-bounds", type=_bounds, metavar="LOW:HIGH", help="public range of a numeric label")
-    kind.add_argument("--classes", type=_names, metavar="A,B", help="public list of classes")
-    parser.add_argument("--feature-bounds", action="append", type=_column_bounds, default=[], metavar="COL=LOW:HIGH",
+    kind.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of a numeric label")
+    kind.add_argument("--classes", type=names, metavar="A,B", help="public list of classes")
+    parser.add_argument("--feature-bounds", action="append", type=column_bounds, default=[], metavar="COL=LOW:HIGH",
                         help="public range of a numeric column")  # fmt: skip
-    parser.add_argument("--categories", action="append", type=_column_names, default=[], metavar="COL=A,B",
+    parser.add_argument("--categories", action="append", type=column_names, default=[], metavar="COL=A,B",
                         help="public categories of a column")  # fmt: skip
     parser.add_argument("--bounds-from-data", action="store_true",
                         help="read what is missing of these from the private file; the report says so")  # fmt: skip
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="splits (default: 5)")
-    parser.add_argument("--methods", type=_names, metavar="A,B", help="only these; --json names them all")
+    parser.add_argument("--methods", type=names, metavar="A,B", help="only these; --json names them all")
     parser.add_argument("--seed", type=int, default=0, help="of splits and noise (default: 0)")
     parser.add_argument("-o", "--output", metavar="FILE", help="report: .html, .md or .csv")
     parser.set_defaults(run=run)
@@ -106,28 +107,3 @@ def _epsilons(text: str) -> tuple[float, ...]:
     if not values or not all(math.isfinite(v) and v > 0 for v in values) or len(set(values)) != len(values):
         raise argparse.ArgumentTypeError(f"expected positive numbers such as 1,2,4. Got {text!r} instead.")
     return tuple(sorted(values))
-
-
-def _bounds(text: str) -> tuple[float, float]:
-    low, _, high = text.partition(":")
-    try:
-        return float(low), float(high)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected LOW:HIGH such as 0:80. Got {text!r} instead.") from None
-
-
-def _names(text: str) -> list[str]:
-    names = [part.strip() for part in text.split(",")]
-    if not all(names) or len(set(names)) != len(names):
-        raise argparse.ArgumentTypeError(f"expected distinct names such as a,b. Got {text!r} instead.")
-    return names
-
-
-def _column_bounds(text: str) -> tuple[str, tuple[float, float]]:
-    name, _, rest = text.rpartition("=")
-    return name, _bounds(rest)
-
-
-def _column_names(text: str) -> tuple[str, list[str]]:
-    name, _, rest = text.partition("=")
-    return name, _names(rest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.commands.arguments import bounds, column_bounds, column_names, names, share, whole
 from hedgerow.commands.files import add_command, add_output, check_output, report, write_text
 from hedgerow.errors import HedgerowError
 
@@ -39,37 +40,37 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the label")
     parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="privacy budget of one report")
     kind = parser.add_mutually_exclusive_group(required=True)
-    kind.add_argument("--label-bounds", type=_bounds, metavar="LOW:HIGH", help="public range of a numeric label")
+    kind.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of a numeric label")
     kind.add_argument(
-        "--classes", type=_names, metavar="A,B", help="the label is one of these classes; 'public': as in the records"
+        "--classes", type=names, metavar="A,B", help="the label is one of these classes; 'public': as in the records"
     )
-    parser.add_argument("--features", type=_names, metavar="COL,COL", help="columns to use (default: all others)")
+    parser.add_argument("--features", type=names, metavar="COL,COL", help="columns to use (default: all others)")
     parser.add_argument(
-        "--categorical", type=_names, default=[], metavar="COL,COL", help="categorical columns (text is found)"
+        "--categorical", type=names, default=[], metavar="COL,COL", help="categorical columns (text is found)"
     )
     parser.add_argument(
         "--feature-bounds",
         action="append",
-        type=_column_bounds,
+        type=column_bounds,
         default=[],
         metavar="COL=LOW:HIGH",
         help="public range of a column; may be repeated (default: that of the public records)",
     )
     parser.add_argument("--rule", choices=_RULES, default="auto", help="how the tree grows (default: auto)")
-    parser.add_argument("--max-depth", type=_whole, default="auto", metavar="N", help="depth (default: auto)")
+    parser.add_argument("--max-depth", type=whole, default="auto", metavar="N", help="depth (default: auto)")
     parser.add_argument(
-        "--min-samples-leaf", type=_whole, default="auto", metavar="N", help="public records a leaf (default: auto)"
+        "--min-samples-leaf", type=whole, default="auto", metavar="N", help="public records a leaf (default: auto)"
     )
     parser.add_argument("--response", choices=_RESPONSES, default="auto", help="the message (default: auto)")
     parser.add_argument(
         "--cell-share",
-        type=_share,
+        type=share,
         default="auto",
         metavar="S",
         help="with bits: share of epsilon for the leaf (default: auto)",
     )
     parser.add_argument(
-        "--n-holders", type=_whole, metavar="N", help="how many are expected to answer (default: 10 a public record)"
+        "--n-holders", type=whole, metavar="N", help="how many are expected to answer (default: 10 a public record)"
     )
     parser.add_argument(
         "--assisted",
@@ -87,13 +88,13 @@ def register(subparsers: Any) -> None:
 def _add_two_rounds(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("two rounds, with some features private")
     masks = group.add_mutually_exclusive_group()
-    masks.add_argument("--private-columns", type=_names, metavar="COL,COL", help="private for everybody")
+    masks.add_argument("--private-columns", type=names, metavar="COL,COL", help="private for everybody")
     masks.add_argument("--personal", action="store_true", help="each holder chooses, and the choice is sent in clear")
     masks.add_argument("--hide-mask", action="store_true", help="each holder chooses, and nobody learns what")
     group.add_argument(
         "--categories",
         action="append",
-        type=_column_names,
+        type=column_names,
         default=[],
         metavar="COL=A,B",
         help="public categories of a column; may be repeated",
@@ -181,58 +182,3 @@ def _report(arguments: argparse.Namespace, task: LocalTask, X: Frame, y: Any) ->
     if clipped:
         lines.insert(2, f"{clipped:,} public labels lie outside the label bounds and were clipped")
     report(arguments, summary, lines)
-
-
-def _bounds(text: str) -> tuple[float, float]:
-    low, separator, high = text.partition(":")
-    try:
-        if not separator:
-            raise ValueError
-        pair = float(low), float(high)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected LOW:HIGH such as 0:80. Got {text!r} instead.") from None
-    if not -float("inf") < pair[0] < pair[1] < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected finite numbers with LOW < HIGH. Got {text!r} instead.")
-    return pair
-
-
-def _column_bounds(text: str) -> tuple[str, tuple[float, float]]:
-    name, separator, bounds = text.rpartition("=")
-    if not separator or not name:
-        raise argparse.ArgumentTypeError(f"expected COLUMN=LOW:HIGH such as age=0:99. Got {text!r} instead.")
-    return name, _bounds(bounds)
-
-
-def _column_names(text: str) -> tuple[str, list[str]]:
-    name, separator, names = text.partition("=")
-    if not separator or not name:
-        raise argparse.ArgumentTypeError(f"expected COLUMN=A,B such as sex=F,M. Got {text!r} instead.")
-    return name, _names(names)
-
-
-def _names(text: str) -> list[str]:
-    names = [part.strip() for part in text.split(",")]
-    if not all(names) or len(set(names)) != len(names):
-        raise argparse.ArgumentTypeError(f"expected distinct names such as sex,region. Got {text!r} instead.")
-    return names
-
-
-def _whole(text: str) -> int | str:
-    if text == "auto":
-        return text
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, or auto. Got {text!r} instead.")
-    return value
-
-
-def _share(text: str) -> float | str:
-    if text == "auto":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, or auto. Got {text!r} instead.") from None

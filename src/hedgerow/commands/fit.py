@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.anova_files import frame, write_predictions
+from hedgerow.commands.arguments import bounds, column_bounds, column_names, names
 from hedgerow.commands.files import add_command, add_output, check_output, report, write_text
 from hedgerow.errors import BoundsError, HedgerowError
 
@@ -32,12 +33,12 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="privacy budget")
     parser.add_argument("--delta", type=float, default=1e-5, metavar="D", help="0: pure epsilon (default: 1e-5)")
     kind = parser.add_mutually_exclusive_group(required=True)
-    kind.add_argument("--label-bounds", type=_bounds, metavar="LOW:HIGH", help="public range of a numeric label")
-    kind.add_argument("--classes", type=_names, metavar="A,B", help="public list of classes")
+    kind.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of a numeric label")
+    kind.add_argument("--classes", type=names, metavar="A,B", help="public list of classes")
     parser.add_argument(
         "--feature-bounds",
         action="append",
-        type=_column_bounds,
+        type=column_bounds,
         default=[],
         metavar="COL=LOW:HIGH",
         help="public range of a numeric column; one for each",
@@ -45,7 +46,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--categories",
         action="append",
-        type=_column_names,
+        type=column_names,
         default=[],
         metavar="COL=A,B",
         help="public categories of a column; one for each",
@@ -175,28 +176,3 @@ def _table_to_predict(arguments: argparse.Namespace, names: list[str]) -> Table:
     if "prediction" in table.names:
         raise HedgerowError(f"{arguments.predict} already has a column 'prediction'; use 'hedgerow predict --name'.")
     return table
-
-
-def _bounds(text: str) -> tuple[float, float]:
-    low, _, high = text.partition(":")
-    try:
-        return float(low), float(high)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected LOW:HIGH such as 0:80. Got {text!r} instead.") from None
-
-
-def _names(text: str) -> list[str]:
-    names = [part.strip() for part in text.split(",")]
-    if not all(names) or len(set(names)) != len(names):
-        raise argparse.ArgumentTypeError(f"expected distinct names such as a,b. Got {text!r} instead.")
-    return names
-
-
-def _column_bounds(text: str) -> tuple[str, tuple[float, float]]:
-    name, _, rest = text.rpartition("=")
-    return name, _bounds(rest)
-
-
-def _column_names(text: str) -> tuple[str, list[str]]:
-    name, _, rest = text.partition("=")
-    return name, _names(rest)

@@ -109,6 +109,6 @@ def _report(arguments: argparse.Namespace, cells: CellTask, reports: FirstReport
 
 
 def _whole(text: str) -> int | str:
-    from hedgerow.commands.design import _whole as whole
+    from hedgerow.commands.arguments import whole
 
     return whole(text)
