@@ -1,11 +1,15 @@
 """The guide against simulation: ``python -m hedgerow.bench.frontier_advise --out docs/results/advise.md``.
 
-Simulated errors are kept beside the page in a ``.jsonl`` file; forecasts are made again every time.
+Simulated errors are kept beside the page in a ``.jsonl`` file; forecasts are made again every time, from measurements
+on public records that are kept in the folder HEDGEROW_BENCH_CACHE, if there is one (remove ``advise-*.json`` to repeat
+them).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -15,23 +19,18 @@ from typing import Any
 import numpy as np
 
 from hedgerow.bench.datasets import load_dataset
-from hedgerow.bench.frontier_models import fitted_model
+from hedgerow.bench.frontier_advise_page import DATASETS, EPSILONS, SIMULATED, Cells, PublicRow, page
+from hedgerow.bench.frontier_models import FOLDER, fitted_model
 from hedgerow.bench.results import Results
 from hedgerow.bench.splits import Split, split
 from hedgerow.errors import HedgerowError
 from hedgerow.label import LabelPrivateRegressor
-from hedgerow.local.advise import advise
+from hedgerow.local.advise import PublicFacts, forecast, measure_public
 from hedgerow.local.assisted import design_assisted
 from hedgerow.protocol.assisted import simulate_assisted
 from hedgerow.semi import HistOfTreeRegressor
 
-__all__ = ["DATASETS", "main", "page", "simulate_split"]
-
-DATASETS = ("ABA", "AIR", "CCP", "CON", "RED", "AQU", "FIS", "HOU", "WHI", "CPU", "CAL")
-DESIGN = ("ABA", "AIR", "CCP", "CON", "RED")
-EPSILONS = (0.5, 2.0, 8.0)
-SIMULATED = ("public only", "local", "semi-feature", "label")
-WITHIN = 0.15
+__all__ = ["DATASETS", "EPSILONS", "gather", "main", "simulate_split"]
 
 
 def private_half(names: Sequence[str]) -> list[str]:
@@ -39,22 +38,31 @@ def private_half(names: Sequence[str]) -> list[str]:
     return [str(n) for n in names[: len(names) // 2]]
 
 
-def simulate_split(code: str, repeat: int) -> dict[str, Any]:
-    """Return simulated test errors by setting and epsilon."""
+def simulate_split(code: str, repeat: int, frontier: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return simulated test errors by setting and epsilon.
+
+    ``frontier`` is this split's row of :mod:`hedgerow.bench.frontier`, if there is one: it holds the error of the local
+    setting already (the same estimator on the same records; the first of its draws is used).
+    """
     s = split(load_dataset(code), repeat)
     base, _ = fitted_model(s.public.X, s.public.y, repeat, s.categories or None)
     value: dict[str, Any] = {"mse": {}}
     for epsilon in EPSILONS:
-        found = {name: float(np.mean((f - s.test.y) ** 2)) for name, f in _predictions(s, base, epsilon, repeat)}
-        value["mse"][f"{epsilon:g}"] = found
+        known = None if frontier is None else frontier["assisted"][f"{epsilon:g}"][0]
+        found = {} if known is None else {"local": float(known)}
+        for name, predicted in _predictions(s, base, epsilon, repeat, local=known is None):
+            found[name] = float(np.mean((predicted - s.test.y) ** 2))
+        value["mse"][f"{epsilon:g}"] = {name: found[name] for name in SIMULATED}
     return value
 
 
-def _predictions(s: Split, base: Any, epsilon: float, seed: int) -> Any:
+def _predictions(s: Split, base: Any, epsilon: float, seed: int, local: bool) -> Any:
     yield "public only", np.clip(base.predict(s.test.X), *s.label_bounds)
     options: dict[str, Any] = {"epsilon": epsilon, "label_bounds": s.label_bounds}
-    task = design_assisted(s.public.X, s.public.y, base=base, random_state=seed, n_holders=len(s.private.y), **options)
-    yield "local", simulate_assisted(task, s.private.X, s.private.y, seed).model().predict(s.test.X)
+    n = len(s.private.y)
+    if local:
+        task = design_assisted(s.public.X, s.public.y, base=base, random_state=seed, n_holders=n, **options)
+        yield "local", simulate_assisted(task, s.private.X, s.private.y, seed).model().predict(s.test.X)
     names = [str(c) for c in s.private.X.columns]
     mask = np.isin(names, private_half(names))
     semi = HistOfTreeRegressor(base=base, random_state=seed, **options).fit(s.private.X, s.private.y, private=mask)
@@ -63,64 +71,73 @@ def _predictions(s: Split, base: Any, epsilon: float, seed: int) -> Any:
     yield "label", label.predict(s.test.X)
 
 
-def forecasts(code: str, repeat: int) -> dict[str, dict[str, float]]:
-    """Return forecasts of one split by epsilon and setting, from its public records alone."""
+def public_facts(code: str, repeat: int) -> tuple[PublicFacts, float]:
+    """Return what is measured on the public records of one split, and the stack's own out-of-fold error."""
+    folder = os.environ.get(FOLDER)
+    path = Path(folder) / f"advise-{code}-{repeat}.json" if folder else None
+    if path is not None and path.exists():
+        kept = json.loads(path.read_text())
+        return PublicFacts.from_dict(kept["facts"]), float(kept["own"])
     s = split(load_dataset(code), repeat)
     base, _ = fitted_model(s.public.X, s.public.y, repeat, s.categories or None)
-    names = [str(c) for c in s.public.X.columns]
-    out: dict[str, dict[str, float]] = {}
-    curve = None
-    for epsilon in EPSILONS:
-        advice = advise(
-            s.public.X, s.public.y, n_holders=len(s.private.y), epsilon=epsilon, base=base,
-            curve=curve, label_bounds=s.label_bounds, private_columns=private_half(names),
-        )  # fmt: skip
-        curve = advice.curve
-        out[f"{epsilon:g}"] = {f.setting: f.mse for f in advice.forecasts}
-    return out
+    names = private_half([str(c) for c in s.public.X.columns])
+    facts, own = (
+        measure_public(base, s.public.X, s.public.y, s.label_bounds, names, 0),
+        float(np.mean(base.residuals_**2)),
+    )
+    if path is not None:
+        path.write_text(json.dumps({"facts": facts.to_dict(), "own": own}))
+    return facts, own
 
 
-def page(cells: dict[tuple[str, str, str], list[tuple[float, float]]]) -> str:
-    """Return the page; cells are (data, epsilon, setting) -> (forecast, simulated) of each split."""
-    means = {key: (float(np.mean([a for a, _ in v])), float(np.mean([b for _, b in v]))) for key, v in cells.items()}
-    lines = [
-        "# Forecasts from public records against simulation",
-        "",
-        "Written by `python -m hedgerow.bench.frontier_advise --out docs/results/advise.md`. Records are split 1:7:2",
-        "into public, private and test. The guide (`hedgerow advise`) sees the public tenth and the number of holders;",
-        "the simulation runs the estimators on all private records. In the semi-feature model the first half of the",
-        "columns is private.",
-        f"A cell is right if the forecast, as a mean over splits, is within {WITHIN:.0%} of the simulated test error.",
-        f"Constants of the guide were set on {', '.join(DESIGN)}.",
-        "",
-        "| trust model | cells | within 15% | kept-out cells | within 15% |",
-        "|---|---|---|---|---|",
-    ]
-    groups = [*((s, (s,)) for s in SIMULATED), ("all", SIMULATED)]
-    for name, settings in groups:
-        counts = []
-        for codes in (DATASETS, [c for c in DATASETS if c not in DESIGN]):
-            right = [_right(*v) for (c, _, s), v in means.items() if s in settings and c in codes]
-            counts += [str(len(right)), f"{np.mean(right):.0%}" if right else "-"]
-        lines.append("| " + " | ".join([name, *counts]) + " |")
-    lines += ["", "Forecast / simulated (forecast over simulated); splits in brackets.", ""]
-    head = ["data", "eps", *SIMULATED]
-    lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for code in DATASETS:
-        for epsilon in EPSILONS:
-            row = [means.get((code, f"{epsilon:g}", s)) for s in SIMULATED]
-            if row[0] is not None:
-                splits = len(cells[code, f"{epsilon:g}", "public only"])
-                name = f"{code}{' (design)' if code in DESIGN else ''} [{splits}]"
-                found = [
-                    f"{a:.4g} / {b:.4g} ({a / b:.2f}){'' if _right(a, b) else ' **off**'}" for a, b in filter(None, row)
-                ]
-                lines.append("| " + " | ".join([name, f"{epsilon:g}", *found]) + " |")
-    return "\n".join([*lines, ""])
+def gather(
+    simulated: Results, frontier: Results | None, codes: Sequence[str], repeats: int
+) -> tuple[Cells, dict[str, list[PublicRow]]]:
+    """Return (forecast, simulated) of each split by cell, and what was known and true of public models.
+
+    Splits that only the frontier has (:mod:`hedgerow.bench.frontier`) count for the public and the local setting.
+    """
+    cells: Cells = defaultdict(list)
+    public: dict[str, list[PublicRow]] = defaultdict(list)
+    for code in codes:
+        for repeat in range(repeats):
+            found = _found(simulated, frontier, code, repeat)
+            if not found:
+                continue
+            facts, own = public_facts(code, repeat)
+            holders = _holders(code)
+            for epsilon, errors in found.items():
+                advice = forecast(facts, float(epsilon), holders)
+                for setting, mse in errors.items():
+                    cells[code, epsilon, setting].append((advice.expected(setting, holders), mse))
+            fresh = float(np.mean(facts.residuals**2))
+            public[code].append(
+                PublicRow(len(facts.residuals), own, fresh, advice.mean_square, found["2"]["public only"])
+            )
+    return cells, public
 
 
-def _right(forecast: float, simulated: float) -> bool:
-    return abs(forecast - simulated) <= WITHIN * simulated
+def _found(simulated: Results, frontier: Results | None, code: str, repeat: int) -> dict[str, dict[str, float]]:
+    """Return simulated errors of one split by epsilon and setting; the frontier's local errors are means over draws."""
+    found: dict[str, dict[str, float]] = {}
+    if (code, repeat) in simulated:
+        found = {epsilon: dict(errors) for epsilon, errors in simulated[code, repeat]["mse"].items()}
+    row = _frontier_row(frontier, code, repeat)
+    if row is not None:
+        for epsilon in (f"{e:g}" for e in EPSILONS):
+            local = float(np.mean(row["assisted"][epsilon]))
+            found.setdefault(epsilon, {"public only": row["public"]})["local"] = local
+    return found
+
+
+def _frontier_row(frontier: Results | None, code: str, repeat: int) -> dict[str, Any] | None:
+    keys = [] if frontier is None else [k for k, _ in frontier if k[:2] == (code, repeat)]
+    return None if frontier is None or not keys else dict(frontier[keys[-1]])
+
+
+def _holders(code: str) -> int:
+    n = len(load_dataset(code).y)
+    return n - round(0.1 * n) - round(0.2 * n)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -128,24 +145,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m hedgerow.bench.frontier_advise", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="page to write, such as docs/results/advise.md")
     parser.add_argument("--datasets", default=",".join(DATASETS), help="codes, separated by commas")
-    parser.add_argument("--repeats", type=int, default=3, help="splits of each data set")
+    parser.add_argument("--repeats", type=int, default=3, help="splits to simulate of each data set")
+    parser.add_argument("--most", type=int, default=5, help="splits to count, where they were simulated already")
     options = parser.parse_args(arguments)
-    results, cells = Results(options.out.with_suffix(".jsonl")), defaultdict(list)
+    results, codes = Results(options.out.with_suffix(".jsonl")), options.datasets.split(",")
+    path = options.out.parent / "frontier.jsonl"
+    frontier = Results(path) if path.exists() else None
     try:
         for repeat in range(options.repeats):
-            for code in options.datasets.split(","):
+            for code in codes:
                 if (code, repeat) not in results:
-                    results.add((code, repeat), simulate_split(code, repeat))
+                    row = _frontier_row(frontier, code, repeat)
+                    results.add((code, repeat), simulate_split(code, repeat, row))
                     print(code, repeat, flush=True)
-        for (code, number), value in results:
-            predicted = forecasts(str(code), int(number))
-            for epsilon, found in value["mse"].items():
-                for setting, mse in found.items():
-                    cells[str(code), epsilon, setting].append((predicted[epsilon][setting], mse))
+        cells, public = gather(results, frontier, codes, max(options.most, options.repeats))
     except HedgerowError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    options.out.write_text(page(cells))
+    options.out.write_text(page(cells, public))
     return 0
 
 

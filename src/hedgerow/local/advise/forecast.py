@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from hedgerow.bounds import check_label_bounds, check_labels
 from hedgerow.errors import HedgerowError
-from hedgerow.local.advise.learning import LearningCurve, measure_curve
+from hedgerow.local.advise.facts import PublicFacts, measure_public
+from hedgerow.local.advise.learning import LearningCurve
 from hedgerow.local.public_model import PublicModel
 from hedgerow.mechanisms.base import check_epsilon, check_positive
-from hedgerow.protocol.assisted.choose import SIZES, choose_randomizer
-from hedgerow.protocol.semi.assist import Assist
+from hedgerow.protocol.assisted.choose import RADII, SIZES, choose_randomizer
 
-__all__ = ["SETTINGS", "Advice", "Forecast", "advise"]
+__all__ = ["SETTINGS", "Advice", "Forecast", "advise", "forecast"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -165,7 +165,7 @@ def advise(
     private_columns: Sequence[str | int] | None = None,
     label_bounds: Any = None,
     base: PublicModel | None = None,
-    curve: LearningCurve | None = None,
+    facts: PublicFacts | None = None,
     random_state: int = 0,
     **schema: Any,
 ) -> Advice:
@@ -183,15 +183,16 @@ def advise(
         Columns that are private in the semi-feature model, by name or number.
     label_bounds : (low, high), optional
         Public range of the label; by default that of the public labels.
-    base, curve : optional
-        A fitted PublicModel and its learning curve, to save the time of fitting them again.
+    base, facts : optional
+        A fitted PublicModel, or what was measured on it (:func:`~hedgerow.local.advise.facts.measure_public`), to save
+        the time of doing it again.
     schema : feature_bounds, categorical_features, categories
         Passed to :class:`~hedgerow.PublicModel`.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.random((60, 2)); y = X[:, 0] + rng.normal(0, 0.1, 60)
+    >>> X = rng.random((25, 2)); y = X[:, 0] + rng.normal(0, 0.1, 25)
     >>> advice = advise(X, y, n_holders=10_000, epsilon=1.0)
     >>> [f.setting for f in advice.forecasts]
     ['public only', 'local', 'label']
@@ -201,47 +202,30 @@ def advise(
     if len(y) < 20:
         raise HedgerowError(f"'y_public' must have at least 20 records to advise from. Got {len(y)} instead.")
     low, high = (float(y.min()), float(y.max())) if label_bounds is None else check_label_bounds(label_bounds)
-    model = PublicModel(random_state=random_state, **schema).fit(X_public, y) if base is None else base
-    assert model.portable_ is not None
-    res = np.asarray(np.clip(y, low, high) - np.clip(y - model.residuals_, low, high))
-    if curve is None:
-        curve = measure_curve(model.portable_.design(model.space_.encode(X_public)), y, random_state)
-    S2 = (float(np.mean(res**2)) or 1e-300) / curve(_FOLDS * len(y))
-    share = None if private_columns is None else _open_share(model, X_public, y, private_columns, random_state)
-    assist = Assist.choose(model.portable_, res, (low, high) if high > low else (low, low + 1), epsilon)
-    clipped = float(np.mean(np.clip(res, -assist.radius, assist.radius) ** 2))
-    laplace = 0.0 if math.isinf(epsilon) else 8 * (assist.radius / epsilon) ** 2
+    if facts is None:
+        model = PublicModel(random_state=random_state, **schema).fit(X_public, y) if base is None else base
+        facts = measure_public(model, X_public, y, (low, high), private_columns, random_state)
+    return forecast(facts, epsilon, n)
+
+
+def forecast(facts: PublicFacts, epsilon: float, n_holders: int) -> Advice:
+    """Return forecasts from what was measured on public records; closed forms, no fitting."""
+    res = facts.residuals
+    S2 = (float(np.mean(res**2)) or 1e-300) / facts.curve(_FOLDS * len(res))
     local = {}
-    for K in (k for k in SIZES if k == 1 or 3 * k <= len(y)):
+    for K in (k for k in SIZES if k == 1 or 3 * k <= len(res)):
         choice = choose_randomizer(res, epsilon, K)
         local[K] = K * (choice.A + (K - 1) * choice.B)  # leaves of equal shares
-    noise = {
-        "semi-feature": (clipped + laplace) / assist.residuals.inside**2,
-        "label": choose_randomizer(res, epsilon, 1).A,
-    }
-    return Advice(epsilon, n, len(y), S2, float(np.var(y)), curve, share, noise, local)
+    noise = {"semi-feature": _laplace_noise(res, epsilon), "label": choose_randomizer(res, epsilon, 1).A}
+    return Advice(epsilon, n_holders, len(res), S2, facts.spread, facts.curve, facts.open_share, noise, local)
 
 
-def _open_share(model: PublicModel, X: Any, y: FloatArray, private: Sequence[str | int], seed: int) -> float:
-    """Return what the columns that are not private explain, as a share of what all of them explain (out of fold)."""
-    from sklearn.ensemble import ExtraTreesRegressor
-
-    from hedgerow.local.public_model.stack import assign_folds, out_of_fold
-
-    names = list(model.space_.names)
-    unknown = [c for c in private if c not in names and c not in range(len(names))]
-    if unknown:
-        raise HedgerowError(f"'private_columns' names unknown columns {unknown}; known are {names}.")
-    hidden = {names.index(c) if isinstance(c, str) else int(c) for c in private}
-    assert model.portable_ is not None
-    D = model.portable_.design(model.space_.encode(X))
-    kept = [i for i, column in enumerate(model.portable_.column.tolist()) if column not in hidden]
-    if not kept or not hidden:
-        return float(not hidden)
-    trees = ExtraTreesRegressor(50, min_samples_leaf=3, random_state=seed)
-    folds = assign_folds(len(y), seed)
-    total = float(np.var(y)) or 1.0
-    some, whole = (
-        max(0.0, 1 - float(np.mean((out_of_fold(trees, A, y, folds) - y) ** 2)) / total) for A in (D[:, kept], D)
-    )
-    return min(1.0, some / whole) if whole > 0 else 0.0
+def _laplace_noise(res: FloatArray, epsilon: float) -> float:
+    """Return the variance of one semi-feature report with the best radius, as its task chooses it (Assist.choose)."""
+    spread, least = float(np.sqrt(np.mean(res**2))) or 1e-6, math.inf
+    for radius in (c * spread for c in RADII):
+        inside = float(np.mean(np.abs(res) < radius))
+        noise = 0.0 if math.isinf(epsilon) else 8 * (radius / epsilon) ** 2
+        if inside:
+            least = min(least, (float(np.mean(np.clip(res, -radius, radius) ** 2)) + noise) / inside**2)
+    return least

@@ -1,0 +1,125 @@
+"""What is measured on public records once, whatever epsilon and the number of holders are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.errors import HedgerowError
+from hedgerow.local.advise.learning import LearningCurve, measure_curve
+from hedgerow.local.public_model import PublicModel
+from hedgerow.local.public_model.stack import Stack, assign_folds, candidates, out_of_fold
+
+__all__ = ["PublicFacts", "fresh_predictions", "measure_open_share", "measure_public"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PublicFacts:
+    """What forecasts are made from.
+
+    Attributes
+    ----------
+    residuals : array
+        Errors on public records that neither the public model's members nor their weights have seen.
+    curve : LearningCurve
+        Error of a public model by number of records.
+    open_share : float or None
+        What features that are not private explain, as a share of what all explain; None if it was not asked for.
+    spread : float
+        Variance of the public labels.
+    """
+
+    residuals: FloatArray = field(repr=False)
+    curve: LearningCurve
+    open_share: float | None
+    spread: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form."""
+        return {
+            "residuals": self.residuals.tolist(),
+            "curve": [self.curve.start, self.curve.decay],
+            "open_share": self.open_share,
+            "spread": self.spread,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PublicFacts:
+        """Undo :meth:`to_dict`."""
+        residuals = np.array(data["residuals"], dtype=np.float64)
+        return cls(residuals, LearningCurve(*data["curve"]), data["open_share"], data["spread"])
+
+
+def fresh_predictions(D: FloatArray, y: FloatArray, seed: int) -> FloatArray:
+    """Return a prediction of each record by a stack of which no part has seen it.
+
+    The out-of-fold predictions of the public model's own stack are too good by some percent: its weights minimise the
+    error of these very predictions, and its kernel is tuned on all records. Here the kernel is tuned again in every
+    fold, and the weights for a fold are fitted to the out-of-fold predictions of the other folds.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((24, 1))
+    >>> bool(np.mean((fresh_predictions(X, X[:, 0], 0) - X[:, 0]) ** 2) < 0.01)
+    True
+    """
+    from scipy.optimize import nnls
+
+    folds, scale = assign_folds(len(y), seed), float(y.std()) or 1.0
+    P = np.column_stack([out_of_fold(member, D, y, folds) for member in candidates(len(y), seed).values()])
+    out = np.empty(len(y))
+    for fold in range(int(folds.max()) + 1):
+        held = folds == fold
+        mean = float(y[~held].mean())
+        weights = nnls((P[~held] - mean) / scale, (y[~held] - mean) / scale)[0]
+        out[held] = mean + (P[held] - mean) @ weights
+    return out
+
+
+def measure_public(
+    model: PublicModel,
+    X: Any,
+    y: FloatArray,
+    bounds: tuple[float, float],
+    private: Sequence[str | int] | None,
+    seed: int,
+) -> PublicFacts:
+    """Measure a fitted public model on the records it was fitted on."""
+    assert model.portable_ is not None
+    D = model.portable_.design(model.space_.encode(X))
+    # Weights that were not fitted have not seen anything: any other regressor's residuals are honest as they are.
+    stacked = isinstance(model.fitted_, Stack) and not model.compact
+    fresh = fresh_predictions(D, y, seed) if stacked else y - model.residuals_
+    residuals = np.asarray(np.clip(y, *bounds) - np.clip(fresh, *bounds))
+    share = None if private is None else measure_open_share(model, D, y, private, seed)
+    return PublicFacts(residuals, measure_curve(D, y, seed), share, float(np.var(y)))
+
+
+def measure_open_share(
+    model: PublicModel, D: FloatArray, y: FloatArray, private: Sequence[str | int], seed: int
+) -> float:
+    """Return what the columns that are not private explain, as a share of what all of them explain (out of fold)."""
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    names = list(model.space_.names)
+    unknown = [c for c in private if c not in names and c not in range(len(names))]
+    if unknown:
+        raise HedgerowError(f"'private_columns' names unknown columns {unknown}; known are {names}.")
+    hidden = {names.index(c) if isinstance(c, str) else int(c) for c in private}
+    assert model.portable_ is not None
+    kept = [i for i, column in enumerate(model.portable_.column.tolist()) if column not in hidden]
+    if not kept or not hidden:
+        return float(not hidden)
+    trees = ExtraTreesRegressor(30, min_samples_leaf=3, random_state=seed)
+    folds = assign_folds(len(y), seed)
+    total = float(np.var(y)) or 1.0
+    some, whole = (
+        max(0.0, 1 - float(np.mean((out_of_fold(trees, A, y, folds) - y) ** 2)) / total) for A in (D[:, kept], D)
+    )
+    return min(1.0, some / whole) if whole > 0 else 0.0
