@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
+from sklearn.tree import ExtraTreeRegressor
 
 from hedgerow.bench import frontier_advise
 from hedgerow.bench.frontier_advise import gather
@@ -13,7 +14,7 @@ from hedgerow.bench.frontier_advise_page import PublicRow, page
 from hedgerow.bench.results import Results
 from hedgerow.errors import HedgerowError
 from hedgerow.local.advise import LearningCurve, PublicFacts, advise, forecast
-from hedgerow.local.advise.facts import fresh_predictions, measure_open_share, measure_public
+from hedgerow.local.advise.facts import fresh_predictions, learner_of, measure_open_share, measure_public
 from hedgerow.local.advise.learning import measure_curve
 from hedgerow.local.advise.plot import plot_advice
 from hedgerow.local.public_model import PublicModel
@@ -26,7 +27,7 @@ def public():
     X = rng.random((300, 3))
     y = 4 * np.sin(6 * X[:, 0]) + 2 * X[:, 1] + rng.normal(0, 0.3, 300)
     base = PublicModel(Ridge(), random_state=0).fit(X, y)
-    return X, y, base, PublicFacts(base.residuals_, LearningCurve(300, 0.4), 1.0, float(y.var()))
+    return X, y, base, PublicFacts(base.residuals_, 240.0, LearningCurve(300, 0.4), 1.0, float(y.var()))
 
 
 def ask(public, n_holders=10_000, epsilon=1.0, **changed):
@@ -101,8 +102,19 @@ def test_a_power_law_is_found_and_noise_is_flat():
     assert LearningCurve.fit(m, [1.0, 1.1, 1.2], 300).decay == 0.0
     rng = np.random.default_rng(0)
     X = rng.random((400, 2))
-    steep = measure_curve(X, np.sin(9 * X[:, 0]), 0).decay
-    assert steep > 0.5 > 0.2 > measure_curve(X, rng.normal(size=400), 0).decay
+
+    def learn(D, y, other):
+        return ExtraTreeRegressor(min_samples_leaf=2, random_state=0).fit(D, y).predict(other)
+
+    steep = measure_curve(learn, X, np.sin(9 * X[:, 0]), 0).decay
+    assert steep > 0.5 > 0.2 > measure_curve(learn, X, rng.normal(size=400), 0).decay
+
+
+def test_the_learner_of_a_public_model_is_the_model_itself_with_the_same_weights(public):
+    X, y = public[0][:40], public[1][:40]
+    for model in (PublicModel(Ridge()), PublicModel(random_state=0)):
+        model.fit(X, y)
+        np.testing.assert_allclose(learner_of(model)(X, y, X), model.predict(X))
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 
 from hedgerow.errors import HedgerowError
-from hedgerow.local.advise.learning import LearningCurve, measure_curve
+from hedgerow.local.advise.learning import Learner, LearningCurve, measure_curve
 from hedgerow.local.public_model import PublicModel
+from hedgerow.local.public_model.kernel_ridge import TunedKernelRidge
 from hedgerow.local.public_model.stack import Stack, assign_folds, candidates, out_of_fold
 
 __all__ = ["PublicFacts", "fresh_predictions", "measure_open_share", "measure_public"]
 
 FloatArray = npt.NDArray[np.float64]
+
+_SMALL = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +32,8 @@ class PublicFacts:
     ----------
     residuals : array
         Errors on public records that neither the public model's members nor their weights have seen.
+    fitted_on : float
+        How many records the models were fitted on that made them: the others' share of folds.
     curve : LearningCurve
         Error of a public model by number of records.
     open_share : float or None
@@ -36,6 +43,7 @@ class PublicFacts:
     """
 
     residuals: FloatArray = field(repr=False)
+    fitted_on: float
     curve: LearningCurve
     open_share: float | None
     spread: float
@@ -44,6 +52,7 @@ class PublicFacts:
         """Return a JSON-ready form."""
         return {
             "residuals": self.residuals.tolist(),
+            "fitted_on": self.fitted_on,
             "curve": [self.curve.start, self.curve.decay],
             "open_share": self.open_share,
             "spread": self.spread,
@@ -53,7 +62,7 @@ class PublicFacts:
     def from_dict(cls, data: Mapping[str, Any]) -> PublicFacts:
         """Undo :meth:`to_dict`."""
         residuals = np.array(data["residuals"], dtype=np.float64)
-        return cls(residuals, LearningCurve(*data["curve"]), data["open_share"], data["spread"])
+        return cls(residuals, data["fitted_on"], LearningCurve(*data["curve"]), data["open_share"], data["spread"])
 
 
 def fresh_predictions(D: FloatArray, y: FloatArray, seed: int) -> FloatArray:
@@ -71,7 +80,7 @@ def fresh_predictions(D: FloatArray, y: FloatArray, seed: int) -> FloatArray:
     """
     from scipy.optimize import nnls
 
-    folds, scale = assign_folds(len(y), seed), float(y.std()) or 1.0
+    folds, scale = fold_numbers(len(y), seed), float(y.std()) or 1.0
     P = np.column_stack([out_of_fold(member, D, y, folds) for member in candidates(len(y), seed).values()])
     out = np.empty(len(y))
     for fold in range(int(folds.max()) + 1):
@@ -80,6 +89,30 @@ def fresh_predictions(D: FloatArray, y: FloatArray, seed: int) -> FloatArray:
         weights = nnls((P[~held] - mean) / scale, (y[~held] - mean) / scale)[0]
         out[held] = mean + (P[held] - mean) @ weights
     return out
+
+
+def fold_numbers(n: int, seed: int) -> npt.NDArray[np.int64]:
+    """Return a fold of each record: ten folds up to 500 records, as many as a public model has for more."""
+    folds: npt.NDArray[np.int64] = np.random.default_rng(seed).permutation(np.arange(n) % 10)
+    return folds if n <= _SMALL else assign_folds(n, seed)
+
+
+def learner_of(model: PublicModel) -> Learner:
+    """Return what fits the public model's members anew, their weights and the kernel kept as they are."""
+    stack = model.fitted_
+
+    def learn(D: FloatArray, y: FloatArray, other: FloatArray) -> FloatArray:
+        if not isinstance(stack, Stack):
+            return np.asarray(clone(stack).fit(D, y).predict(other), dtype=np.float64)
+        mean = float(y.mean())
+        out = np.full(len(other), mean)
+        for name, member in stack.members.items():
+            if isinstance(member, TunedKernelRidge):
+                member = TunedKernelRidge(member.gamma_, member.alpha_, member.random_state)
+            out += stack.weights[name] * (deepcopy(member).fit(D, y).predict(other) - mean)
+        return out
+
+    return learn
 
 
 def measure_public(
@@ -98,7 +131,9 @@ def measure_public(
     fresh = fresh_predictions(D, y, seed) if stacked else y - model.residuals_
     residuals = np.asarray(np.clip(y, *bounds) - np.clip(fresh, *bounds))
     share = None if private is None else measure_open_share(model, D, y, private, seed)
-    return PublicFacts(residuals, measure_curve(D, y, seed), share, float(np.var(y)))
+    folds = (fold_numbers if stacked else assign_folds)(len(y), seed)
+    fitted_on = len(y) * (1 - 1 / (int(folds.max()) + 1))
+    return PublicFacts(residuals, fitted_on, measure_curve(learner_of(model), D, y, seed), share, float(np.var(y)))
 
 
 def measure_open_share(

@@ -26,7 +26,6 @@ SETTINGS = ("public only", "local", "semi-feature", "label")
 EFFICIENCY = 0.5
 """How much a noisy label teaches, of what its noise would allow. Set on ABA, AIR, CCP, CON and RED."""
 _CELLS = 16
-_FOLDS = 0.8
 _PAYS = 0.99
 _FAR = 10**10
 
@@ -57,7 +56,7 @@ class Advice:
     Attributes
     ----------
     mean_square : float
-        Error expected of the public model: its mean squared out-of-fold error, from four fifths of the records,
+        Error expected of the public model: its mean squared out-of-fold error, from most of the records,
         brought to all of them by the learning curve.
     spread : float
         Variance of the public labels.
@@ -211,7 +210,7 @@ def advise(
 def forecast(facts: PublicFacts, epsilon: float, n_holders: int) -> Advice:
     """Return forecasts from what was measured on public records; closed forms, no fitting."""
     res = facts.residuals
-    S2 = (float(np.mean(res**2)) or 1e-300) / facts.curve(_FOLDS * len(res))
+    S2 = (float(np.mean(res**2)) or 1e-300) * facts.curve(len(res)) / facts.curve(facts.fitted_on)
     local = {}
     for K in (k for k in SIZES if k == 1 or 3 * k <= len(res)):
         choice = choose_randomizer(res, epsilon, K)
