@@ -10,7 +10,8 @@ from sklearn.tree import DecisionTreeRegressor
 from hedgerow import LabelPrivateRegressor, Ledger, PublicModel
 from hedgerow.audit import audit_exact, audit_sampled
 from hedgerow.errors import BudgetError, HedgerowError
-from hedgerow.label.residual import ResidualMechanism
+from hedgerow.label import residual
+from hedgerow.label.residual import ResidualMechanism, evidence_factor
 from hedgerow.randomness import SeededRandomness
 
 
@@ -73,6 +74,41 @@ def test_no_evidence_leaves_the_public_model_alone():
         model = LabelPrivateRegressor(epsilon=0.5, label_bounds=(-4, 7), base=base, random_state=seed)
         model.fit(X[500:2000], y[500:2000])
         assert np.mean((model.predict(X[2000:]) - y[2000:]) ** 2) < 1.01 * public
+
+
+def test_few_holders_hardly_move_a_public_model_that_is_right():
+    """300 holders at epsilon 0.5, forty draws of the noise: at most four move it, by two percent on average."""
+    rng = np.random.default_rng(1)
+    X = rng.random((2800, 3))
+    y = 3 * X[:, 0] + rng.normal(size=2800)
+    base = PublicModel(Ridge(), random_state=0).fit(X[:500], y[:500])
+    public, errors = np.mean((base.predict(X[800:]) - y[800:]) ** 2), []
+    tree = DecisionTreeRegressor(max_leaf_nodes=4, min_samples_leaf=50, random_state=0)
+    for seed in range(40):
+        model = LabelPrivateRegressor(tree, epsilon=0.5, label_bounds=(-4, 7), base=base, random_state=seed)
+        errors.append(np.mean((model.fit(X[500:800], y[500:800]).predict(X[800:]) - y[800:]) ** 2) / public)
+    assert np.mean(errors) < 1.02 and sum(e == 1 for e in errors) >= 36
+
+
+def test_clear_signal_passes_nearly_whole(base, monkeypatch):
+    X, y = make(15_000, 1)
+    X_test = make(1000, 2)[0]
+    tree, corrections = DecisionTreeRegressor(max_leaf_nodes=4, min_samples_leaf=500), []
+    for caution in (residual._CAUTION, 0.0):
+        monkeypatch.setattr(residual, "_CAUTION", caution)
+        model = LabelPrivateRegressor(tree, epsilon=4.0, label_bounds=(-2, 7), base=base, random_state=0)
+        model.fit(X, y)
+        corrections.append(np.std(model.predict(X_test) - base.predict(X_test)))
+    assert 0.97 * corrections[1] < corrections[0] < corrections[1]
+
+
+def test_factor_is_that_of_james_and_stein():
+    """With mean 1 and deviation 2 over n records, z**2 is n/4."""
+    for n, expected in ((4, 0.0), (8, 0.0), (16, 0.5), (800, 0.99)):
+        assert evidence_factor(np.tile([3.0, -1.0], n // 2)) == pytest.approx(expected)
+    assert (
+        evidence_factor(np.full(9, -1.0)) == evidence_factor(np.zeros(9)) == evidence_factor(np.tile([-3, 1], 9)) == 0
+    )
 
 
 def test_any_fitted_model_with_residuals_serves(base):
