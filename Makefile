@@ -17,8 +17,9 @@ $(STAMP): pyproject.toml setup.py csrc/kernels.c
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
+# One thread a worker: threads of boosting that wait for each other cost more than they bring.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(JOBS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

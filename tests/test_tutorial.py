@@ -78,7 +78,9 @@ def test_examples(path, tmp_path):
 def test_pictures_can_be_drawn_again(tmp_path):
     shell(f"python {DOCS / 'images' / 'make_images.py'} {tmp_path}", tmp_path)
     drawn = {p.name for p in tmp_path.glob("*.svg")}
-    assert drawn == {p.name for p in (DOCS / "images").glob("*.svg")} and drawn
+    # What privacy costs is measured on real data sets, by a command of its own.
+    here = {p.name for p in (DOCS / "images").glob("*.svg") if not p.name.startswith("costs_")}
+    assert drawn == here and drawn
     used = "".join(p.read_text() for p in DOCS.rglob("*.md"))
     assert all(f"images/{name}" in used for name in drawn)
 
