@@ -13,7 +13,7 @@ from hedgerow.bench.frontier_advise import gather
 from hedgerow.bench.frontier_advise_page import PublicRow, page
 from hedgerow.bench.results import Results
 from hedgerow.errors import HedgerowError
-from hedgerow.local.advise import LearningCurve, PublicFacts, advise, forecast
+from hedgerow.local.advise import LearningCurve, PublicFacts, advise, advise_from
 from hedgerow.local.advise.facts import fresh_predictions, learner_of, measure_open_share, measure_public
 from hedgerow.local.advise.learning import measure_curve
 from hedgerow.local.advise.plot import plot_advice
@@ -31,7 +31,7 @@ def public():
 
 
 def ask(public, n_holders=10_000, epsilon=1.0, **changed):
-    return forecast(replace(public[3], **changed), epsilon, n_holders)
+    return advise_from(replace(public[3], **changed), epsilon, n_holders)
 
 
 def test_errors_fall_with_holders_and_with_epsilon(public):
@@ -87,13 +87,13 @@ def test_facts_of_a_given_regressor_are_its_residuals_within_bounds_and_travel_a
     expected = np.clip(y, 0, 3) - np.clip(y - base.residuals_, 0, 3)
     np.testing.assert_allclose(facts.residuals, expected)
     again = PublicFacts.from_dict(json.loads(json.dumps(facts.to_dict())))
-    assert forecast(again, 2.0, 500).to_dict() == forecast(facts, 2.0, 500).to_dict()
+    assert advise_from(again, 2.0, 500).to_dict() == advise_from(facts, 2.0, 500).to_dict()
 
 
 def test_facts_may_be_given(public):
     X, y, _, facts = public
     given = advise(X, y, n_holders=500, epsilon=2.0, facts=facts)
-    assert given.to_dict() == forecast(facts, 2.0, 500).to_dict()
+    assert given.to_dict() == advise_from(facts, 2.0, 500).to_dict()
 
 
 def test_a_power_law_is_found_and_noise_is_flat():

@@ -25,7 +25,7 @@ from hedgerow.bench.results import Results
 from hedgerow.bench.splits import Split, split
 from hedgerow.errors import HedgerowError
 from hedgerow.label import LabelPrivateRegressor
-from hedgerow.local.advise import PublicFacts, forecast, measure_public
+from hedgerow.local.advise import PublicFacts, advise_from, measure_public
 from hedgerow.local.assisted import design_assisted
 from hedgerow.protocol.assisted import simulate_assisted
 from hedgerow.semi import HistOfTreeRegressor
@@ -107,7 +107,7 @@ def gather(
             facts, own = public_facts(code, repeat)
             holders = _holders(code)
             for epsilon, errors in found.items():
-                advice = forecast(facts, float(epsilon), holders)
+                advice = advise_from(facts, float(epsilon), holders)
                 for setting, mse in errors.items():
                     cells[code, epsilon, setting].append((advice.expected(setting, holders), mse))
             fresh = float(np.mean(facts.residuals**2))

@@ -1,7 +1,7 @@
 """What private reports can be expected to add, from public records alone."""
 
 from hedgerow.local.advise.facts import PublicFacts, measure_public
-from hedgerow.local.advise.forecast import SETTINGS, Advice, Forecast, advise, forecast
+from hedgerow.local.advise.forecast import SETTINGS, Advice, Forecast, advise, advise_from
 from hedgerow.local.advise.learning import LearningCurve
 
-__all__ = ["SETTINGS", "Advice", "Forecast", "LearningCurve", "PublicFacts", "advise", "forecast", "measure_public"]
+__all__ = ["SETTINGS", "Advice", "Forecast", "LearningCurve", "PublicFacts", "advise", "advise_from", "measure_public"]

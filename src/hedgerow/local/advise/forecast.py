@@ -18,13 +18,13 @@ from hedgerow.local.public_model import PublicModel
 from hedgerow.mechanisms.base import check_epsilon, check_positive
 from hedgerow.protocol.assisted.choose import RADII, SIZES, choose_randomizer
 
-__all__ = ["SETTINGS", "Advice", "Forecast", "advise", "forecast"]
+__all__ = ["SETTINGS", "Advice", "Forecast", "advise", "advise_from"]
 
 FloatArray = npt.NDArray[np.float64]
 
 SETTINGS = ("public only", "local", "semi-feature", "label")
-EFFICIENCY = 0.5
-"""How much a noisy label teaches, of what its noise would allow. Set on ABA, AIR, CCP, CON and RED."""
+EFFICIENCY = 0.3
+"""How much a noisy label teaches, of what its noise would allow. Set on ABA, AIR, CON and RED."""
 _CELLS = 16
 _PAYS = 0.99
 _FAR = 10**10
@@ -102,11 +102,11 @@ class Advice:
 
     @property
     def learnable(self) -> float:
-        """How much of the public model's error more records would take away: ``(2 (1 - 8**-decay))**2``, at most 1.6.
+        """How much of the public model's error more records would take away: ``(2 (1 - 8**-decay))**2``, at most 1.
 
-        The form was set on ABA, AIR, CCP, CON and RED; a flat learning curve leaves nothing to correct.
+        Form and limit were set on ABA, AIR, CON and RED; a flat learning curve leaves nothing to correct.
         """
-        return min(1.6, float((2 * (1 - 8.0**-self.curve.decay)) ** 2))
+        return min(1.0, float((2 * (1 - 8.0**-self.curve.decay)) ** 2))
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -204,10 +204,10 @@ def advise(
     if facts is None:
         model = PublicModel(random_state=random_state, **schema).fit(X_public, y) if base is None else base
         facts = measure_public(model, X_public, y, (low, high), private_columns, random_state)
-    return forecast(facts, epsilon, n)
+    return advise_from(facts, epsilon, n)
 
 
-def forecast(facts: PublicFacts, epsilon: float, n_holders: int) -> Advice:
+def advise_from(facts: PublicFacts, epsilon: float, n_holders: int) -> Advice:
     """Return forecasts from what was measured on public records; closed forms, no fitting."""
     res = facts.residuals
     S2 = (float(np.mean(res**2)) or 1e-300) * facts.curve(len(res)) / facts.curve(facts.fitted_on)
