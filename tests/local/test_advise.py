@@ -150,16 +150,21 @@ def test_page_counts_cells_as_means_over_splits_and_single_splits():
     assert "| WHI | 50 | 1 | 0.8 | 0.9 | 0.88 | 1 | 0.80 | 0.88 |" in text
 
 
-def test_splits_that_only_the_frontier_has_count_for_public_and_local(tmp_path, monkeypatch, public):
+def test_cells_have_the_splits_that_were_simulated_and_the_draws_of_the_frontier(tmp_path, monkeypatch, public):
     monkeypatch.setattr(frontier_advise, "public_facts", lambda code, repeat: (public[3], 1.0))
     monkeypatch.setattr(frontier_advise, "_holders", lambda code: 1000)
     simulated, frontier = Results(tmp_path / "a.jsonl"), Results(tmp_path / "f.jsonl")
     errors = {"public only": 2.0, "local": 9.0, "semi-feature": 1.8, "label": 1.2}
-    simulated.add(("ABA", 0), {"mse": dict.fromkeys(("0.5", "2", "8"), errors)})
-    for repeat in range(2):
+    for repeat in (0, 2):
+        simulated.add(("ABA", repeat), {"mse": dict.fromkeys(("0.5", "2", "8"), errors)})
+    for repeat in (0, 1):
         assisted = {key: [1.0 + repeat, 2.0 + repeat] for key in ("0.5", "2", "8")}
         frontier.add(("ABA", repeat, 2), {"public": 2.0, "assisted": assisted})
-    cells, known = gather(simulated, frontier, ["ABA", "RED"], 3)
-    assert [s for _, s in cells["ABA", "8", "local"]] == [1.5, 2.5]
-    assert len(cells["ABA", "8", "public only"]) == 2 and len(cells["ABA", "8", "label"]) == 1
-    assert list(known) == ["ABA"] and len(known["ABA"]) == 2
+    cells, known = gather(simulated, frontier, ["ABA", "RED"])
+    assert [s for _, s in cells["ABA", "8", "local"]] == [1.5, 9.0]
+    assert [s for _, s in cells["ABA", "8", "label"]] == [1.2, 1.2]
+    advice = advise_from(public[3], 2.0, 1000)
+    assert cells["ABA", "2", "label"][0][0] == advice.expected("label", 1000)
+    assert list(known) == ["ABA"] and known["ABA"][0] == PublicRow(
+        300, 1.0, float(np.mean(public[3].residuals ** 2)), advice.mean_square, 2.0
+    )

@@ -91,43 +91,26 @@ def public_facts(code: str, repeat: int) -> tuple[PublicFacts, float]:
 
 
 def gather(
-    simulated: Results, frontier: Results | None, codes: Sequence[str], repeats: int
+    simulated: Results, frontier: Results | None, codes: Sequence[str]
 ) -> tuple[Cells, dict[str, list[PublicRow]]]:
     """Return (forecast, simulated) of each split by cell, and what was known and true of public models.
 
-    Splits that only the frontier has (:mod:`hedgerow.bench.frontier`) count for the public and the local setting.
+    Local errors are means over the draws of the frontier (:mod:`hedgerow.bench.frontier`) where it has the split.
     """
     cells: Cells = defaultdict(list)
     public: dict[str, list[PublicRow]] = defaultdict(list)
-    for code in codes:
-        for repeat in range(repeats):
-            found = _found(simulated, frontier, code, repeat)
-            if not found:
-                continue
-            facts, own = public_facts(code, repeat)
-            holders = _holders(code)
-            for epsilon, errors in found.items():
-                advice = advise_from(facts, float(epsilon), holders)
-                for setting, mse in errors.items():
-                    cells[code, epsilon, setting].append((advice.expected(setting, holders), mse))
-            fresh = float(np.mean(facts.residuals**2))
-            public[code].append(
-                PublicRow(len(facts.residuals), own, fresh, advice.mean_square, found["2"]["public only"])
-            )
+    for code, repeat in sorted((str(c), int(r)) for (c, r), _ in simulated if c in codes):
+        (facts, own), holders = public_facts(code, repeat), _holders(code)
+        row, found = _frontier_row(frontier, code, repeat), simulated[code, repeat]["mse"]
+        for epsilon, errors in found.items():
+            advice = advise_from(facts, float(epsilon), holders)
+            local = errors["local"] if row is None else float(np.mean(row["assisted"][epsilon]))
+            for setting, mse in {**errors, "local": local}.items():
+                cells[code, epsilon, setting].append((advice.expected(setting, holders), mse))
+        fresh = float(np.mean(facts.residuals**2))
+        test = found["2"]["public only"]
+        public[code].append(PublicRow(len(facts.residuals), own, fresh, advice.mean_square, test))
     return cells, public
-
-
-def _found(simulated: Results, frontier: Results | None, code: str, repeat: int) -> dict[str, dict[str, float]]:
-    """Return simulated errors of one split by epsilon and setting; the frontier's local errors are means over draws."""
-    found: dict[str, dict[str, float]] = {}
-    if (code, repeat) in simulated:
-        found = {epsilon: dict(errors) for epsilon, errors in simulated[code, repeat]["mse"].items()}
-    row = _frontier_row(frontier, code, repeat)
-    if row is not None:
-        for epsilon in (f"{e:g}" for e in EPSILONS):
-            local = float(np.mean(row["assisted"][epsilon]))
-            found.setdefault(epsilon, {"public only": row["public"]})["local"] = local
-    return found
 
 
 def _frontier_row(frontier: Results | None, code: str, repeat: int) -> dict[str, Any] | None:
@@ -145,8 +128,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m hedgerow.bench.frontier_advise", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="page to write, such as docs/results/advise.md")
     parser.add_argument("--datasets", default=",".join(DATASETS), help="codes, separated by commas")
-    parser.add_argument("--repeats", type=int, default=3, help="splits to simulate of each data set")
-    parser.add_argument("--most", type=int, default=5, help="splits to count, where they were simulated already")
+    parser.add_argument(
+        "--repeats", type=int, default=3, help="splits to simulate of each data set; others that the file has count too"
+    )
     options = parser.parse_args(arguments)
     results, codes = Results(options.out.with_suffix(".jsonl")), options.datasets.split(",")
     path = options.out.parent / "frontier.jsonl"
@@ -158,11 +142,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     row = _frontier_row(frontier, code, repeat)
                     results.add((code, repeat), simulate_split(code, repeat, row))
                     print(code, repeat, flush=True)
-        cells, public = gather(results, frontier, codes, max(options.most, options.repeats))
+        cells, public = gather(results, frontier, codes)
     except HedgerowError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    options.out.write_text(page(cells, public))
+    notes = options.out.with_suffix(".notes.md")  # what no figure can say, such as why a cell is missed
+    options.out.write_text(page(cells, public) + (f"\n## Notes\n\n{notes.read_text()}" if notes.exists() else ""))
     return 0
 
 
