@@ -86,11 +86,10 @@ def test_page_says_what_the_numbers_say():
     mse |= {"1 from process": 1.6, "4 from process": 1.3}
     value = {"public model": 2.0, "process": 1.4, "not private": 1.0, "mse": {"1": mse}}
     text = page({("MET", 0): value}, (1, 4), 1000)
-    assert "| MET | 0 | 1 | 1.8 | 1.5 | 2.5 | 1.6 | 1.3 |" in text and "| MET | 0 | 2 | 1.4 | 1 |" in text
-    same, process = "the assisted forest from the same start: lower error in", "From the process: lower error than the"
-    rest = "than both public models and the assisted forest in"
-    assert (
-        f"- 1 round beats {same} 1, worse than the public model in 0. {process} process alone in 0, {rest} 0." in text
-    )
-    assert f"- 4 rounds does not beat {same} 0, worse than the public model in 1. {process} process alone in 1" in text
+    assert "| MET | 0 | 1 | 0.900 | 0.750 | 1.250 | 0.800 | 0.650 |" in text and "| MET | 0 | 2 | 1.4 | 1 |" in text
+    assert "- 1 round beats the assisted forest from the same start: lower error in 1 (MET 1), worse than" in text
+    assert "- 4 rounds do not beat the assisted forest from the same start: lower error in 0 (MET 0)," in text
+    assert "public model in 0. From the process: lower error than the process alone in 0, than both" in text
+    assert "public model in 1. From the process: lower error than the process alone in 1, than both" in text
+    assert "the assisted forest in 0." in text and "the assisted forest in 1." in text
     assert "beats `PublicModel` on 1 of 1 splits" in text

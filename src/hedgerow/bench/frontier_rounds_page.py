@@ -23,17 +23,23 @@ def page(cells: Mapping[Any, Any], rounds: Sequence[int], holders: int) -> str:
         "(`DirectionResponse`, whose exact audit is among the tests); one without evidence changes nothing. Rounds",
         "start from `PublicModel`, as the assisted forest does, or from the prediction of that process.",
         "",
-        "Test MSE; columns are numbers of rounds, and the model that they start from. Friedman was looked at when the",
-        "grid of scales was set, the other data sets were not.",
+        "Test MSE over that of `PublicModel`; columns are numbers of rounds, and the model that they start from.",
+        "Friedman was looked at when the grid of scales was set, the other data sets were not.",
         "",
         "| data | split | epsilon | " + " | ".join(columns) + " |",
         "|" + "---|" * (3 + len(columns)),
     ]
     for (name, repeat), value in sorted(cells.items()):
         for epsilon, mse in value["mse"].items():
-            lines.append(f"| {name} | {repeat} | {epsilon} | " + " | ".join(f"{mse[c]:.4g}" for c in columns) + " |")
+            ratios = " | ".join(f"{mse[c] / value['public model']:.3f}" for c in columns)
+            lines.append(f"| {name} | {repeat} | {epsilon} | {ratios} |")
     names = ("public model", "process", "not private")
-    lines += ["", "Without reports, and boosting without privacy:", "", "| data | split | " + " | ".join(names) + " |"]
+    lines += [
+        "",
+        "Test MSE without reports, and of boosting without privacy:",
+        "",
+        "| data | split | " + " | ".join(names) + " |",
+    ]
     lines.append("|" + "---|" * (2 + len(names)))
     for (name, repeat), value in sorted(cells.items()):
         lines.append(f"| {name} | {repeat} | " + " | ".join(f"{value[n]:.4g}" for n in names) + " |")
@@ -47,15 +53,19 @@ def _words(cells: Mapping[Any, Any], rounds: Sequence[int]) -> list[str]:
     lines = [f"Of {len(runs)} cells, the assisted forest is worse than the public model in {harm}.", ""]
     for n in rounds:
         same, own = f"{n} from public model", f"{n} from process"
-        wins = sum(mse[same] < mse["assisted"] for _, mse in runs)
+        won = {name: 0 for name, _ in cells}
+        for (name, _), value in cells.items():
+            won[name] += sum(mse[same] < mse["assisted"] for mse in value["mse"].values())
+        wins, where = sum(won.values()), ", ".join(f"{name} {w}" for name, w in sorted(won.items()))
         worse = sum(mse[same] > value["public model"] for value, mse in runs)
         gains = sum(mse[own] < value["process"] for value, mse in runs)
         best = sum(mse[own] < min(value["process"], value["public model"], mse["assisted"]) for value, mse in runs)
-        verb = "beats" if 2 * wins > len(runs) else "does not beat"
+        verbs = ("beats", "does not beat") if n == 1 else ("beat", "do not beat")
+        verb = verbs[2 * wins <= len(runs)]
         lines.append(
-            f"- {n} round{'s' if n > 1 else ''} {verb} the assisted forest from the same start: lower error in {wins}, "
-            f"worse than the public model in {worse}. From the process: lower error than the process alone in {gains}, "
-            f"than both public models and the assisted forest in {best}."
+            f"- {n} round{'s' if n > 1 else ''} {verb} the assisted forest from the same start: lower error in {wins} "
+            f"({where}), worse than the public model in {worse}. From the process: lower error than the process "
+            f"alone in {gains}, than both public models and the assisted forest in {best}."
         )
     better = sum(value["process"] < value["public model"] for value in cells.values())
     lines += ["", f"The process alone, without any report, beats `PublicModel` on {better} of {len(cells)} splits."]
