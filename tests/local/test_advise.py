@@ -147,6 +147,8 @@ def test_page_counts_cells_as_means_over_splits_and_single_splits():
     cells |= {("WHI", "2", "public only"): [(1.0, 1.0)]}
     text = page(cells, {"WHI": [PublicRow(50, 0.8, 0.9, 0.88, 1.0)]})
     assert "| local | 2 | 50% | 1 | 0% | 3 | 0% |" in text and "**off**" in text
+    rows = [PublicRow(50, 1.0, 1.0, f, 1.0) for f in (0.9, 1.0, 1.1)]  # standard error 0.1/sqrt(3)
+    assert "| 1.00 | 1.00 ± 0.06 |" in page(cells, {"WHI": rows})
     assert "| WHI | 50 | 1 | 0.8 | 0.9 | 0.88 | 1 | 0.80 | 0.88 |" in text
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 __all__ = ["DATASETS", "DESIGN", "EPSILONS", "SIMULATED", "Cells", "PublicRow", "page", "right"]
 
@@ -17,6 +18,7 @@ SIMULATED = ("public only", "local", "semi-feature", "label")
 WITHIN = 0.15
 COUNTED = ("cells", "cells of kept-out sets", "single splits")
 
+FloatArray = npt.NDArray[np.float64]
 Pairs = Sequence[tuple[float, float]]
 Cells = dict[tuple[str, str, str], list[tuple[float, float]]]
 """(data, epsilon, setting) -> (forecast, simulated) of each split."""
@@ -100,7 +102,8 @@ def _public(public: Mapping[str, Sequence[PublicRow]]) -> list[str]:
         "Means over splits of the mean squared error. *Own*: the out-of-fold residuals of `PublicModel`, which its",
         "weights and its kernel have seen. *Fresh*: weights and kernel are fitted without the fold, too. *Forecast*:",
         "the fresh error, of models from nine tenths of the records (four fifths above 500), brought to all of them by",
-        "the learning curve of the model itself.",
+        "the learning curve of the model itself. Behind ±: the standard error of forecast / test, from how it differs",
+        "between splits. Cells of one data set share its splits, and most of what they miss is what is missed here.",
         "",
         "| data | public records | splits | own | fresh | forecast | test | own / test | forecast / test |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -108,9 +111,16 @@ def _public(public: Mapping[str, Sequence[PublicRow]]) -> list[str]:
     for code, rows in public.items():
         n, own, fresh, forecast, test = (float(np.mean(column)) for column in zip(*rows, strict=True))
         figures = [f"{v:.4g}" for v in (own, fresh, forecast, test)]
-        ratios = [f"{own / test:.2f}", f"{forecast / test:.2f}"]
+        error = _ratio_error(np.array([r.forecast for r in rows]), np.array([r.test for r in rows]))
+        ratios = [f"{own / test:.2f}", f"{forecast / test:.2f}" + (f" ± {error:.2f}" if error is not None else "")]
         lines.append("| " + " | ".join([code, f"{n:.0f}", str(len(rows)), *figures, *ratios]) + " |")
     return [*lines, ""]
+
+
+def _ratio_error(a: FloatArray, b: FloatArray) -> float | None:
+    """Return the standard error of mean(a)/mean(b), to first order; None for fewer than three pairs."""
+    rest = a - a.mean() / b.mean() * b
+    return float(np.std(rest, ddof=1) / np.sqrt(len(a)) / b.mean()) if len(a) > 2 else None
 
 
 def _table(cells: Cells) -> list[str]:
