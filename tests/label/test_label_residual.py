@@ -68,7 +68,7 @@ def test_no_evidence_leaves_the_public_model_alone():
     rng = np.random.default_rng(0)
     X = rng.random((4000, 3))
     y = 3 * X[:, 0] + rng.normal(size=4000)
-    base = PublicModel(Ridge()).fit(X[:500], y[:500])
+    base = PublicModel(Ridge(), random_state=0).fit(X[:500], y[:500])
     public = np.mean((base.predict(X[2000:]) - y[2000:]) ** 2)
     for seed in range(5):
         model = LabelPrivateRegressor(epsilon=0.5, label_bounds=(-4, 7), base=base, random_state=seed)
