@@ -40,8 +40,8 @@ python -m hedgerow.bench.label --out docs/results/label.md  # --debias shrink,in
   mechanisms is the best partly by luck; so the last column counts only cells in which auto exceeds 1.05 times the
   best by more than two standard errors of the difference within trials.
 - Trials of crime start at split 2: splits 0 and 1 were looked at while defaults were chosen. Earlier versions had been
-  run on splits 0 to 2 of these sets (crime: 0 to 4), too. What features are assumed to explain (`explained`) and the settings of
-  boosting were then chosen on others: ABA, AIR, CCP, CON, CPU, PAR, RED.
+  run on splits 0 to 2 of these sets (crime: 0 to 4), too. What features are assumed to explain (`explained`) and the
+  settings of boosting were then chosen on others: ABA, AIR, CCP, CON, CPU, PAR, RED.
 - A cell whose trials are fewer than 10 was cut short by the time at hand; the same command goes on from there.
 """
 
