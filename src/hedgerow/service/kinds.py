@@ -13,7 +13,6 @@ label      record numbers, noisy labels   data set
 
 from __future__ import annotations
 
-import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,16 +26,14 @@ from hedgerow.errors import FormatError
 from hedgerow.protocol.aggregate import Aggregate
 from hedgerow.protocol.assisted.aggregate import AssistedAggregate
 from hedgerow.protocol.label import LabelReports, LabelTask
-from hedgerow.protocol.report import Reports
+from hedgerow.protocol.report import HEADER_BYTES, Reports
 from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask
-from hedgerow.protocol.semi.first import payload_width
+from hedgerow.protocol.semi.first import MAGIC, SIMULATION, TOKEN, payload_width, read_batch, write_batch
 from hedgerow.service.intake import Upload, keys_of, marks_of
 
 __all__ = ["Kind", "ReadBatch", "kind_of"]
 
 Rows = npt.NDArray[np.uint8]
-_HEADER = struct.Struct("<4sHBB32sQ")
-_TOKEN, _SIMULATION = 12, 0x80
 _MOST_INVALID = 100
 
 
@@ -78,24 +75,12 @@ class Kind(ABC):
 
     def read(self, body: bytes) -> ReadBatch:
         """Read a batch in the library's wire format; refuse a wrong frame, note invalid rows."""
-        if len(body) < _HEADER.size:
-            raise FormatError(f"this is not a batch of reports: {len(body)} bytes are too few.")
-        magic, version, code, reserved, digest, n = _HEADER.unpack_from(body)
-        if magic != b"HDGR" or reserved:
+        if body[:4] != MAGIC:  # the library also reads a single report without a header; here it is always a batch
             raise FormatError("this is not a batch of reports: it does not start as one.")
-        if version != 1:
-            raise FormatError(f"report version {version} is not supported (this is version 1).")
-        if digest != self.task.digest or code & ~_SIMULATION != self.code:
-            raise FormatError("these reports were made for another task or round; send them to its curator.")
-        width = self.width
-        expected = _HEADER.size + n * (_TOKEN + width)
-        if len(body) != expected:
-            raise FormatError(f"a batch of {n} reports has {expected} bytes. Got {len(body)} instead.")
-        start = _HEADER.size
-        tokens = [body[i : i + _TOKEN] for i in range(start, start + n * _TOKEN, _TOKEN)]
-        rows = np.frombuffer(body, dtype=np.uint8, offset=start + n * _TOKEN).reshape(n, width)
-        simulation = np.full(n, bool(code & _SIMULATION))
-        return ReadBatch(tokens, rows, simulation, frozenset(_invalid(self.check, rows)))
+        _, rows, simulation = read_batch(self.task.digest, self.code, self.width, body)
+        start, n = HEADER_BYTES, len(rows)
+        tokens = [body[i : i + TOKEN] for i in range(start, start + n * TOKEN, TOKEN)]
+        return ReadBatch(tokens, rows, np.full(n, simulation), frozenset(_invalid(self.check, rows)))
 
     def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
         """Return what the writer stores of a valid batch."""
@@ -111,8 +96,8 @@ class Kind(ABC):
 
     def id_in(self, body: bytes, i: int) -> bytes:
         """Return the 16-byte id of report ``i`` of a body that was read."""
-        at = _HEADER.size + i * _TOKEN
-        return bytes(self.task.digest[:4] + body[at : at + _TOKEN])
+        at = HEADER_BYTES + i * TOKEN
+        return bytes(self.task.digest[:4] + body[at : at + TOKEN])
 
 
 def _invalid(check: Callable[[Rows], None], rows: Rows) -> list[int]:
@@ -170,7 +155,7 @@ class LocalKind(Summed):
 
     def batch(self, rows: Rows, simulation: bool) -> Reports:
         """Return a batch; ids play no part in sums."""
-        return Reports(self.task, np.zeros((len(rows), _TOKEN), dtype=np.uint8), rows, simulation)
+        return Reports(self.task, np.zeros((len(rows), TOKEN), dtype=np.uint8), rows, simulation)
 
 
 class AssistedKind(LocalKind):
@@ -197,12 +182,12 @@ class FirstKind(Kind):
 
     def check(self, rows: Rows) -> None:
         """Validate labels, masks and features."""
-        FirstReports._read(self.task, np.zeros((len(rows), _TOKEN), dtype=np.uint8), rows, False)
+        FirstReports._read(self.task, np.zeros((len(rows), TOKEN), dtype=np.uint8), rows, False)
 
     def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
         """Keep ids beside payloads, and a mark of the label that the second round is checked against."""
         upload = super().upload(number, batch, first, token)
-        ids = np.frombuffer(b"".join(batch.tokens), dtype=np.uint8).reshape(-1, _TOKEN)
+        ids = np.frombuffer(b"".join(batch.tokens), dtype=np.uint8).reshape(-1, TOKEN)
         levels = [row[:4].tobytes() for row in batch.payloads]
         upload.rows = np.hstack([ids, batch.payloads])
         upload.also = list(zip(*_label_marks(batch.tokens, levels), strict=True))
@@ -211,11 +196,11 @@ class FirstKind(Kind):
     @property
     def kept_width(self) -> int:
         """Id and payload."""
-        return _TOKEN + self.width
+        return TOKEN + self.width
 
     def reports(self, rows: Rows, simulation: bool) -> FirstReports:
         """Return kept rows as a batch, in the order of ids."""
-        batch = FirstReports._read(self.task, rows[:, :_TOKEN], rows[:, _TOKEN:], simulation)
+        batch = FirstReports._read(self.task, rows[:, :TOKEN], rows[:, TOKEN:], simulation)
         return FirstReports.concat(self.task, [batch])
 
 
@@ -249,8 +234,8 @@ class SecondKind(Summed):
 
     def batch(self, rows: Rows, simulation: bool) -> CellReports:
         """Read payloads through the library's frame, which checks them."""
-        frame = _HEADER.pack(b"HDGR", 1, self.code | (_SIMULATION if simulation else 0), 0, self.task.digest, len(rows))
-        return CellReports.from_bytes(self.task, frame + bytes(len(rows) * _TOKEN) + rows.tobytes())
+        tokens = np.zeros((len(rows), TOKEN), dtype=np.uint8)
+        return CellReports.from_bytes(self.task, write_batch(self.task.digest, self.code, simulation, tokens, rows))
 
     def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
         """Ask the first round for the same id and, unless the cell is certain, the same label."""
@@ -286,8 +271,8 @@ class LabelKind(Kind):
         batch = LabelReports.from_bytes(self.task, body)
         rows = batch.rows
         tokens = [t.tobytes() for t in rows["token"]]
-        payloads = np.frombuffer(body, dtype=np.uint8, offset=_HEADER.size).reshape(len(rows), -1)[:, 18:]
-        simulation = (rows["head"][:, 1] & _SIMULATION) != 0
+        payloads = np.frombuffer(body, dtype=np.uint8, offset=HEADER_BYTES).reshape(len(rows), -1)[:, 18:]
+        simulation = (rows["head"][:, 1] & SIMULATION) != 0
         huge = np.flatnonzero(rows["record"] >= np.uint64(1 << 63))
         return ReadBatch(tokens, payloads, simulation, frozenset(huge.tolist()))
 
@@ -300,7 +285,7 @@ class LabelKind(Kind):
 
     def id_in(self, body: bytes, i: int) -> bytes:
         """Return the id, which stands within each report."""
-        at = _HEADER.size + i * 30 + 2
+        at = HEADER_BYTES + i * 30 + 2
         return bytes(body[at : at + 16])
 
     def dataset(self, rows: Rows) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:

@@ -16,7 +16,8 @@ from hedgerow.local.advise.facts import PublicFacts, measure_public
 from hedgerow.local.advise.learning import LearningCurve
 from hedgerow.local.public_model import PublicModel
 from hedgerow.mechanisms.base import check_epsilon, check_positive
-from hedgerow.protocol.assisted.choose import RADII, SIZES, choose_randomizer
+from hedgerow.protocol.assisted.choose import SIZES, choose_randomizer
+from hedgerow.protocol.semi.assist import best_radius
 
 __all__ = ["SETTINGS", "Advice", "Forecast", "advise", "advise_from"]
 
@@ -215,16 +216,5 @@ def advise_from(facts: PublicFacts, epsilon: float, n_holders: int) -> Advice:
     for K in (k for k in SIZES if k == 1 or 3 * k <= len(res)):
         choice = choose_randomizer(res, epsilon, K)
         local[K] = K * (choice.A + (K - 1) * choice.B)  # leaves of equal shares
-    noise = {"semi-feature": _laplace_noise(res, epsilon), "label": choose_randomizer(res, epsilon, 1).A}
+    noise = {"semi-feature": best_radius(res, epsilon)[1], "label": choose_randomizer(res, epsilon, 1).A}
     return Advice(epsilon, n_holders, len(res), S2, facts.spread, facts.curve, facts.open_share, noise, local)
-
-
-def _laplace_noise(res: FloatArray, epsilon: float) -> float:
-    """Return the variance of one semi-feature report with the best radius, as its task chooses it (Assist.choose)."""
-    spread, least = float(np.sqrt(np.mean(res**2))) or 1e-6, math.inf
-    for radius in (c * spread for c in RADII):
-        inside = float(np.mean(np.abs(res) < radius))
-        noise = 0.0 if math.isinf(epsilon) else 8 * (radius / epsilon) ** 2
-        if inside:
-            least = min(least, (float(np.mean(np.clip(res, -radius, radius) ** 2)) + noise) / inside**2)
-    return least

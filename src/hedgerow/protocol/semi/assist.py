@@ -18,11 +18,27 @@ from hedgerow.protocol.assisted.residuals import Residuals, read_numbers
 from hedgerow.protocol.assisted.shrink import posterior
 from hedgerow.protocol.encoding import FloatArray, Moments
 
-__all__ = ["GATE", "Assist"]
+__all__ = ["GATE", "Assist", "best_radius"]
 
 GATE = 0.9
 _FIELDS = {"base", "label_bounds", "radius", "residuals"}
 _UNKNOWN = 1e300
+
+
+def best_radius(residuals: FloatArray, epsilon: float) -> tuple[float, float]:
+    """Return the radius with the least noise, and that noise; ``(0, inf)`` if no radius holds a residual.
+
+    It minimises ``(E clip(res)^2 + 8 r^2/epsilon^2)/gamma^2`` with gamma the share of residuals within r: the variance
+    of one report with Laplace noise of budget epsilon on ``[-r, r]``, after undoing what clipping hides.
+    """
+    spread, best, least = float(np.sqrt(np.mean(residuals**2))) or 1e-6, 0.0, math.inf
+    for radius in (c * spread for c in RADII):
+        inside = float(np.mean(np.abs(residuals) < radius))
+        noise = 0.0 if math.isinf(epsilon) else 8 * (radius / epsilon) ** 2
+        loss = (float(np.mean(np.clip(residuals, -radius, radius) ** 2)) + noise) / inside**2 if inside else math.inf
+        if loss < least:
+            best, least = radius, loss
+    return best, least
 
 
 @dataclass(frozen=True)
@@ -57,21 +73,11 @@ class Assist:
 
     @classmethod
     def choose(cls, base: PortableModel, residuals: npt.ArrayLike, label_bounds: object, epsilon: float) -> Assist:
-        r"""Return the radius with the least noise, from public out-of-fold residuals alone.
-
-        It minimises ``(E clip(res)^2 + 8 r^2/epsilon^2)/gamma^2`` with gamma the share of residuals within r: the
-        variance of one report with Laplace noise of budget epsilon on ``[-r, r]``, after undoing what clipping hides.
-        """
+        """Return the radius with the least noise (:func:`best_radius`), from public out-of-fold residuals alone."""
         res = np.asarray(residuals, dtype=np.float64)
-        spread, low, high = float(np.sqrt(np.mean(res**2))) or 1e-6, *check_label_bounds(label_bounds)
-        least, best = math.inf, high - low
-        for radius in (c * spread for c in RADII):
-            inside = float(np.mean(np.abs(res) < radius))
-            noise = 0.0 if math.isinf(epsilon) else 8 * (radius / epsilon) ** 2
-            loss = (float(np.mean(np.clip(res, -radius, radius) ** 2)) + noise) / inside**2 if inside else math.inf
-            if loss < least:
-                least, best = loss, radius
-        return cls(base, (low, high), best, Residuals.summarise(res, best, 2))
+        low, high = check_label_bounds(label_bounds)
+        radius = best_radius(res, epsilon)[0] or high - low
+        return cls(base, (low, high), radius, Residuals.summarise(res, radius, 2))
 
     def predict(self, Z: npt.ArrayLike) -> FloatArray:
         """Return the public prediction of encoded records, within the label bounds."""

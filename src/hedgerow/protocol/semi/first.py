@@ -29,7 +29,7 @@ __all__ = ["FirstReports", "read_batch", "write_batch"]
 
 VERSION, CODE, SIMULATION, TOKEN = 1, 16, 0x80, 12
 _HEADER = struct.Struct("<4sHBB32sQ")
-_MAGIC = b"HDGR"
+MAGIC = b"HDGR"
 ByteRows = npt.NDArray[np.uint8]
 
 
@@ -139,18 +139,18 @@ def _check_features(task: SemiTask, Z: npt.NDArray[np.float64], private: npt.NDA
 
 def write_batch(digest: bytes, code: int, simulation: bool, tokens: ByteRows, payloads: ByteRows) -> bytes:
     """Return one header, all tokens, all payloads."""
-    head = _HEADER.pack(_MAGIC, VERSION, code | (SIMULATION if simulation else 0), 0, digest, len(payloads))
+    head = _HEADER.pack(MAGIC, VERSION, code | (SIMULATION if simulation else 0), 0, digest, len(payloads))
     return head + np.ascontiguousarray(tokens).tobytes() + np.ascontiguousarray(payloads).tobytes()
 
 
 def read_batch(digest: bytes, code: int, width: int, data: bytes) -> tuple[ByteRows, ByteRows, bool]:
     """Undo :func:`write_batch`, or read one single report; return tokens, payloads and whether it is a simulation."""
-    if len(data) == 18 + width and data[:4] != _MAGIC:
+    if len(data) == 18 + width and data[:4] != MAGIC:
         version, seen, tag, n, start = data[0], data[1], data[2:6], 1, 6
     elif len(data) >= _HEADER.size:
         magic, version, seen, reserved, tag, n = _HEADER.unpack_from(data)
         start = _HEADER.size
-        if magic != _MAGIC or reserved or len(data) != start + n * (TOKEN + width):
+        if magic != MAGIC or reserved or len(data) != start + n * (TOKEN + width):
             raise FormatError("this is not a batch of reports to this task: wrong start, truncated or oversized.")
     else:
         raise FormatError(f"this is not a batch of reports: {len(data)} bytes are too few.")
