@@ -29,7 +29,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-needs_chromium = pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
+needs_chromium = pytest.mark.skipif(not os.access(CHROMIUM, os.X_OK), reason="chromium is not installed")
 SPACE = FeatureSpace(
     (
         NumericFeature("age", 0, 99),
