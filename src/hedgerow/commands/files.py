@@ -69,13 +69,6 @@ def _task(data: bytes) -> LocalTask | SemiTask | CellTask:
     return LocalTask.from_json(data)
 
 
-def read_model(path: str) -> Model:
-    """Read a model."""
-    from hedgerow.protocol.model import Model
-
-    return _parse(path, Model.from_json)
-
-
 def read_any_model(path: str) -> Model | SemiModel:
     """Read a model, of one round or of two."""
     return _parse(path, _any_model)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.partition.tree import Partition
+from hedgerow.protocol.encoding import FloatArray
 from hedgerow.protocol.task import LocalTask
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from hedgerow.protocol.model import Model
 
-__all__ = ["explain_text", "importances", "plot_model"]
+__all__ = ["draw_means", "explain_text", "gain_lines", "importances", "leaf_line", "plot_model", "split_gains"]
 
 
 def importances(task: LocalTask) -> dict[str, float]:
@@ -31,23 +33,44 @@ def importances(task: LocalTask) -> dict[str, float]:
     >>> importances(LocalTask.design(X, X[:, 1], epsilon=1, label_bounds=(0, 1), rule="cart", max_depth=2))
     {'x0': 0.0, 'x1': 1.0}
     """
-    tree, public = task.partition, task.public
-    gain = np.zeros(len(task.space))
-    if public is not None:
-        count = np.zeros(tree.n_nodes)
-        total = np.zeros(tree.n_nodes)
-        ends = np.flatnonzero(tree.feature < 0)
-        leaf = tree.leaf_of_node[ends]
-        count[ends] = np.array(public.count)[leaf]
-        total[ends] = count[ends] * np.array(public.mean)[leaf]
-        for node in np.flatnonzero(tree.feature >= 0)[::-1]:  # children come after their parents
-            sides = [int(tree.left[node]), int(tree.left[node]) + 1]
-            count[node], total[node] = count[sides].sum(), total[sides].sum()
-            if count[sides].min() > 0:
-                means = total[sides] / count[sides]
-                gain[tree.feature[node]] += count[sides].prod() / count[node] * (means[0] - means[1]) ** 2
+    if (public := task.public) is None:
+        return dict.fromkeys(task.space.names, 0.0)
+    return split_gains(task.partition, np.array(public.count, dtype=np.float64), np.array(public.mean))
+
+
+def split_gains(tree: Partition, count: FloatArray, mean: FloatArray) -> dict[str, float]:
+    """Return each feature's share of what the splits explain, from the number and the mean of each leaf.
+
+    Leaves with a number of 0 or less, such as a noisy count may be, explain nothing.
+
+    Examples
+    --------
+    >>> from hedgerow.bounds import FeatureSpace
+    >>> from hedgerow.partition import grow
+    >>> tree = grow("max_edge", FeatureSpace.from_bounds((0, 1), ["a", "b"]), None, None, max_depth=1)
+    >>> split_gains(tree, np.array([5.0, 5.0]), np.array([0.0, 1.0]))
+    {'a': 1.0, 'b': 0.0}
+    """
+    gain = np.zeros(len(tree.space))
+    number, total = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
+    ends = np.flatnonzero(tree.feature < 0)
+    leaf = tree.leaf_of_node[ends]
+    number[ends] = np.maximum(count, 0.0)[leaf]
+    total[ends] = number[ends] * mean[leaf]
+    for node in np.flatnonzero(tree.feature >= 0)[::-1]:  # children come after their parents
+        sides = [int(tree.left[node]), int(tree.left[node]) + 1]
+        number[node], total[node] = number[sides].sum(), total[sides].sum()
+        if number[sides].min() > 0:
+            means = total[sides] / number[sides]
+            gain[tree.feature[node]] += number[sides].prod() / number[node] * (means[0] - means[1]) ** 2
     whole = gain.sum()
-    return {name: float(g / whole) if whole > 0 else 0.0 for name, g in zip(task.space.names, gain, strict=True)}
+    return {name: float(g / whole) if whole > 0 else 0.0 for name, g in zip(tree.space.names, gain, strict=True)}
+
+
+def gain_lines(gains: dict[str, float]) -> list[str]:
+    """Return one line for each feature that explains anything, the largest first."""
+    ranked = sorted(gains.items(), key=lambda item: -item[1])
+    return [f"  {name}: {share:.0%}" for name, share in ranked if share > 0] or ["  none"]
 
 
 def explain_text(model: Model, level: float = 0.9) -> str:
@@ -60,17 +83,16 @@ def explain_text(model: Model, level: float = 0.9) -> str:
         f"Guarantee. {model.guarantee}",
         "",
         f"Leaves (share of holders with its standard deviation; mean with a {level:.0%} interval from reports alone):",
-        *(_leaf_line(row) for row in model.leaf_table(level)),
+        *(leaf_line(row) for row in model.leaf_table(level)),
     ]
     if task.public is not None:
-        ranked = sorted(importances(task).items(), key=lambda item: -item[1])
-        used = [f"  {name}: {share:.0%}" for name, share in ranked if share > 0]
-        parts += ["", "Importance (share of the public variance that splits explain):", *(used or ["  none"])]
+        parts += ["", "Importance (share of the public variance that splits explain):", *gain_lines(importances(task))]
         parts += ["", f"Public against private records. {model.shift().verdict}"]
     return "\n".join(parts)
 
 
-def _leaf_line(row: dict[str, Any]) -> str:
+def leaf_line(row: dict[str, Any]) -> str:
+    """Return one row of a leaf table as text."""
     share = f"{row['share']:6.1%} +- {row['share_sd']:.1%}"
     flag = "  (too few holders to tell from none)" if row["starved"] else ""
     if "classes" in row:
@@ -90,7 +112,7 @@ def plot_model(model: Model, path: str | PathLike[str] | None = None, level: flo
     values = None if model.task.classes is not None else model.leaf_values
     model.task.partition.plot(values, ax=top)
     if model.task.classes is None:
-        _draw_means(bottom, rows, model.task.target, level)
+        draw_means(bottom, rows, model.task.target, level)
     else:
         _draw_classes(bottom, model.leaf_values, model.task.classes)
     top.set_title(str(model.guarantee), fontsize=8, wrap=True)
@@ -99,7 +121,8 @@ def plot_model(model: Model, path: str | PathLike[str] | None = None, level: flo
     return figure
 
 
-def _draw_means(ax: Axes, rows: list[dict[str, Any]], target: str, level: float) -> None:
+def draw_means(ax: Axes, rows: list[dict[str, Any]], target: str, level: float) -> None:
+    """Draw the mean, interval and share of each row of a leaf table."""
     at, mean = np.arange(len(rows)), np.array([r["mean"] for r in rows])
     low, high = np.array([r["low"] for r in rows]), np.array([r["high"] for r in rows])
     ax.vlines(at, low, high, color="#2c7fb8", lw=2, label=f"{level:.0%} interval (reports alone)")

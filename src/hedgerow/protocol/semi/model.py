@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from hedgerow.protocol.estimates import LeafEstimates
 from hedgerow.protocol.semi.cells import CellTask
 
 __all__ = ["SemiModel", "shrunk"]
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _FORMAT, _VERSION = "hedgerow/semi-model", 1
 _MOMENTS = ("numerator", "denominator", "var_n", "cov", "var_d")
@@ -161,6 +165,24 @@ class SemiModel:
         ends = (assist.unclipped(v)[cell] for v in (low, high))
         low, high = (np.clip(g + end, *assist.label_bounds) for end in ends)
         return low, high
+
+    def leaf_table(self, level: float = 0.9) -> list[dict[str, Any]]:
+        """Return one row a cell; see :func:`hedgerow.protocol.semi.explain.cell_table`."""
+        from hedgerow.protocol.semi.explain import cell_table
+
+        return cell_table(self, level)
+
+    def explain(self, level: float = 0.9) -> str:
+        """Return the model in words: guarantee, what is private, cells with their noise, importances."""
+        from hedgerow.protocol.semi.explain import explain_semi
+
+        return explain_semi(self, level)
+
+    def plot(self, path: str | PathLike[str] | None = None, *, level: float = 0.9) -> Figure:
+        """Draw the tree of cells beside their values, intervals and shares; save to ``path`` if given."""
+        from hedgerow.protocol.semi.explain import plot_semi
+
+        return plot_semi(self, path, level)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""

@@ -1,0 +1,122 @@
+"""Cells in the words of the features: what the splits on the way to a leaf come to, feature by feature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from hedgerow.bounds import CategoricalFeature, FeatureSpace
+from hedgerow.partition.tree import Partition
+from hedgerow.portable import PortableModel, Trees
+
+__all__ = ["PREDICTION", "cell_rules", "in_words", "tree_rules"]
+
+PREDICTION = "the public prediction"
+Condition = tuple[str, str, Any]
+"""A feature; one of ``< >= <= >`` with a number, or ``in`` with a tuple of categories."""
+
+
+def in_words(conditions: Iterable[Condition]) -> str:
+    """Return conditions that hold together, one a feature, in the order in which the features came up.
+
+    Examples
+    --------
+    >>> in_words([("age", ">=", 10.0), ("sex", "in", ("F",)), ("age", ">=", 20.0), ("age", "<", 30.0)])
+    '20 <= age < 30 and sex in {F}'
+    >>> in_words([])
+    'everything'
+    """
+    low: dict[str, tuple[float, str]] = {}
+    high: dict[str, tuple[float, str]] = {}
+    listed: dict[str, tuple[str, ...]] = {}
+    names: list[str] = []
+    for name, sign, bound in conditions:
+        names.append(name)
+        if sign == "in":
+            left = listed[name] if name in listed else tuple(bound)
+            listed[name] = tuple(c for c in left if c in bound)
+        elif sign in (">", ">="):
+            # At one bound "x > b" says more than "x >= b".
+            low[name] = max(low.get(name, (bound, sign)), (bound, sign), key=lambda end: (end[0], end[1] == ">"))
+        else:
+            high[name] = min(high.get(name, (bound, sign)), (bound, sign), key=lambda end: (end[0], end[1] == "<="))
+    return " and ".join(_one(n, low.get(n), high.get(n), listed.get(n)) for n in dict.fromkeys(names)) or "everything"
+
+
+def _one(
+    name: str, low: tuple[float, str] | None, high: tuple[float, str] | None, listed: tuple[str, ...] | None
+) -> str:
+    if listed is not None:
+        return f"{name} in {{{', '.join(listed)}}}"
+    if low is not None and high is not None:
+        return f"{low[0]:.6g} {'<' if low[1] == '>' else '<='} {name} {high[1]} {high[0]:.6g}"
+    bound, sign = low or high or (0.0, "")
+    return f"{name} {sign} {bound:.6g}"
+
+
+def cell_rules(partition: Partition) -> list[str]:
+    """Return the rule of each leaf of a partition.
+
+    Examples
+    --------
+    >>> from hedgerow.partition import grow
+    >>> cell_rules(grow("max_edge", FeatureSpace.from_bounds((0, 8), ["age"]), None, None, max_depth=2))
+    ['age < 2', '2 <= age < 4', '4 <= age < 6', 'age >= 6']
+    """
+    rules = [""] * partition.n_leaves
+    paths: list[tuple[Condition, ...]] = [()] * partition.n_nodes
+    for node in range(partition.n_nodes):  # children come after their parents
+        column, leaf = int(partition.feature[node]), int(partition.leaf_of_node[node])
+        if leaf >= 0:
+            rules[leaf] = in_words(paths[node])
+            continue
+        feature, child = partition.space.features[column], int(partition.left[node])
+        cut = float(partition.threshold[node])
+        sides: tuple[Condition, Condition] = ((feature.name, "<", cut), (feature.name, ">=", cut))
+        if isinstance(feature, CategoricalFeature):
+            sides = _sides(feature, partition.subset(node).tolist())
+        paths[child], paths[child + 1] = ((*paths[node], side) for side in sides)
+    return rules
+
+
+def _sides(feature: CategoricalFeature, goes_left: Iterable[bool]) -> tuple[Condition, Condition]:
+    chosen = list(zip(feature.categories, goes_left, strict=True))
+    left, right = (tuple(c for c, is_left in chosen if is_left is side) for side in (True, False))
+    return (feature.name, "in", left), (feature.name, "in", right)
+
+
+def tree_rules(trees: Trees, base: PortableModel, space: FeatureSpace) -> list[list[str]]:
+    """Return the rules of the leaves of each tree over a public model's design and, last, its prediction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> space = FeatureSpace.from_bounds((0, 8), ["age"])
+    >>> base = PortableModel(1, [0], [-1], 0.0, ())
+    >>> tree_rules(Trees([3, 3], [0, -1, -1, 1, -1, -1], [4.0, 0.5], np.zeros(4)), base, space)
+    [['age <= 4', 'age > 4'], ['the public prediction <= 0.5', 'the public prediction > 0.5']]
+    """
+    rules: list[list[str]] = []
+    thresholds, features = iter(trees.threshold.tolist()), iter(trees.feature.tolist())
+    for size in trees.sizes.tolist():
+        paths: list[tuple[Condition, ...]] = [()]
+        leaves = []
+        for node in range(size):
+            if (column := next(features)) < 0:
+                leaves.append(in_words(paths[node]))
+            else:  # breadth first: the children of the next inner node are the next two nodes
+                paths += [(*paths[node], side) for side in _design_sides(base, space, column, next(thresholds))]
+        rules.append(leaves)
+    return rules
+
+
+def _design_sides(base: PortableModel, space: FeatureSpace, column: int, cut: float) -> tuple[Condition, Condition]:
+    """Return what a split of one column of the design says about the feature behind it."""
+    if column == len(base.column):
+        return (PREDICTION, "<=", cut), (PREDICTION, ">", cut)
+    feature, code = space.features[int(base.column[column])], int(base.code[column])
+    if not isinstance(feature, CategoricalFeature):
+        name = feature.name if code < 0 else f"[{feature.name} = {code}]"
+        return (name, "<=", cut), (name, ">", cut)
+    values = [k if code < 0 else int(k == code) for k in range(len(feature.categories))]
+    return _sides(feature, [v <= cut for v in values])
