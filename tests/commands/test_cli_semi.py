@@ -421,7 +421,7 @@ def test_commands_of_the_page_run(shell, write_table):
     blocks = re.findall(r"^```console\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
     lines = [line for line in "".join(blocks).replace("\\\n", " ").splitlines() if line.startswith("hedgerow ")]
     verbs = [line.split()[1] for line in lines]
-    assert set(verbs) == {"design", "privatize", "grow", "aggregate", "predict"} <= set(COMMANDS)
+    assert set(verbs) == {"design", "privatize", "grow", "aggregate", "explain", "predict"} <= set(COMMANDS)
     rng = np.random.default_rng(5)
     columns = {"income": rng.integers(0, 200, 300), "age": rng.integers(18, 99, 300), "region": ["north"] * 300}
     write_table("private.csv", {**columns, "spending": rng.integers(0, 50, 300)})
