@@ -1,16 +1,26 @@
 // Shared by Node and Chromium: run all vectors, return what differs.
 export async function checkVectors(holder, data) {
   const wrong = [];
-  let [checked, parameters] = [0, 0];
+  let [checked, parameters, worst] = [0, 0, 0];
   const tasks = [];
-  for (const { name, text, id, parameters: expected } of data.tasks) {
+  for (const { name, text, id, parameters: expected, refused = [] } of data.tasks) {
     const task = await holder.readTask(text);
     if (task.id !== id) wrong.push(`${name}: id ${task.id}`);
     const m = task.message;
     const found = { ...m.response, ...m.label, ratio: m.fine?.ratio ?? m.label?.ratio, coarse: m.coarse?.ratio, flip: m.flip, rare: m.rare, hold: m.hold, stay: m.stay, size: m.size };
+    m.joint?.forEach((joint, t) => (found[`tree ${t}`] = joint.hold ?? joint.response.truth));
     for (const key of Object.keys(expected)) {
       parameters += 1;
       if (found[key]?.toString(16) !== expected[key]) wrong.push(`${name}: ${key} ${found[key]?.toString(16)} not ${expected[key]}`);
+    }
+    for (const record of refused) {
+      let error;
+      try {
+        holder.privatize(task, record, new holder.GivenSource(new Uint8Array(1000)));
+      } catch (caught) {
+        error = caught;
+      }
+      if (!(error instanceof holder.HolderError)) wrong.push(`${name}: not refused: ${JSON.stringify(record)}`);
     }
     tasks.push(task);
   }
@@ -19,7 +29,13 @@ export async function checkVectors(holder, data) {
     const source = new holder.GivenSource(holder.fromHex(vector.random));
     let body;
     try {
-      body = holder.toHex(holder.privatize(task, vector.record, source, vector).body);
+      const made = holder.privatize(task, vector.record, source, vector);
+      body = holder.toHex(made.body);
+      if (vector.place) {
+        const { prediction, leaves, level } = made.truth;
+        worst = Math.max(worst, Math.abs(prediction - vector.place.prediction) / Math.max(1, Math.abs(prediction)));
+        if (JSON.stringify([leaves, level]) !== JSON.stringify([vector.place.leaves, vector.place.level])) wrong.push(`vector ${number}: ${leaves}, ${level}`);
+      }
     } catch (error) {
       body = String(error);
     }
@@ -27,5 +43,6 @@ export async function checkVectors(holder, data) {
     if (body !== vector.body) wrong.push(`vector ${number} (${data.tasks[vector.task].name}): ${body} not ${vector.body}`);
     else if (source.used !== source.bytes.length) wrong.push(`vector ${number}: ${source.bytes.length - source.used} bytes left over`);
   });
-  return { checked, parameters, wrong: wrong.slice(0, 20) };
+  if (!(worst <= 1e-9)) wrong.push(`a prediction is off by ${worst} of itself`);
+  return { checked, parameters, worst, wrong: wrong.slice(0, 20) };
 }

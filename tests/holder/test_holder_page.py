@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
-from hedgerow.holder.page import ASSETS, HEADERS, asset, routes
+from hedgerow.holder.page import ASSETS, HEADERS, SCRIPTS, asset, routes
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition import grow
 from hedgerow.protocol.label import LabelReports, LabelTask
@@ -125,7 +125,7 @@ def test_the_bytes_shown_are_the_one_body_posted(stub, context, response):
         [
             ("GET", f"/join/{task.id}"),
             ("GET", "/static/holder/holder.css"),
-            ("GET", "/static/holder/holder.js"),
+            *(("GET", f"/static/holder/{name}") for name in SCRIPTS),
             ("GET", f"/v1/tasks/{task.id}"),
             ("POST", f"/v1/tasks/{task.id}/reports"),
         ]
@@ -351,7 +351,7 @@ def test_the_files_are_fenced_in():
         "<style" not in page and " style=" not in page and " on" not in page.replace(" on ", " ").replace(" once", " ")
     )
     assert page.count("<script") == 1 and 'src="../static/holder/holder.js"' in page
-    script = asset("holder.js").decode()
+    script = "".join(asset(name).decode() for name in SCRIPTS)
     for word in ("innerHTML", "eval(", "new Function", "document.write", "Math.random", "http://", "https://"):
         assert word not in script.replace("http://www.w3.org/2000/svg", "")
 

@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-__all__ = ["ASSETS", "HEADERS", "asset", "routes"]
+__all__ = ["ASSETS", "HEADERS", "SCRIPTS", "asset", "routes"]
+
+SCRIPTS = ("holder.js", "exact.js", "mechanisms.js", "portable.js", "assisted.js")
+"""The modules of the page; the first one loads the others."""
 
 ASSETS = {
     "holder.html": "text/html; charset=utf-8",
-    "holder.js": "text/javascript; charset=utf-8",
+    **dict.fromkeys(SCRIPTS, "text/javascript; charset=utf-8"),
     "holder.css": "text/css; charset=utf-8",
 }
 """The files of the page, with their types."""

@@ -1,516 +1,25 @@
 // @ts-check
 /**
- * The holder's side in a browser: one module, no dependencies.
+ * The holder's side in a browser: plain modules, no dependencies.
  *
- * Part 1 draws from exact laws with integers only; parts 2 to 4 turn a record into the bytes of a report, byte for
- * byte as hedgerow's Python does from the same random bytes (shared vectors prove it); part 5 checks signatures;
- * part 6 says the odds; part 7 is the page. Nothing leaves the page but the body that `send` posts.
+ * exact.js draws from exact laws with integers only; mechanisms.js, portable.js, assisted.js and parts 1 and 2 here
+ * turn a record into the bytes of a report, byte for byte as hedgerow's Python does from the same random bytes (shared
+ * vectors prove it); part 3 checks signatures; part 4 says the odds; part 5 is the page. Nothing leaves the page but
+ * the body that `send` posts.
  */
 
-/** @typedef {{simulation: boolean, take(n: number): Uint8Array}} Source */
-/** @typedef {{[name: string]: any}} Json */
+import { bernoulli, bernoullis, capped, discreteLaplace, flipChance, fromHex, HolderError, join, littleBytes, littleEndian, ONE, pack, percent, require, SecureSource, shareBelow, short, toHex, uniformSubset } from "./exact.js";
+import { aboutAssisted, assist, assistedWords, groupWords, readAssisted } from "./assisted.js";
+import { clamp, kAry, laplace, levelMechanism, levelOf, position, readEpsilon, splitEpsilon, toNumber } from "./mechanisms.js";
 
-const ONE = 1n << 64n;
-const DIGIT = 256;
+export { drawMessage, place } from "./assisted.js";
+export { fromHex, GivenSource, HolderError, percent, toHex } from "./exact.js";
+export { predict } from "./portable.js";
 
-/** A message for people: what is wrong and what to do. */
-export class HolderError extends Error {}
+/** @typedef {import("./exact.js").Source} Source */
+/** @typedef {import("./exact.js").Json} Json */
 
-/** @param {unknown} holds @param {string} message @returns {asserts holds} */
-function require(holds, message) {
-  if (!holds) throw new HolderError(message);
-}
-
-// ---------------------------------------------------------------- 1. randomness and exact samplers
-
-/** The browser's generator. */
-export class SecureSource {
-  simulation = false;
-
-  /** @param {number} n */
-  take(n) {
-    const out = new Uint8Array(n);
-    for (let i = 0; i < n; i += 65536) crypto.getRandomValues(out.subarray(i, Math.min(n, i + 65536)));
-    return out;
-  }
-}
-
-/** Given bytes, for the shared vectors; reports made from it are marked as a simulation. */
-export class GivenSource {
-  simulation = true;
-  used = 0;
-
-  /** @param {Uint8Array} bytes */
-  constructor(bytes) {
-    this.bytes = bytes;
-  }
-
-  /** @param {number} n */
-  take(n) {
-    require(this.used + n <= this.bytes.length, "the given random bytes are used up");
-    this.used += n;
-    return this.bytes.slice(this.used - n, this.used);
-  }
-}
-
-/** @param {Uint8Array} bytes */
-const littleEndian = (bytes) => bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
-/** @param {Uint8Array} bytes */
-const bigEndian = (bytes) => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
-/** @param {Source} source */
-const uint16 = (source) => Number(littleEndian(source.take(2)));
-/** @param {Source} source */
-const uint64 = (source) => littleEndian(source.take(8));
-
-/** Uniform on 0 .. high - 1: rejection, no modulo bias. @param {number} high @param {Source} source */
-function integer(high, source) {
-  const [bytes, n] = [high <= 1 << 24 ? 4 : 8, BigInt(high)];
-  const all = 1n << BigInt(8 * bytes);
-  const limit = all - (all % n);
-  for (;;) {
-    const word = littleEndian(source.take(bytes));
-    if (word < limit) return Number(word % n);
-  }
-}
-
-/** n bits, each set with probability numerator / 2^64. @param {bigint} numerator @param {number} n @param {Source} source */
-function bernoullis(numerator, n, source) {
-  if (numerator === 0n || numerator === ONE) return new Array(n).fill(numerator === ONE);
-  const head = Number(numerator >> 56n);
-  const tail = numerator & ((1n << 56n) - 1n);
-  const first = source.take(n);
-  // First all first bytes, then eight more for each that leaves its bit open.
-  return Array.from(first, (byte) => (byte === head ? uint64(source) >> 8n < tail : byte < head));
-}
-
-/** @param {bigint} numerator @param {Source} source @returns {boolean} */
-const bernoulli = (numerator, source) => bernoullis(numerator, 1, source)[0];
-
-/** A finite double as an exact fraction. @param {number} value @returns {[bigint, bigint]} */
-export function fraction(value) {
-  require(Number.isFinite(value), `${value} is not a finite number`);
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, value);
-  const bits = view.getBigUint64(0);
-  const exponent = Number((bits >> 52n) & 2047n);
-  const significand = (bits & ((1n << 52n) - 1n)) | (exponent ? 1n << 52n : 0n);
-  const power = Math.max(exponent, 1) - 1075;
-  const signed = bits >> 63n ? -significand : significand;
-  return power >= 0 ? [signed << BigInt(power), 1n] : [signed, 1n << BigInt(-power)];
-}
-
-const W = 512n; // bits after the point of e^x
-const SURE = 300n; // e^x is known to within 2^-300 of itself, wider than any bound that Python uses
-
-/** e^(n/d) for n >= 0, times 2^512: Taylor's series near 0, then squares. @param {bigint} n @param {bigint} d */
-function exponential(n, d) {
-  let halvings = 8n;
-  while (n >> halvings > d) halvings += 1n;
-  const x = (n << W) / (d << (halvings + 8n));
-  let term = 1n << W;
-  let sum = term;
-  for (let k = 1n; term; k += 1n) {
-    term = (term * x) >> W;
-    term /= k;
-    sum += term;
-  }
-  for (let k = 0n; k < halvings + 8n; k += 1n) sum = (sum * sum) >> W;
-  return sum;
-}
-
-/**
- * Evaluate a monotone function of e^x, in integers, at both ends of an interval around it, and insist that they agree.
- * @param {[bigint, bigint]} x @param {(value: bigint, unit: bigint) => bigint} rule
- */
-function ofExp([n, d], rule) {
-  const unit = 1n << W;
-  const value = n < 0n ? (unit << W) / exponential(-n, d) : exponential(n, d);
-  const slack = (value >> SURE) + 1n;
-  const result = rule(value - slack, unit);
-  require(result === rule(value + slack, unit), "a probability of this task lies on the edge of 64 bits");
-  return result;
-}
-
-/** @param {bigint} a @param {bigint} b */
-const ceilDivide = (a, b) => -(-a / b) + (a % b > 0n ? 1n : 0n);
-/** @param {bigint} a @param {bigint} b */
-const least = (a, b) => (a < b ? a : b);
-
-/** Epsilon as Python caps it: 64-bit probabilities cannot tell more than e^200. @param {number} epsilon */
-function capped(epsilon) {
-  require(epsilon > 0, "epsilon must be above 0");
-  return fraction(Math.min(epsilon, 200));
-}
-
-/** ceil(2^64 / (1 + e^x)), at most one half. @param {[bigint, bigint]} x */
-const flipChance = (x) => least(ONE / 2n, ofExp(x, (e, unit) => ceilDivide(ONE * unit, unit + e)));
-
-/** floor(2^64 s e^eps / (s e^eps + rest)). @param {number} epsilon @param {bigint} s @param {bigint} rest */
-const shareBelow = (epsilon, s, rest) =>
-  ofExp(capped(epsilon), (e, unit) => (ONE * s * e) / (s * e + rest * unit));
-
-/** ceil(2^64 e^-x). @param {[bigint, bigint]} x */
-function dyadicExp([n, d]) {
-  if (n > 64n * d) return 1n;
-  return least(ONE, ofExp([-n, d], (e, unit) => ceilDivide(e * ONE, unit)));
-}
-
-/** @typedef {(bits: number) => [bigint[], bigint[]]} Bounds lows and highs of 2^bits times each threshold */
-
-/** Inverse transform with bits drawn as they are needed: exact for thresholds known to any precision. */
-class LazyCdf {
-  /** @param {Bounds} bounds */
-  constructor(bounds) {
-    this.bounds = bounds;
-    const [lows, highs] = bounds(64);
-    this.lows = lows.filter((low) => low < ONE);
-    this.belowHighs = highs.slice(0, this.lows.length).map((high) => (high < ONE ? (high ? high - 1n : 0n) : ONE - 1n));
-  }
-
-  /** @param {bigint} from @param {bigint} to */
-  count(from, to) {
-    return [below(this.belowHighs, from), below(this.lows, to + 1n)];
-  }
-
-  /** @param {Source} source */
-  sample(source) {
-    let u = BigInt(uint16(source)) << 48n;
-    let [sure, possible] = this.count(u, u | ((1n << 48n) - 1n));
-    if (sure === possible) return sure;
-    u |= uint64(source) >> 16n;
-    [sure, possible] = this.count(u, u);
-    for (let bits = 128; sure !== possible; bits += 64) {
-      u = (u << 64n) | bigEndian(source.take(8));
-      const [lows, highs] = this.bounds(bits);
-      [sure, possible] = [below(highs, u + 1n), below(lows, u + 1n)];
-    }
-    return sure;
-  }
-}
-
-/** How many of rising numbers are below a value. @param {bigint[]} rising @param {bigint} value */
-function below(rising, value) {
-  let [from, to] = [0, rising.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (rising[middle] < value) from = middle + 1;
-    else to = middle;
-  }
-  return from;
-}
-
-/** Bounds of thresholds given as fixed-point numbers. @param {bigint[]} values @param {bigint} point @param {number} bits @returns {[bigint[], bigint[]]} */
-function scaled(values, point, bits) {
-  const error = (1n << point) / 10n ** BigInt(Math.ceil(bits * 0.30103) + 50);
-  const shift = point - BigInt(bits);
-  const lows = values.map((v) => (v > error ? (v - error) >> shift : 0n));
-  return [lows, values.map((v) => -(-(v + error) >> shift))];
-}
-
-/** Exact bounds of cumulated integer weights. @param {bigint[]} weights @returns {Bounds} */
-function weighted(weights) {
-  /** @type {bigint[]} */
-  const sums = [];
-  weights.reduce((sum, w) => (sums.push(sum + w), sum + w), 0n);
-  const total = sums.pop() ?? 1n;
-  return (bits) => {
-    const up = sums.map((sum) => sum << BigInt(bits));
-    return [up.map((v) => v / total), up.map((v) => ceilDivide(v, total))];
-  };
-}
-
-/** @type {Map<string, LazyCdf>} */
-const tables = new Map();
-
-/** @param {string} key @param {() => Bounds} make */
-function table(key, make) {
-  const known = tables.get(key) ?? new LazyCdf(make());
-  tables.set(key, known);
-  return known;
-}
-
-/** Whether (ratio^exponent)^256 < 2^-8, decided like Python's logarithm. @param {bigint} ratio @param {number} exponent */
-function isNarrow(ratio, exponent) {
-  const logarithm = exponent * DIGIT * Math.log2(Number(ratio) / 2 ** 64);
-  require(Math.abs(logarithm + 8) > 1e-9, "this task's noise lies on the edge of two tables; ask the curator for another epsilon");
-  return logarithm < -8;
-}
-
-/** P(G = k) = (1 - r) r^k, r = (ratio / 2^64)^exponent. @param {bigint} ratio @param {Source} source @returns {bigint} */
-function geometric(ratio, source, exponent = 1) {
-  if (ratio === 0n) return 0n;
-  const narrow = isNarrow(ratio, exponent);
-  const cdf = table(`g${ratio},${exponent},${narrow}`, () => (bits) => {
-    const point = BigInt(bits + 384);
-    const unit = 1n << point;
-    let [r, square] = [unit, ratio << (point - 64n)];
-    for (let e = BigInt(exponent); e; e >>= 1n, square = (square * square) >> point) if (e & 1n) r = (r * square) >> point;
-    let [power, values] = [unit, /** @type {bigint[]} */ ([])];
-    for (let k = 0; k < DIGIT; k += 1) values.push(unit - (power = (power * r) >> point));
-    if (!narrow) {
-      const whole = /** @type {bigint} */ (values.pop());
-      values = values.map((v) => (v << point) / whole);
-    }
-    return scaled(values, point, bits);
-  });
-  const low = cdf.sample(source);
-  if (!narrow) return geometric(ratio, source, exponent * DIGIT) * 256n + BigInt(low);
-  return BigInt(low) + (low === DIGIT ? geometric(ratio, source, exponent) : 0n);
-}
-
-/** P(X = k) = (1 - r)/(1 + r) r^|k|. @param {bigint} ratio @param {Source} source @returns {bigint} */
-function discreteLaplace(ratio, source) {
-  if (ratio === 0n) return 0n;
-  if (!isNarrow(ratio, 1)) {
-    const negative = source.take(1)[0] >= 128;
-    const size = geometric(ratio, source);
-    if (!negative) return size;
-    return size ? -size : discreteLaplace(ratio, source); // "minus zero" is drawn again
-  }
-  const cdf = table(`l${ratio}`, () => (bits) => {
-    const point = BigInt(bits + 384);
-    const tails = [(ratio << point) / (ONE + ratio)];
-    while (tails.length < DIGIT) tails.push((tails[tails.length - 1] * ratio) >> 64n);
-    return scaled([...tails.slice().reverse(), ...tails.map((t) => (1n << point) - t)], point, bits);
-  });
-  const value = cdf.sample(source) - DIGIT;
-  if (Math.abs(value) < DIGIT) return BigInt(value);
-  const extra = geometric(ratio, source);
-  return BigInt(value) + (value > 0 ? extra : -extra);
-}
-
-// ---------------------------------------------------------------- 2. mechanisms
-
-/** @param {bigint} value @param {number} low @param {number} high */
-const clamp = (value, low, high) => Math.min(Math.max(Number(value), low), high);
-
-/** @param {number} epsilon @param {number} share @returns {[number, number]} */
-export function splitEpsilon(epsilon, share) {
-  const first = epsilon * share;
-  let rest = epsilon - first;
-  /** @param {number} x */
-  const units = (x) => (fraction(x)[0] << 1100n) / fraction(x)[1]; // exact: no double has more bits after its point
-  while (units(first) + units(rest) > units(epsilon)) rest = justBelow(rest);
-  return [first, rest];
-}
-
-/** @param {number} x a double > 0 */
-function justBelow(x) {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, x);
-  view.setBigUint64(0, view.getBigUint64(0) - 1n);
-  return view.getFloat64(0);
-}
-
-/** Discrete Laplace noise on a level. @param {number} epsilon @param {number} steps */
-function laplace(epsilon, steps) {
-  require(epsilon > 0, "epsilon must be above 0");
-  const [n, d] = fraction(epsilon);
-  const ratio = dyadicExp([n, d * BigInt(steps)]);
-  const reach = Math.ceil((40 * steps) / epsilon);
-  require(ratio < ONE && reach < 2 ** 30, "epsilon is too small for a label");
-  return {
-    ratio,
-    reach,
-    /** @param {number} level @param {Source} source */
-    draw: (level, source) => clamp(BigInt(level) + discreteLaplace(ratio, source), -reach, steps + reach),
-    /** @param {number} level @param {number} code */
-    chance: (level, code) => laplaceChance(Number(ratio) / 2 ** 64, code - level, code === -reach || code === steps + reach),
-  };
-}
-
-/** @param {number} r @param {number} k @param {boolean} tail */
-const laplaceChance = (r, k, tail) => (tail ? r ** Math.abs(k) / (1 + r) : ((1 - r) / (1 + r)) * r ** Math.abs(k));
-
-/** The truth with probability truth / 2^64, else another. @param {number} epsilon @param {number} k */
-function kAry(epsilon, k) {
-  const truth = k > 1 ? shareBelow(epsilon, 1n, BigInt(k - 1)) : ONE;
-  return {
-    truth,
-    /** @param {number} own @param {Source} source */
-    draw(own, source) {
-      if (bernoulli(truth, source)) return own;
-      const other = integer(k - 1, source);
-      return other + (other >= own ? 1 : 0);
-    },
-    /** @param {number} own @param {number} code */
-    chance: (own, code) => (code === own ? 1 : 1 / Math.max(1, k - 1)) * (code === own ? toNumber(truth) : 1 - toNumber(truth)),
-  };
-}
-
-/** @param {bigint} numerator */
-const toNumber = (numerator) => Number(numerator) / 2 ** 64;
-
-/** The label mechanisms of a label task, by kind. @param {Json} m @param {number} steps */
-export function levelMechanism(m, steps) {
-  const epsilon = readEpsilon(m.epsilon);
-  if (m.kind === "matrix") return matrix(m, epsilon);
-  require(m.n_steps === steps, "the mechanism is for another grid");
-  if (m.kind === "laplace") return laplace(epsilon, steps);
-  if (m.kind === "staircase") return staircase(epsilon, steps, m.stair);
-  if (m.kind === "gaussian") return gaussian(m, epsilon, steps);
-  if (m.kind === "interval") return interval(m, epsilon);
-  require(m.kind === "bins", `this page does not know the mechanism ${m.kind}; use the command line`);
-  const response = kAry(epsilon, m.starts.length);
-  /** @param {number} level */
-  const bin = (level) => m.starts.filter((/** @type {number} */ s) => s <= level).length - 1;
-  return {
-    ...response,
-    /** @param {number} level @param {Source} source */
-    draw: (level, source) => response.draw(bin(level), source),
-    /** @param {number} level @param {number} code */
-    chance: (level, code) => response.chance(bin(level), code),
-  };
-}
-
-/** @param {number} epsilon @param {number} steps @param {number} stair */
-function staircase(epsilon, steps, stair) {
-  const ratio = dyadicExp(fraction(epsilon));
-  const reach = steps * Math.ceil(40 / epsilon + 2);
-  require(ratio < ONE && reach < 2 ** 30 && stair >= 1 && stair <= steps, "the staircase of this task is damaged");
-  const offset = new LazyCdf(weighted(Array.from({ length: steps }, (_, j) => (j < stair ? ONE : ratio))));
-  /** @param {Source} source @returns {bigint} */
-  const noise = (source) => {
-    const negative = source.take(1)[0] >= 128;
-    const whole = geometric(ratio, source) * BigInt(steps);
-    const size = whole + BigInt(offset.sample(source));
-    if (!negative) return size;
-    return size ? -size : noise(source);
-  };
-  const b = toNumber(ratio);
-  const mass = 2 * (stair + b * (steps - stair)) / (1 - b) - 1;
-  return {
-    ratio,
-    reach,
-    /** @param {number} level @param {Source} source */
-    draw: (level, source) => clamp(BigInt(level) + noise(source), -reach, steps + reach),
-    /** @param {number} level @param {number} code */
-    chance: (level, code) => b ** Math.floor((Math.abs(code - level) + steps - stair) / steps) / mass,
-  };
-}
-
-/** @param {Json} m @param {number} epsilon @param {number} steps */
-function gaussian(m, epsilon, steps) {
-  const [s, unit] = fraction(m.sigma);
-  require(m.sigma > 0 && m.delta > 0 && m.delta < 1, "the noise of this task is damaged");
-  const point = 512n;
-  const q = (1n << (2n * point)) / exponential(unit * unit, 2n * s * s); // e^(-1 / 2 sigma^2), times 2^512
-  const half = [];
-  const largest = 1n << (point + 80n);
-  for (let [power, factor] = [largest, q]; 2n * power > 1n << point; power = (power * factor) >> point, factor = (((factor * q) >> point) * q) >> point)
-    half.push((power + (1n << (point - 1n))) >> point);
-  const weights = [...half.slice(1).reverse(), ...half];
-  require(weights.length * steps < 4e6, "this task's grid is too fine for a browser; use the command line");
-  require(deltaHolds(weights, steps, epsilon, m.delta), "the noise of this task is smaller than it claims: do not answer it");
-  const cdf = new LazyCdf(weighted(weights));
-  const reach = half.length - 1;
-  const total = Number(weights.reduce((sum, w) => sum + w, 0n));
-  return {
-    reach,
-    /** @param {number} level @param {Source} source */
-    draw: (level, source) => (reach ? level + cdf.sample(source) - reach : level),
-    /** @param {number} level @param {number} code */
-    chance: (level, code) => Number(weights[code - level + reach] ?? 0n) / total,
-  };
-}
-
-/** Whether the exact delta of these weights is at most the claim. @param {bigint[]} weights @param {number} steps @param {number} epsilon @param {number} delta */
-function deltaHolds(weights, steps, epsilon, delta) {
-  const value = exponential(...capped(epsilon));
-  const bound = value - (value >> SURE) - 1n; // from below, like Python's, but nearer: what Python accepts passes
-  const [n, d] = fraction(delta);
-  const total = weights.reduce((sum, w) => sum + w, 0n) << W;
-  for (let shift = 1; shift <= steps; shift += 1) {
-    let excess = 0n;
-    for (let k = 0; k < weights.length; k += 1) {
-      const more = (weights[k] << W) - bound * (weights[k - shift] ?? 0n);
-      if (more > 0n) excess += more;
-    }
-    if (excess * d > n * total) return false;
-  }
-  return true;
-}
-
-/** @param {Json} m @param {number} epsilon */
-function interval(m, epsilon) {
-  const { low, high, radius, outside } = m;
-  require(0 <= low && low <= high && high <= m.n_steps && radius >= 0, "the interval of this task is damaged");
-  const [width, span] = [2 * radius + 1, high - low];
-  const near = span ? shareBelow(epsilon, BigInt(width), BigInt(span)) : ONE;
-  const first = low - radius;
-  /** @param {number} level */
-  const inside = (level) => Math.min(Math.max(level, low), high);
-  return {
-    near,
-    /** @param {number} level @param {Source} source */
-    draw(level, source) {
-      const own = inside(level);
-      let out = own - radius;
-      if (bernoulli(near, source)) out += integer(width, source);
-      else {
-        const t = integer(span, source);
-        out = first + t + (t >= own - low ? width : 0);
-      }
-      return outside === "uniform" && own !== level ? first + integer(span + width, source) : out;
-    },
-    /** @param {number} level @param {number} code */
-    chance(level, code) {
-      const own = inside(level);
-      if ((outside === "uniform" && own !== level) || !span) return 1 / (span + width);
-      return Math.abs(code - own) <= radius ? toNumber(near) / width : (1 - toNumber(near)) / span;
-    },
-  };
-}
-
-/** @param {Json} m @param {number} epsilon */
-function matrix(m, epsilon) {
-  /** @type {bigint[][]} */
-  const rows = m.weights.map((/** @type {string[]} */ row) => row.map((w) => BigInt(`0x${w}`)));
-  const size = m.outputs.length;
-  require(rows.every((row) => row.length === size && row.reduce((a, b) => a + b, 0n) === ONE), "the table of this task is damaged");
-  for (let j = 0; j < size; j += 1) {
-    const column = rows.map((row) => row[j]);
-    const [most, fewest] = [column.reduce((a, b) => (a > b ? a : b)), column.reduce(least)];
-    const holds = most === fewest || ofExp(capped(epsilon), (e, unit) => (most * unit <= fewest * e ? 1n : 0n));
-    require(holds, "the table of this task breaks its own claim: do not answer it");
-  }
-  const bits = BigInt(Math.max(1, (size - 1).toString(2).length));
-  return {
-    /** @param {number} level @param {Source} source */
-    draw(level, source) {
-      const [cuts, others] = alias(rows[level], bits);
-      const word = uint64(source);
-      const column = Number(word >> (64n - bits));
-      return (word & ((1n << (64n - bits)) - 1n)) < cuts[column] ? column : others[column];
-    },
-    /** @param {number} level @param {number} code */
-    chance: (level, code) => toNumber(rows[level][code] ?? 0n),
-  };
-}
-
-/** Walker's alias table, in the order that Python fills it. @param {bigint[]} row @param {bigint} bits @returns {[bigint[], number[]]} */
-function alias(row, bits) {
-  const size = 1n << (64n - bits);
-  const left = [...row, ...new Array((1 << Number(bits)) - row.length).fill(0n)];
-  const cuts = left.map(() => size);
-  const others = left.map((_, j) => j);
-  const small = others.filter((j) => left[j] < size);
-  const large = others.filter((j) => left[j] > size);
-  while (small.length) {
-    const j = /** @type {number} */ (small.pop());
-    const donor = large[large.length - 1];
-    [cuts[j], others[j]] = [left[j], donor];
-    left[donor] -= size - left[j];
-    if (left[donor] <= size) large.pop();
-    if (left[donor] < size) small.push(donor);
-  }
-  return [cuts, others];
-}
-
-// ---------------------------------------------------------------- 3. tasks and records
-
-/** @param {unknown} value */
-const readEpsilon = (value) => (value === "inf" ? Infinity : Number(value));
+// ---------------------------------------------------------------- 1. tasks and records
 
 const KINDS = /** @type {{[format: string]: string}} */ ({
   "hedgerow/local-task": "local",
@@ -519,11 +28,6 @@ const KINDS = /** @type {{[format: string]: string}} */ ({
   "hedgerow/cell-task": "semi-second",
   "hedgerow/assisted-task": "assisted",
 });
-
-/** @param {Uint8Array} bytes */
-export const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-/** @param {string} text */
-export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
 /** @param {string} text */
 async function sha256(text) {
@@ -538,7 +42,6 @@ export async function readTask(text) {
   const content = JSON.parse(text);
   const kind = KINDS[content.format];
   require(kind && content.version === 1, "this page does not know this kind of task; use the command line");
-  require(kind !== "assisted", "this task runs a public model on the device; answer it with the command line: hedgerow join");
   const digest = await sha256(text);
   const first = kind === "semi-second" ? content.first : content;
   const features = (kind === "local" ? content.partition.space : first.space ?? { features: [] }).features;
@@ -549,7 +52,8 @@ export async function readTask(text) {
   const taken = kind === "label" ? ["record"] : features.map((/** @type {Json} */ f) => f.name);
   require(!taken.includes(first.target), `this task calls both a feature and the label ${first.target}; do not answer it`);
   if (content.partition) checkTree(content.partition);
-  return { ...task, message: message(task) };
+  const known = { ...task, message: message(task) };
+  return { ...known, labels: kind === "assisted" ? known.message.bounds : first.grid };
 }
 
 /** Refuse a tree in which a walk could go astray. @param {Json} tree */
@@ -629,38 +133,7 @@ export function encodeLabel(task, label) {
   return code;
 }
 
-/** Where a label lies on the grid, in 256ths of a step. @param {Json} grid @param {number} label */
-const position = ({ low, high, n_steps }, label) =>
-  Math.min((Math.min(Math.max(label, low), high) - low) * (256 * (n_steps / (high - low))), 256 * n_steps);
-
-/** Round a label at random to one of its two neighbouring levels. @param {Json} grid @param {number} label @param {Source} source */
-function levelOf(grid, label, source) {
-  const place = position(grid, label);
-  let level = Math.trunc(place) + source.take(1)[0];
-  if (level % 256 === 255 && uint16(source) < Math.trunc((place % 1) * 65536)) level += 1;
-  return level >> 8;
-}
-
-// ---------------------------------------------------------------- 4. messages
-
-/** @param {number} value @param {number} size */
-function littleBytes(value, size) {
-  return Uint8Array.from({ length: size }, (_, i) => Math.floor(value / 256 ** i) % 256);
-}
-
-/** Bit j goes to byte j / 8 at weight 2^(j mod 8). @param {boolean[]} bits */
-function pack(bits) {
-  const out = new Uint8Array((bits.length + 7) >> 3);
-  bits.forEach((bit, j) => (out[j >> 3] |= bit ? 1 << (j & 7) : 0));
-  return out;
-}
-
-/** @param {Uint8Array[]} parts */
-function join(parts) {
-  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  parts.reduce((at, part) => (out.set(part, at), at + part.length), 0);
-  return out;
-}
+// ---------------------------------------------------------------- 2. messages
 
 /** @param {number} k @param {number} epsilon */
 function subsetSize(k, epsilon) {
@@ -670,22 +143,12 @@ function subsetSize(k, epsilon) {
   return Math.max(1, Math.min(k - 1, Math.round(size)));
 }
 
-/** Floyd's algorithm: a uniform subset of m. @param {number} m @param {number} size @param {boolean} fewer @param {Source} source */
-function uniformSubset(m, size, fewer, source) {
-  const picked = new Array(m).fill(false);
-  for (let step = fewer ? 1 : 0; step < size; step += 1) {
-    const j = m - size + step;
-    const t = integer(j + 1, source);
-    picked[picked[t] ? j : t] = true;
-  }
-  return picked;
-}
-
 /** The mechanisms of a task, with all probabilities worked out. @param {Json} task @returns {Json} */
 function message(task) {
   const { kind, content, grid, epsilon } = task;
   if (kind === "label") return { label: levelMechanism(content.mechanism, grid.n_steps) };
   if (kind === "local") return localMessage(content, epsilon, grid.n_steps);
+  if (kind === "assisted") return readAssisted(content, epsilon);
   const share = task.first.label_share;
   const [coarseEpsilon, cellEpsilon] = share === 1 ? [epsilon, 0] : splitEpsilon(epsilon, share);
   const [fine, coarse] = [laplace(epsilon, grid.n_steps), laplace(coarseEpsilon, grid.n_steps)];
@@ -756,6 +219,10 @@ export function privatize(task, record, source, more = {}) {
     return { body: join([header("HDGL", 1, task.digest), ...row, signed32(code)]), truth: { label, level, code } };
   }
   const z = encodeRecord(task.features, record);
+  if (task.kind === "assisted") {
+    const { payload, truth } = assist(task.message, z, label, source);
+    return { body: join([header("HDGR", task.message.code | mark, task.digest), source.take(12), payload]), truth: { z, label, ...truth } };
+  }
   const leaf = leafOf(task.content.partition, z);
   const level = levelOf(task.grid, label, source);
   const payload = localPayload(task, leaf, level, source);
@@ -838,7 +305,7 @@ function secondRound(task, record, source, secrets) {
   return { body: join([header("HDGR", code, task.digest), fromHex(secrets.token), ...parts]), truth: { z, leaf: own, cells } };
 }
 
-// ---------------------------------------------------------------- 5. announcements
+// ---------------------------------------------------------------- 3. announcements
 
 const FIELDS = "closes,curator,format,kind,opens,public_key,purpose,signature,task_text,title,tokens,version";
 
@@ -897,13 +364,7 @@ export async function readAnnouncement(text, id) {
   return { notice, task, fingerprint: await fingerprint(key), checked: holds === true };
 }
 
-// ---------------------------------------------------------------- 6. what the bytes say, and the odds
-
-/** @param {number} share */
-export function percent(share) {
-  const digits = share < 0.9 ? 3 : 3 - Math.floor(Math.log10(Math.max(1 - share, 1e-12)));
-  return `${Number((100 * share).toPrecision(Math.max(2, Math.min(digits, 15))))} %`;
-}
+// ---------------------------------------------------------------- 4. what the bytes say, and the odds
 
 /** Round up to some digits: claims are never rounded down. @param {number} value @param {number} digits */
 const upTo = (value, digits) => {
@@ -924,6 +385,7 @@ export function epsilonWords(epsilon, delta = 0) {
 export function leavesWords(task) {
   const { message: m, target, kind, first } = task;
   if (kind === "label") return `The number of your record, in clear, and your ${target}, rounded to a grid and replaced at random.`;
+  if (kind === "assisted") return assistedWords(m, target);
   if (kind === "local") {
     if (m.code === 1) return `One bit for each of ${m.leaves} groups of people, each told truly with probability ${percent(1 - toNumber(m.flip))} and flipped otherwise; and your ${target}, rounded to a grid, with random noise.`;
     if (m.code === 2) return `One bit for each of ${m.k} pairs of a group and a value: yours is set with probability 50 %, every other one with ${percent(toNumber(m.rare))}.`;
@@ -959,9 +421,6 @@ export function leafWords(tree) {
   walk(0, new Map());
   return words;
 }
-
-/** @param {number} value */
-const short = (value) => String(Number(value.toPrecision(5)));
 
 /** @param {Json} feature @param {{low?: number, high?: number, names?: string[]}} limit */
 function inWords(feature, { low, high, names }) {
@@ -1022,6 +481,7 @@ export function explain(task, body, truth) {
   }
   cut("random name of this report", 12);
   if (task.kind === "local") return { parts, ...aboutLocal(task, cut, truth) };
+  if (task.kind === "assisted") return { parts, ...aboutAssisted(task, cut, truth) };
   const reach = task.message.coarse.reach;
   const code = Number(littleEndian(cut(`your ${task.target}, with noise`, 4))) - reach;
   const noise = task.kind === "semi-first" && truth?.mask.some(Boolean) === false ? task.message.fine : task.message.coarse;
@@ -1070,8 +530,8 @@ function aboutLocal(task, cut, truth) {
     const sent = Number(littleEndian(cut(`one of ${m.k} groups and values, by number`, 4)));
     const p = toNumber(m.response.truth);
     const rest = percent((1 - p) / Math.max(1, m.k - 1));
-    const rows = [{ what: pair(sent), truth: truth && own === sent ? "yours" : "", sent: "named", chance: truth && own === sent ? percent(p) : rest }];
-    if (truth && own !== sent) rows.unshift({ what: pair(own), truth: "yours", sent: "not named", chance: percent(p) });
+    const rows = [{ what: pair(sent), truth: truth && own === sent ? "yours" : "", sent: "named", chance: !truth ? "" : own === sent ? percent(p) : rest }];
+    if (truth && own !== sent) rows.unshift({ what: pair(own), truth: "yours", sent: "not named", chance: percent(1 - p) });
     return { rows, words: [...rounded, `Yours is named with probability ${percent(p)}, each of the other ${m.k - 1} with ${rest}.`] };
   }
   const bits = cut(`one bit for each of ${m.k} groups and values`, (m.k + 7) >> 3);
@@ -1110,7 +570,7 @@ function aboutLabel(task, mechanism, code, truth) {
   return { ...about, chance: chances[code - from] };
 }
 
-// ---------------------------------------------------------------- 7. the page
+// ---------------------------------------------------------------- 5. the page
 
 const MEDIA_TYPE = "application/vnd.hedgerow.reports+bin; version=1";
 const LIMIT = 4_000_000; // millionths of epsilon for one curator, in this browser, for good
@@ -1181,11 +641,11 @@ function showTask(state) {
   find("by").textContent = `Asked by ${notice.curator || "somebody without a name"}`;
   const delta = task.content.mechanism?.delta ?? 0;
   const asked = [...task.features.map((/** @type {Json} */ f) => f.name), ...(task.kind === "semi-second" ? [] : [task.target])];
-  const protects = { local: "all of these values together", label: `${task.target} (the rest of your record is public already)` }[/** @type {string} */ (task.kind)] ?? `${task.target}, and the features that are kept private`;
+  const protects = { local: "all of these values together", assisted: "all of these values together", label: `${task.target} (the rest of your record is public already)` }[/** @type {string} */ (task.kind)] ?? `${task.target}, and the features that are kept private`;
   /** @type {[string, (Node | string)[]][]} */
   const facts = [
     ["What for", [notice.purpose || "The curator does not say."]],
-    ["What is asked", [asked.join(", ")]],
+    ["What is asked", [asked.join(", "), ...(task.kind === "assisted" ? [`. A public model, which came with this task, predicts ${task.target} on this device; the message is about how wrong it is for you, and about your group in one tree drawn at random.`] : [])]],
     ["What leaves", [leavesWords(task)]],
     ["What is protected", [protects]],
     ["How strongly", [`Epsilon ${task.epsilon}${delta ? ` and delta ${delta}` : ""}${task.kind === "semi-second" ? " for both rounds, paid with the first" : ""}. ${epsilonWords(task.epsilon, delta)}`]],
@@ -1228,7 +688,7 @@ function showForm(state) {
     ...(personal ? [el("label", { class: "check" }, el("input", { type: "checkbox", id: `m${j}`, checked: "" }), `Keep ${feature.name} private. (Your choice itself is sent in clear.)`)] : []),
   ]);
   if (task.kind === "label") fields.push(...field("record", "Number of your record", el("input", { id: "record", inputmode: "numeric", required: "", value: state.given.get("record") ?? "" }), "public; from your invitation"));
-  if (task.kind !== "semi-second") fields.push(...question("label", task.target, { categories: task.content.classes, low: task.grid.low, high: task.grid.high }));
+  if (task.kind !== "semi-second") fields.push(...question("label", task.target, { categories: task.content.classes, low: task.labels.low, high: task.labels.high }));
   find("stays").textContent = `${staysWords(task)} Values beyond a range count as its nearest end.`;
   const button = el("button", { type: "submit" }, "Randomise on this device");
   find("form").replaceChildren(...fields, button);
@@ -1319,7 +779,8 @@ function showReport(state, truth, record) {
   const { parts, rows, label, words } = explain(task, body, truth);
   const values = truth ? Object.entries(record ?? {}) : [];
   find("truth").replaceChildren(...values.flatMap(([name, value]) => showValue(name, String(value), inClear(task, name, truth))));
-  if (truth?.leaf !== undefined && task.content.partition) find("truth").append(el("dt", {}, "your group"), el("dd", {}, leafWords(task.content.partition)[truth.leaf]));
+  const groups = truth?.leaf === undefined ? [] : task.kind === "assisted" ? groupWords(task, truth.tree) : leafWords(task.content.partition);
+  if (groups.length) find("truth").append(el("dt", {}, task.kind === "assisted" ? "your group in the tree that was drawn" : "your group"), el("dd", {}, groups[truth?.leaf]));
   if (!truth) find("truth").replaceChildren(el("dd", {}, "This report was drawn before. Your values were not kept, and whatever they are now, the same bytes are used: answering again tells nothing more."));
   find("parts").replaceChildren(...parts.map((part, i) => showPart(part, i, task)));
   find("odds").replaceChildren(...showOdds(rows, words), ...(label ? showLabel(task, label) : []));
@@ -1334,7 +795,7 @@ function showReport(state, truth, record) {
 /** Whether a value is sent as it is. @param {Json} task @param {string} name @param {Json} [truth] @returns {boolean} */
 function inClear(task, name, truth) {
   if (task.kind === "label") return name === "record";
-  if (task.kind === "local") return false;
+  if (task.kind === "local" || task.kind === "assisted") return false;
   const mask = truth?.mask ?? Memory.read(`secrets:${task.first.id}`)?.mask ?? [];
   return task.features.some((/** @type {Json} */ f, /** @type {number} */ j) => f.name === name && !mask[j]);
 }
@@ -1346,7 +807,7 @@ function showValue(name, value, clear) {
 
 /** What stays on the device, in words. @param {Json} task */
 function staysWords(task) {
-  const simple = { local: "They stay on this device.", label: `Your ${task.target} stays on this device; the number of your record is sent in clear.` }[/** @type {string} */ (task.kind)];
+  const simple = { local: "They stay on this device.", assisted: "They stay on this device, where the public model runs.", label: `Your ${task.target} stays on this device; the number of your record is sent in clear.` }[/** @type {string} */ (task.kind)];
   if (simple) return simple;
   if (task.first.masks === "hidden") return "They stay on this device.";
   const mine = task.first.masks === "policy" ? [...task.first.private, task.target].join(", ") : `${task.target}, and what you mark as private`;
@@ -1355,7 +816,7 @@ function staysWords(task) {
 
 /** @param {{name: string, bytes: Uint8Array, clear?: boolean}} part @param {number} i @param {Json} task */
 function showPart(part, i, task) {
-  const noisy = !part.clear && i >= 4 && !(task.kind === "label" && i < 6);
+  const noisy = !part.clear && i >= ({ label: 6, assisted: 5 }[/** @type {string} */ (task.kind)] ?? 4);
   const tag = part.clear ? "in clear" : noisy ? "randomised" : "";
   const hex = toHex(part.bytes).replace(/..(?=.)/g, "$& ");
   const name = el("span", { class: "name" }, part.name, ...(tag ? [el("span", { class: "tag" }, tag)] : []));

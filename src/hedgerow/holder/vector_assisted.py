@@ -1,0 +1,165 @@
+"""Tasks of the shared vectors that run a public model on the device.
+
+Models and trees are made up from seeded whole numbers, so that they are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
+from hedgerow.holder.vector_case import Case
+from hedgerow.mechanisms.joint import LevelResponse, SignedSubset
+from hedgerow.portable import Kernel, Linear, PortableModel, Trees
+from hedgerow.protocol.assisted.residuals import Residuals
+from hedgerow.protocol.assisted.task import AssistedTask
+from hedgerow.randomness import Randomness, SeededRandomness
+
+__all__ = ["AssistedCase", "assisted_cases"]
+
+_SPACE = FeatureSpace(
+    (
+        NumericFeature("age", 0, 99),
+        CategoricalFeature("home", ("flat", "house", "Büro ☂")),
+        NumericFeature("pay", -3, 9),
+    )
+)
+_COLUMN, _CODE = [0, 1, 1, 1, 2], [-1, 0, 1, 2, -1]
+_BOUNDS = (-20.0, 60.0)
+_CUTS = [(0.0, 99.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (-3.0, 9.0), _BOUNDS]
+"""Range of the cuts of each column of the design, and of the prediction, which comes last."""
+
+_RESIDUALS = Residuals(0.0, 16.0, 0.0, 0.75, 0.5, 100, tuple(k / 4 - 12.5 for k in range(101)))
+
+
+class AssistedCase(Case):
+    """A task with a public model; holders' values lie on the cuts of its trees now and then."""
+
+    task: AssistedTask
+
+    def _label_range(self) -> tuple[float, float]:
+        return self.task.label_bounds
+
+    def _cuts(self, column: int) -> list[float]:
+        """Return the cuts of a feature, in the trees and in the public model."""
+        cuts: list[float] = []
+        for trees in (self.task.trees, *(p for p in self.task.base.parts if isinstance(p, Trees))):
+            split = trees.feature[trees.feature >= 0]
+            cuts += trees.threshold[split == _COLUMN.index(column)].tolist()
+        return cuts + [math.nextafter(cut, math.inf) for cut in cuts]  # on the cut still, in single precision
+
+    def _number(self, feature: NumericFeature, column: int, source: Randomness, number: int) -> float:
+        return super()._number(feature, column, source, int(source.integers(7, 1)[0]))
+
+    def _edges(self) -> Iterator[bytes]:
+        """Yield bytes that lead to each tree and leave the first bit there open, whatever the eight bytes after it."""
+        for t, (name, value) in enumerate(self.parameters().items()):
+            if value < 1 << 64 and name != "size":
+                for rest in (bytes(40), b"\xff" * 40, bytes([value >> 56]) * 40):
+                    yield b"\x00" + t.to_bytes(4, "little") + bytes([value >> 56]) + rest
+
+    def parameters(self) -> dict[str, int]:
+        """Return the integers that the probabilities of each tree are made of."""
+        found = {}
+        for t, joint in enumerate(self.task.encoding.joint):
+            assert isinstance(joint, SignedSubset | LevelResponse)
+            found[f"tree {t}"] = joint.hold if isinstance(joint, SignedSubset) else joint.response.truth
+        return found
+
+    def place(self, record: dict[str, Any], source: Randomness) -> dict[str, Any]:
+        """Return what the device works out: prediction, leaf in every tree, and the level that ``source`` rounds to."""
+        g, leaf = self.task.place(self.task.space.encode_record(record)[None, :])
+        residual = (self.task.labels([record[self.task.target]]) - g) / self.task.radius
+        level = self.task.grid.levels(residual, source)
+        return {"prediction": float(g[0]), "leaves": leaf[0].tolist(), "level": int(level[0])}
+
+    def refused(self) -> list[dict[str, Any]]:
+        """Return records that must not be answered: values are missing, or are none."""
+        good = {"age": 41.0, "home": "flat", "pay": 2.0, self.task.target: 3.0}
+        lacks = [{k: v for k, v in good.items() if k != name} for name in good]
+        wrong = [{**good, name: value} for name in good for value in (None, "", "old")]
+        return lacks + wrong
+
+
+def _whole(source: Randomness, high: int, n: int) -> npt.NDArray[np.float64]:
+    return source.integers(high, n).astype(np.float64)
+
+
+def _shape(leaves: int, source: Randomness) -> list[bool]:
+    """Return which nodes of a tree are inner, level by level."""
+    inner: list[bool] = []
+    waiting = 1
+    while waiting:
+        waiting -= 1
+        left = leaves - 1 - sum(inner)
+        grow = left > 0 and (not waiting or bool(source.integers(4, 1)[0]))
+        inner.append(grow)
+        waiting += 2 * grow
+    return inner
+
+
+def _trees(leaves: tuple[int, ...], columns: int, source: Randomness, *, shares: bool, single: bool = True) -> Trees:
+    """Return trees that cut the first columns of the design; their values are shares, or whole numbers."""
+    shapes = [_shape(k, source) for k in leaves]
+    inner = [flag for shape in shapes for flag in shape]
+    split = source.integers(columns, sum(inner))
+    low, high = np.array(_CUTS).T
+    cuts = low[split] + (high - low)[split] * (200 + _whole(source, 601, len(split))) / 1000
+    feature = np.full(len(inner), -1)
+    feature[np.flatnonzero(inner)] = split
+    value = np.concatenate([np.full(k, 1 / k) for k in leaves]) if shares else _whole(source, 64, sum(leaves)) / 8 - 4
+    return Trees(np.array([len(s) for s in shapes]), feature, cuts, value, single)
+
+
+def _base(kinds: str, source: Randomness) -> PortableModel:
+    """Return a public model with these parts: t(rees), d(ouble precision trees), l(inear), k(ernel)."""
+    parts: list[Any] = []
+    d = len(_COLUMN)
+    for kind in kinds:
+        if kind in "td":
+            parts.append(_trees((5, 9, 2), d, source, shares=False, single=kind == "t"))
+        elif kind == "l":
+            parts.append(Linear(_whole(source, 64, d) / 128 - 0.25))
+        else:
+            points, weights = _whole(source, 512, 7 * d).reshape(7, d) / 128 - 2, _whole(source, 64, 7) / 4 - 8
+            center, scale = np.array([[50.0, 0.25, 0.5, 0.25, 3.0], [30.0, 0.5, 0.5, 0.5, 4.0]])
+            parts.append(Kernel(points, weights, center, scale, np.array([0.3])))
+    return PortableModel(len(_SPACE), np.array(_COLUMN), np.array(_CODE), 12.5, tuple(parts))
+
+
+def _task(
+    epsilon: float, leaves: tuple[int, ...], randomizer: str, parameter: int, kinds: str, radius: float, seed: int
+) -> AssistedTask:
+    source = SeededRandomness(seed)
+    base, trees = _base(kinds, source), _trees(leaves, len(_CUTS), source, shares=True)
+    return AssistedTask(
+        epsilon, _BOUNDS, _SPACE, base, trees, radius, randomizer, parameter, _RESIDUALS, (1.0,) * sum(leaves), "rent"
+    )  # fmt: skip
+
+
+def assisted_cases() -> Iterator[AssistedCase]:
+    """Yield all cases: both randomisers, one leaf to hundreds, every kind of public model."""
+    chosen: list[tuple[float, tuple[int, ...], str, int, str]] = [
+        (1.0, (1,), "subset", 1, ""),
+        (0.1, (2, 3), "subset", 1, "l"),
+        (1.0, (8, 7, 8), "subset", 2, "t"),
+        (0.5, (16, 16, 9, 16), "subset", 8, "tdlk"),
+        (2.5, (40, 33), "subset", 64, "d"),
+        (4.0, (200,), "subset", 20, "k"),
+        (47.3, (9,), "subset", 3, "lk"),
+        (0.3, (4, 4), "levels", 3, "l"),
+        (1.0, (2,), "levels", 3, ""),
+        (4.0, (8, 8, 5), "levels", 5, "tdlk"),
+        (8.0, (64, 50, 64), "levels", 9, "k"),
+        (47.3, (1,), "levels", 3, "t"),
+    ]
+    for seed, (epsilon, leaves, randomizer, parameter, kinds) in enumerate(chosen):
+        task = _task(epsilon, leaves, randomizer, parameter, kinds, math.pi * (2 + seed), seed)
+        yield AssistedCase(
+            f"assisted {randomizer} {parameter} of {leaves}, {epsilon:g}, {kinds or 'constant'}", task, 12
+        )
