@@ -19,7 +19,8 @@ from hedgerow.protocol.holder import privatize_many
 from hedgerow.protocol.report import Reports
 from hedgerow.protocol.task import LocalTask
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -193,28 +194,89 @@ def test_a_resumed_answer_is_not_a_second_one(task, tmp_path, monkeypatch):
     assert len(reports) == 300 and reports.tokens[:200].tobytes() == first
 
 
-def test_predict_resumes_to_the_same_bytes(task, reports, tmp_path, monkeypatch):
-    from hedgerow.commands import parts, tables
+def stopping(monkeypatch, after):
+    """Let a command die after so many finished blocks; return what lets it live again."""
+    from hedgerow.commands import parts
 
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tables, "ROWS", 100)
-    Path("model.json").write_text(Aggregate(task).add(reports).model().to_json())
-    write_csv(Path("new.csv"), 450)
-    run("predict", "model.json", "new.csv", "-o", "whole.csv")
     add = parts.Parts.add
 
     def stop(self, *arguments):
-        if len(self) == 2:
+        if len(self) == after:
             raise KeyboardInterrupt
         add(self, *arguments)
 
     monkeypatch.setattr(parts.Parts, "add", stop)
-    command = ["predict", "model.json", "new.csv", "--resume", "-o", "p.csv"]
-    assert cli.main(command) == 130
-    monkeypatch.setattr(parts.Parts, "add", add)
+    return lambda: monkeypatch.setattr(parts.Parts, "add", add)
+
+
+@pytest.fixture
+def small_blocks(tmp_path, monkeypatch):
+    from hedgerow.commands import tables
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tables, "ROWS", 100)
+
+
+@pytest.mark.parametrize("given", ["csv", "parquet"])
+@pytest.mark.parametrize("wanted", ["csv", "parquet"])
+def test_predict_resumes_to_the_same_bytes(task, reports, small_blocks, monkeypatch, given, wanted):
+    Path("model.json").write_text(Aggregate(task).add(reports).model().to_json())
+    write_csv(Path("new.csv"), 450)
+    if given == "parquet":  # types of which CSV knows nothing, and a column with gaps that the model does not ask for
+        from pyarrow import csv
+
+        table = csv.read_csv("new.csv")
+        kept = pa.array([None if i % 7 == 0 else f"home {i % 5}" for i in range(450)]).dictionary_encode()
+        pq.write_table(table.append_column("kept", kept), "new.parquet", row_group_size=100)
+    command = ["predict", "model.json", f"new.{given}", "--interval", "0.9"]
+    run(*command, "-o", f"whole.{wanted}")
+    go_on = stopping(monkeypatch, 2)
+    command += ["--resume", "-o", f"p.{wanted}"]
+    assert cli.main(command) == 130 and len(list(Path(f"p.{wanted}.parts").glob("*.part"))) == 2
+    go_on()
+    assert cli.main([*command[:4], "0.8", *command[5:]]) == 2  # another interval is other work
     run(*command)
-    assert Path("p.csv").read_bytes() == Path("whole.csv").read_bytes() and not Path("p.csv.parts").exists()
-    assert cli.main(["predict", "model.json", "-", "--resume", "-o", "p.csv"]) == 2
+    assert Path(f"p.{wanted}").read_bytes() == Path(f"whole.{wanted}").read_bytes()
+    assert not Path(f"p.{wanted}.parts").exists()
+    assert cli.main(["predict", "model.json", "-", "--resume", "-o", f"p.{wanted}"]) == 2
+
+
+def test_all_kinds_of_models_resume(small_blocks, monkeypatch):
+    from sklearn.linear_model import Ridge
+
+    from hedgerow.commands.tables import Frame
+    from hedgerow.local.assisted import design_assisted
+    from hedgerow.protocol.assisted import simulate_assisted
+
+    write_csv(Path("new.csv"), 250)
+    X = np.random.default_rng(3).random((300, 2))
+    public = Frame({"a": X[:, 0], "b": X[:, 1]}, 300)
+    assisted = design_assisted(public, X[:, 0], epsilon=2.0, n_holders=300, base=Ridge(), label_bounds=(0, 1))
+    Path("assisted.json").write_text(simulate_assisted(assisted, X, X[:, 0], 1).model().to_json())
+    write_csv(Path("train.csv"), 200)
+    public_facts = ["--label-bounds", "0:1", "--feature-bounds", "a=0:1", "--feature-bounds", "b=0:1", "--missing"]
+    run("fit", "anova", "train.csv", "--target", "y", "--epsilon", 5, "--seed", 1, *public_facts, "-o", "anova.json")
+    Path("gaps.csv").write_text(Path("new.csv").read_text() + ",0.5,\n")
+    for model, new in (("assisted.json", "new.csv"), ("anova.json", "gaps.csv")):
+        for wanted in ("csv", "parquet"):
+            run("predict", model, new, "-o", f"whole.{wanted}")
+            go_on = stopping(monkeypatch, 1)
+            command = ["predict", model, new, "--resume", "-o", f"p.{wanted}"]
+            assert cli.main(command) == 130
+            go_on()
+            run(*command)
+            assert Path(f"p.{wanted}").read_bytes() == Path(f"whole.{wanted}").read_bytes()
+    last = pq.read_table("p.parquet").slice(250).to_pylist()  # of the model that takes empty cells
+    assert [(row["a"], row["b"]) for row in last] == [(None, 0.5)]
+
+
+def test_a_table_without_rows_leaves_no_parts(task, reports, small_blocks):
+    Path("model.json").write_text(Aggregate(task).add(reports).model().to_json())
+    write_csv(Path("new.csv"), 0)
+    run("predict", "model.json", "new.csv", "--resume", "-o", "p.csv")
+    assert Path("p.csv").read_text() == "a,b,y,prediction\n"
+    assert cli.main(["predict", "model.json", "new.csv", "--resume", "-o", "p.parquet"]) == 2
+    assert list(Path(".").glob("*.parts")) == [] and not Path("p.parquet").exists()
 
 
 def test_a_killed_aggregate_goes_on(task, reports, tmp_path, monkeypatch):

@@ -6,12 +6,13 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import Progress, naming, output, report
+from hedgerow.commands.files import naming, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.bounds import FeatureSpace
     from hedgerow.central.anova import AnovaModel, Explanation
+    from hedgerow.commands.predictions import Predictions
     from hedgerow.commands.tables import Block, Frame, Table
 
 __all__ = ["explain_anova", "frame", "new_names", "predict_anova", "read_anova", "write_predictions"]
@@ -77,7 +78,7 @@ def new_names(arguments: argparse.Namespace, model: AnovaModel) -> list[str]:
 
 def predict_anova(arguments: argparse.Namespace, model: AnovaModel, table: Table, new: list[str]) -> int:
     """Write predictions for a table, block by block, and say so."""
-    n = write_predictions(arguments.output, model, table, new)
+    n = _predictions(arguments.output, model, table, new).run(arguments, {"format": _FORMAT})
     summary = {
         "output": arguments.output,
         "n_rows": n,
@@ -90,18 +91,16 @@ def predict_anova(arguments: argparse.Namespace, model: AnovaModel, table: Table
 
 def write_predictions(path: str, model: AnovaModel, table: Table, new: list[str], option: str = "-o") -> int:
     """Write the columns of a table and the new ones; return the number of rows."""
-    from hedgerow.commands.predictions import CsvPredictions, ParquetPredictions
+    return _predictions(path, model, table, new).write(option)
 
-    n, to_parquet = 0, path.lower().endswith((".parquet", ".pq"))
-    with output(path, option=option) as file, Progress("predicting") as progress:
-        writer = ParquetPredictions(file, model.space) if to_parquet else CsvPredictions(file, table.names, new)
-        for block in table.blocks():
-            columns = _columns(model, frame(block, model.space, model.missing), len(new))
-            writer.add(block, dict(zip(new, columns, strict=True)))
-            n += len(block)
-            progress.update(n, table.share)
-        writer.finish()
-    return n
+
+def _predictions(path: str, model: AnovaModel, table: Table, new: list[str]) -> Predictions:
+    from hedgerow.commands.predictions import Predictions
+
+    def predicted(block: Block) -> list[Any]:
+        return _columns(model, frame(block, model.space, model.missing), len(new))
+
+    return Predictions(path, table, model.space, new, predicted)
 
 
 def _columns(model: AnovaModel, records: Frame, wanted: int) -> list[Any]:

@@ -11,7 +11,7 @@ from hedgerow.commands.files import Progress, naming, output, report, warn, writ
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.commands.tables import Table
+    from hedgerow.commands.tables import Block, Table
     from hedgerow.protocol.assisted import AssistedModel, AssistedTask
     from hedgerow.protocol.report import Reports
 
@@ -184,19 +184,15 @@ def _reports(task: AssistedTask, path: str) -> Reports:
 
 def predict_assisted(arguments: argparse.Namespace, model: AssistedModel, table: Table, new: list[str]) -> int:
     """Predict in blocks of rows."""
-    from hedgerow.commands.predictions import CsvPredictions, ParquetPredictions
+    from hedgerow.commands.predictions import Predictions
 
-    n, space = 0, model.task.space
-    with output(arguments.output) as file, Progress("predicting") as progress:
-        to_parquet = arguments.output.lower().endswith((".parquet", ".pq"))
-        writer = ParquetPredictions(file, space) if to_parquet else CsvPredictions(file, table.names, new)
-        for block in table.blocks():
-            frame = block.frame(space)
-            ends = [] if arguments.interval is None else [*model.predict_interval(frame, arguments.interval)]
-            writer.add(block, dict(zip(new, [*ends, model.predict(frame)], strict=True)))
-            n += len(block)
-            progress.update(n, table.share)
-        writer.finish()
+    def predicted(block: Block) -> list[Any]:
+        frame = block.frame(model.task.space)
+        ends = [] if arguments.interval is None else [*model.predict_interval(frame, arguments.interval)]
+        return [*ends, model.predict(frame)]
+
+    writing = Predictions(arguments.output, table, model.task.space, new, predicted)
+    n = writing.run(arguments, {"task": model.task.id, "interval": arguments.interval})
     summary = {
         "output": arguments.output,
         "task": model.task.id,

@@ -126,11 +126,8 @@ def _write(arguments: argparse.Namespace, table: Table, blocks: list[Block], tar
         start = 0
         for block in blocks:
             stop = start + len(block)
-            if names:
-                kept = Block(table, block.start, {name: block.columns[name] for name in names}, block.lines)
-                writer.add(kept, {target: noisy[start:stop]})
-            else:
-                writer._write([[v] for v in noisy[start:stop].tolist()])
+            kept = Block(table, block.start, {name: block.columns[name] for name in names}, block.lines)
+            writer.add(kept, {target: noisy[start:stop]})
             start = stop
         writer.finish()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, cast
 
-from hedgerow.commands.files import Progress, add_command, add_output, check_output, output, read_any_model, report
+from hedgerow.commands.files import add_command, add_output, check_output, read_any_model, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     from hedgerow.commands.anova_files import new_names, predict_anova, read_anova
     from hedgerow.commands.assisted_files import predict_assisted
     from hedgerow.commands.assisted_files import read_model as read_assisted_model
+    from hedgerow.commands.predictions import Predictions
     from hedgerow.commands.tables import Table
 
     check_output(arguments, [arguments.model, arguments.new])
@@ -59,7 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     table = Table(arguments.new)
     table.require(model.task.partition.space.names, "that the model asks for")
     new = _untaken(arguments, table, _new_names(arguments, model))
-    n = _write(arguments, model, table, new)
+    space = model.task.partition.space
+    writing = Predictions(arguments.output, table, space, new, lambda block: _predict(arguments, model, block))
+    n = writing.run(arguments, {"task": model.task.id, "interval": arguments.interval})
     summary = {
         "output": arguments.output,
         "task": model.task.id,
@@ -88,53 +91,6 @@ def _new_names(arguments: argparse.Namespace, model: Model | SemiModel) -> list[
     if arguments.probabilities:
         return [*(f"{name}_{c}" for c in classes or ()), name]
     return [name] if arguments.interval is None else [f"{name}_low", f"{name}_high", name]
-
-
-def _write(arguments: argparse.Namespace, model: Model | SemiModel, table: Table, new: list[str]) -> int:
-    from hedgerow.commands.predictions import CsvPredictions, ParquetPredictions
-
-    if arguments.resume:
-        return _write_parts(arguments, model, table, new)
-    n = 0
-    with output(arguments.output) as file, Progress("predicting") as progress:
-        space = model.task.partition.space
-        to_parquet = arguments.output.lower().endswith((".parquet", ".pq"))
-        writer = ParquetPredictions(file, space) if to_parquet else CsvPredictions(file, table.names, new)
-        for block in table.blocks():
-            writer.add(block, dict(zip(new, _predict(arguments, model, block), strict=True)))
-            n += len(block)
-            progress.update(n, table.share)
-        writer.finish()
-    return n
-
-
-def _write_parts(arguments: argparse.Namespace, model: Model | SemiModel, table: Table, new: list[str]) -> int:
-    """Predict block by block into parts, then put the parts together: the same bytes as in one go."""
-    import io
-
-    from hedgerow.commands.parts import Parts
-    from hedgerow.commands.predictions import CsvPredictions
-
-    if arguments.output.lower().endswith((".parquet", ".pq")):
-        raise HedgerowError("--resume writes CSV; give -o a name that does not end in .parquet.")
-    work = {"task": model.task.id, "new": new, "interval": arguments.interval}
-    parts, n = Parts(arguments.output, work, [arguments.model, arguments.new]), 0
-    with Progress("predicting") as progress:
-        for i, block in enumerate(table.blocks()):
-            n += len(block)
-            if i >= len(parts):
-                text = io.BytesIO()
-                writer = CsvPredictions(text, table.names, new, header=i == 0)
-                writer.add(block, dict(zip(new, _predict(arguments, model, block), strict=True)))
-                parts.add(text.getvalue())
-            progress.update(n, table.share)
-    with output(arguments.output) as file:
-        if not len(parts):
-            CsvPredictions(file, table.names, new)
-        for data in parts:
-            file.write(data)
-    parts.remove()
-    return n
 
 
 def _predict(arguments: argparse.Namespace, model: Model | SemiModel, block: Block) -> list[Any]:
