@@ -1,5 +1,6 @@
 """The page in a real browser: what is shown is what is sent, once, and nothing else leaves."""
 
+import base64
 import contextlib
 import gzip
 import json
@@ -11,8 +12,11 @@ import pytest
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.holder.page import ASSETS, HEADERS, SCRIPTS, asset, routes
+from hedgerow.holder.vector_assisted import make_task
+from hedgerow.holder.words import percent
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition import grow
+from hedgerow.protocol.announcement import task_text
 from hedgerow.protocol.label import LabelReports, LabelTask
 from hedgerow.protocol.report import Reports
 from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiTask
@@ -133,6 +137,94 @@ def test_the_bytes_shown_are_the_one_body_posted(stub, context, response):
     for method, path, headers, body in stub.requests:
         sent = f"{path} {headers}".encode() + (body if method == "GET" else b"")
         assert not any(value.encode() in sent for value in ("41.125", "12.6875", "other"))
+
+
+def odds_rows(visit):
+    """Return the lines of the table of odds: group, true, sent, chance."""
+    rows = visit.page.locator("#odds tbody tr").all()
+    return [row.locator("td").all_inner_texts() for row in rows]
+
+
+@needs_chromium
+@pytest.mark.parametrize(("randomizer", "parameter"), [("subset", 3), ("levels", 5)])
+def test_a_public_model_runs_on_the_page_and_one_message_leaves(stub, context, randomizer, parameter):
+    task = make_task(2.0, (6, 5), randomizer, parameter, "tdlk", 9.0, 3)
+    visit = Visit(context).open(stub.announce(task))
+    told = visit.page.locator("#facts").inner_text()
+    for part in ("A public model, which came with this task, predicts rent on this device", "One of 2 trees is drawn"):
+        assert part in told
+    odds = [j.hold if randomizer == "subset" else j.response.truth for j in task.encoding.joint]
+    assert " to ".join(percent(p / 2**64) for p in sorted(odds)) in told
+    assert "all of these values together" in told and "Epsilon 2" in told
+    record = {"age": "41.125", "home": "Büro ☂", "pay": "2.5", "rent": "12.6875"}
+    fill(visit, record)
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.wait("Nothing has been sent yet")
+    shown = visit.shown()
+    assert not stub.posts and set(marks(visit).values()) == {"stays here"} and len(marks(visit)) == 4
+    # What the page works out is what Python works out, and the table is about the message that is shown.
+    prediction, leaves = task.place(task.space.encode_record(record)[None, :])
+    tree, report = int(shown[60]), Reports.from_bytes(task, shown)
+    assert f"predicts {prediction[0]:.5g}" in visit.page.locator("#odds").inner_text()
+    rows = odds_rows(visit)
+    if randomizer == "subset":
+        scores = task.encoding._unpack(report.payloads)[0].tolist()
+        words = [["below", "not named", "above"][score + 1] for score in scores[: task.encoding.leaves[tree]]]
+        own = words.pop(int(leaves[0, tree]))
+        assert [row[2] for row in rows] == [own, *words] and rows[0][0].endswith("(yours)")
+        assert sum(row[2] != "not named" for row in rows) == 3
+    else:
+        assert {row[2] for row in rows} <= {"named", "not named"} and any(row[1] == "yours" for row in rows)
+    visit.page.get_by_role("button", name="Send these").click()
+    visit.wait("The curator has your report")
+    (post,) = stub.posts
+    assert post[3] == shown and len(report) == 1 and not report.simulation
+    kept = visit.page.evaluate("JSON.stringify(localStorage)")
+    for _, path, headers, _ in stub.requests:
+        assert not any(value in f"{path} {headers} {kept}" for value in ("41.125", "12.6875", f"{prediction[0]:.5g}"))
+    again = Visit(context).open(stub.announce(task))
+    assert again.shown() == shown and "predicts" not in again.page.locator("#odds").inner_text()
+    assert visit.complaints == again.complaints == []
+
+
+@needs_chromium
+def test_a_damaged_public_model_is_refused(stub, context):
+    """Signed by a curator who cheats or errs: nothing in it may run, or lead a walk astray."""
+    task = make_task(2.0, (6, 5), "subset", 3, "tdlk", 9.0, 3)
+    good = json.loads(task_text(task))
+    page = Visit(context).open(stub.announce(task)).page
+
+    def outcome(field, change):
+        data = bytearray(base64.b64decode(good[field]["data"]))
+        change(data)
+        bad = {**good, field: {**good[field], "data": base64.b64encode(bytes(data)).decode()}}
+        script = "async (t) => { const h = await import('/static/holder/holder.js'); await h.readTask(t); }"
+        try:
+            page.evaluate(script, json.dumps(bad))
+        except Exception as error:
+            return str(error)
+        return "accepted"
+
+    def damage(data, before, after):
+        at = bytes(data).index(before)
+        data[at : at + len(before)] = after
+
+    assert outcome("base", lambda data: None) == "accepted"
+    feature = task.trees.arrays()["feature"].tobytes()
+    for field, change in (
+        ("base", lambda data: data.pop()),
+        ("base", lambda data: data.append(0)),
+        ("base", lambda data: damage(data, b"HDGP", b"HDGQ")),
+        ("base", lambda data: damage(data, b"HDGP\x01", b"HDGP\x02")),
+        ("base", lambda data: damage(data, b"linear", b"pickle")),
+        (
+            "trees",
+            lambda data: damage(data, feature, b"\xff\xff" + feature[2:]),
+        ),  # a root that is a leaf
+        ("trees", lambda data: damage(data, feature, b"\x63\x00" + feature[2:])),  # a column that is not there
+        ("trees", lambda data: damage(data, feature, feature[:-2] + b"\x00\x00")),  # an inner node without children
+    ):
+        assert "public model" in outcome(field, change)
 
 
 @needs_chromium

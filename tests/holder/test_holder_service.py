@@ -7,12 +7,14 @@ import time
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hedgerow.bounds import FeatureSpace, NumericFeature
 from hedgerow.cli import main
 from hedgerow.holder import Client, Cost, Holder, ServiceError
 from hedgerow.protocol.announcement import Announcement
+from hedgerow.protocol.assisted.aggregate import AssistedAggregate
 from hedgerow.protocol.report import Reports
 from hedgerow.protocol.semi import SemiTask
 from hedgerow.protocol.task import LocalTask
@@ -169,3 +171,38 @@ def test_page_sends_the_bytes_it_showed_and_nothing_else(server):
             assert request.url.startswith(server.base)
         browser.close()
     assert Reports.from_bytes(task, shown).to_bytes() == shown
+
+
+@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
+@pytest.mark.parametrize("epsilon", [1.0, 3.5])  # the design chooses subsets, then levels
+def test_page_answers_a_task_with_a_public_model_and_the_aggregate_counts_it(server, epsilon):
+    api = pytest.importorskip("playwright.sync_api")
+    pd = pytest.importorskip("pandas")
+    design = pytest.importorskip("hedgerow.local.assisted.design").design_assisted
+    boosting = pytest.importorskip("sklearn.ensemble").GradientBoostingRegressor(n_estimators=10, random_state=0)
+    rng = np.random.default_rng(0)
+    frame = {"age": rng.uniform(0, 99, 200), "home": rng.choice(["flat", "house"], 200)}
+    hours = 0.3 * frame["age"] + 9 * (frame["home"] == "house") + rng.normal(size=200)
+    task = design(
+        pd.DataFrame(frame), hours, epsilon=epsilon, label_bounds=(0, 80), n_holders=1000, base=boosting, n_trees=3,
+        target="hours", feature_bounds=(0, 99), categories={"home": ["flat", "house"]},
+    )  # fmt: skip
+    assert task.randomizer == ("subset" if epsilon < 2 else "levels")
+    url = server.publish(task)
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.set_default_timeout(90_000)
+        page.goto(url)
+        page.get_by_label("age", exact=True).fill("41.125")
+        page.get_by_label("home", exact=True).select_option("house")
+        page.get_by_label("hours", exact=True).fill("12.6875")
+        page.get_by_role("button", name="Randomise").click()
+        page.get_by_role("button", name="Send these").wait_for()
+        shown = bytes.fromhex("".join(page.locator("#parts .hex").all_inner_texts()).replace(" ", ""))
+        page.get_by_role("button", name="Send these").click()
+        page.wait_for_function("() => document.getElementById('status').textContent.includes('has your report')")
+        browser.close()
+    assert counted(server, task)["accepted"] == 1
+    model = server.call(f"/v1/tasks/{task.id}/model")
+    assert model == json.loads(AssistedAggregate(task).add(Reports.from_bytes(task, shown)).model().to_json())

@@ -8,6 +8,7 @@ import pytest
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.cli import main
+from hedgerow.holder.vector_assisted import make_task
 from hedgerow.holder.vector_tasks import cases
 from hedgerow.holder.words import _factor, belief, describe, odds, percent, plain
 from hedgerow.mechanisms.gaussian import GaussianNoise
@@ -71,6 +72,19 @@ def test_the_odds_are_those_of_the_mechanism():
         m = task.encoding.mechanism
         chance = m.q if response == "unary" else m.p
         assert percent(float(chance)) in " ".join(odds(task)) and "68 pairs" in " ".join(odds(task))
+
+
+@pytest.mark.parametrize(("randomizer", "parameter"), [("subset", 3), ("levels", 5)])
+def test_the_odds_of_a_task_with_a_public_model(stub, randomizer, parameter):
+    task = make_task(2.0, (6, 5), randomizer, parameter, "t", 9.0, 0)
+    text = words(stub, task)
+    p = [float(j.response.p) if randomizer == "levels" else j.hold / 2**64 for j in task.encoding.joint]
+    assert p[0] < p[1] and f"with probability {percent(p[0])} to {percent(p[1])}" in text
+    assert "one of 2 trees" in text and "5 to 6 groups" in text and "public model" in text
+    assert "rent: a number from -20 to 60" in text and "about your whole record, little" in text
+    if randomizer == "subset":
+        turned = [float(j._own[1]) for j in task.encoding.joint]
+        assert "3 groups are named" in text and f"{percent(min(turned))} to {percent(max(turned))}" in text
 
 
 @pytest.mark.parametrize("case", list(cases())[::3], ids=lambda c: c.name)

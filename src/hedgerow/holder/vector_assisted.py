@@ -20,7 +20,7 @@ from hedgerow.protocol.assisted.residuals import Residuals
 from hedgerow.protocol.assisted.task import AssistedTask
 from hedgerow.randomness import Randomness, SeededRandomness
 
-__all__ = ["AssistedCase", "assisted_cases"]
+__all__ = ["AssistedCase", "assisted_cases", "make_task"]
 
 _SPACE = FeatureSpace(
     (
@@ -132,9 +132,10 @@ def _base(kinds: str, source: Randomness) -> PortableModel:
     return PortableModel(len(_SPACE), np.array(_COLUMN), np.array(_CODE), 12.5, tuple(parts))
 
 
-def _task(
+def make_task(
     epsilon: float, leaves: tuple[int, ...], randomizer: str, parameter: int, kinds: str, radius: float, seed: int
 ) -> AssistedTask:
+    """Return a made-up task; ``kinds`` are the parts of its public model, by their first letters."""
     source = SeededRandomness(seed)
     base, trees = _base(kinds, source), _trees(leaves, len(_CUTS), source, shares=True)
     return AssistedTask(
@@ -159,7 +160,7 @@ def assisted_cases() -> Iterator[AssistedCase]:
         (47.3, (1,), "levels", 3, "t"),
     ]
     for seed, (epsilon, leaves, randomizer, parameter, kinds) in enumerate(chosen):
-        task = _task(epsilon, leaves, randomizer, parameter, kinds, math.pi * (2 + seed), seed)
+        task = make_task(epsilon, leaves, randomizer, parameter, kinds, math.pi * (2 + seed), seed)
         yield AssistedCase(
             f"assisted {randomizer} {parameter} of {leaves}, {epsilon:g}, {kinds or 'constant'}", task, 12
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -92,10 +93,7 @@ def odds(task: Any) -> list[str]:
         ]
     if isinstance(task, SemiTask | CellTask):
         return _semi_odds(task)
-    return [
-        "a public model on this device predicts your value; a random message about how wrong it is, and about the "
-        "group you are in, is sent"
-    ]
+    return _assisted_odds(task)
 
 
 def _local_odds(task: LocalTask) -> list[str]:
@@ -117,6 +115,39 @@ def _local_odds(task: LocalTask) -> list[str]:
         f"a set of {e.mechanism.size} out of {cells} is sent; yours is in it with probability "
         f"{percent(float(e.mechanism.p))}, any other one with {percent(float(e.mechanism.q))}"
     ]
+
+
+def _assisted_odds(task: Any) -> list[str]:
+    """Return the public model's part in it, and the odds of the joint randomiser of each tree, from least to most."""
+    joint, target = task.encoding.joint, plain(task.target)
+    trees = "a tree" if len(joint) == 1 else f"one of {len(joint)} trees, drawn at random without looking at you,"
+    lines = [
+        f"a public model that came with the task predicts your {target} on this device; the message is about how wrong "
+        "it is for you",
+        f"{trees} sorts people into {_span([m.n_leaves for m in joint])} groups; your group and the error are "
+        "randomised together",
+    ]
+    if task.randomizer == "levels":
+        truth = _span([float(m.response.p) for m in joint], percent)
+        steps = "a group with a step of the error, or that the error is near 0"
+        return [*lines, f"one answer is named, {steps}: yours with probability {truth}, else any other"]
+    own = [tuple(map(float, m._own)) for m in joint]
+    true, turned = (_span([p[i] for p in own], percent) for i in range(2))
+    return [
+        *lines,
+        f"{_span([m.size for m in joint])} groups are named, each with whether {target} is above or below the "
+        f"prediction there: yours truly with probability {true}, and with the opposite word with {turned}",
+    ]
+
+
+def _span(values: list[Any], words: Callable[[Any], str] = str) -> str:
+    """Return the least and the most of some numbers, or the one number that they all are.
+
+    >>> _span([5, 6]), _span([0.5, 0.5], percent)
+    ('5 to 6', '50 %')
+    """
+    least, most = words(min(values)), words(max(values))
+    return least if least == most else f"{least} to {most}"
 
 
 def _semi_odds(task: SemiTask | CellTask) -> list[str]:
