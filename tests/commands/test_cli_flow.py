@@ -183,7 +183,8 @@ def test_negative_bounds_need_no_trick(shell):
 
 SCHEMAS = {
     "design": {"output", "task", "epsilon", "response", "cell_share", "n_leaves", "depth", "target", "label_bounds",
-               "label_steps", "classes", "features", "n_public", "n_public_clipped", "report_bytes", "guarantee"},
+               "label_steps", "classes", "features", "n_public", "n_public_clipped", "report_bytes",
+               "largest_influence", "guarantee"},
     "privatize": {"output", "task", "n_reports", "report_bytes", "simulation", "guarantee"},
     "aggregate": {"output", "task", "n_reports", "n_files", "n_copies", "n_leaves", "n_starved", "fallback",
                   "simulation", "guarantee"},
@@ -284,3 +285,14 @@ def test_holder_needs_neither_scikit_learn_nor_scipy(made):
     arguments = ["privatize", "task.json", "private.csv", "-o", "r.bin"]
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_design_says_what_a_forged_report_can_do(shell):
+    out = json.loads(shell.design("--response", "bits", "--max-depth", "2", "--json"))
+    task = LocalTask.from_json((shell.folder / "task.json").read_text())
+    forged = task.encoding.largest_influence
+    assert out["largest_influence"] == {"holders": forged.count, "label_ranges": forged.label_sum}
+    line = (
+        f"holders in a leaf by at most {forged.count:.3g} and its sum of labels by {forged.label_sum:.3g} label ranges"
+    )
+    assert line in shell.design("--response", "bits", "--max-depth", "2")

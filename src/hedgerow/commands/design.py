@@ -154,7 +154,7 @@ def _report(arguments: argparse.Namespace, task: LocalTask, X: Frame, y: Any) ->
     low, high = task.label_bounds
     clipped = 0 if task.classes else int(((y < low) | (y > high)).sum())
     values = f"in [{low:g}, {high:g}]" if task.classes is None else f"one of {', '.join(task.classes)}"
-    width = 18 + task.encoding.width
+    width, forged = 18 + task.encoding.width, task.encoding.largest_influence
     summary = {
         "output": arguments.output,
         "task": task.id,
@@ -171,12 +171,15 @@ def _report(arguments: argparse.Namespace, task: LocalTask, X: Frame, y: Any) ->
         "n_public": len(X),
         "n_public_clipped": clipped,
         "report_bytes": width,
+        "largest_influence": {"holders": forged.count, "label_ranges": None if task.classes else forged.label_sum},
         "guarantee": task.guarantee.to_dict(),
     }
+    labels = "" if task.classes else f" and its sum of labels by {forged.label_sum:.3g} label ranges"
     lines = [
         f"task {task.id[:12]} from {len(X):,} public records -> {arguments.output}",
         f"tree: {task.n_leaves} leaves, depth {task.partition.depth}; "
         f"report: {task.response}, {width} bytes; label {task.target!r} {values}",
+        f"one forged report moves the number of holders in a leaf by at most {forged.count:.3g}{labels}",
         str(task.guarantee),
     ]
     if clipped:

@@ -210,3 +210,17 @@ class BitsEncoding(Encoding):
         """Return the change of D by one set bit: ``(1-q)/(1-2q)``."""
         q = float(self.cell.q)
         return (1 - q) / (1 - 2 * q)
+
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        r"""Return a set or unset bit with the lowest or highest noisy label.
+
+        A forged label may lie anywhere the noise may reach, 40 scales beyond the bounds, and so one report moves D by
+        :math:`1/(1 - e^{-\rho\varepsilon/2})` and N by :math:`1 + 40/((1-\rho)\varepsilon)` times as many label ranges.
+
+        >>> one = BitsEncoding(2.0, 8, 1).largest_influence
+        >>> round(one.count, 2), round(one.label_sum, 1)
+        (2.54, 104.2)
+        """
+        q, reach = float(self.cell.q), self.label.reach
+        units = np.array([1 - q, 1 - q, -q, -q]) / (1 - 2 * q)
+        return units, units * np.array([-reach, self.n_steps + reach] * 2)

@@ -126,6 +126,30 @@ class CellEncoding(Encoding):
         p, q = float(self.mechanism.p), float(self.mechanism.q)
         return (1 - q) / (p - q)
 
+    def _supported(self) -> tuple[int, int]:
+        """Return the least and the most pairs of one leaf that a message can support."""
+        return 0, self.n_levels
+
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        r"""Return messages that support the lowest or the highest levels of a leaf, as many as a message can.
+
+        A supported pair counts :math:`(1-q)/(p-q)`, any other :math:`-q/(p-q)`. With two levels the sum of labels moves
+        by :math:`(1-q)/(p-q)` label ranges: :math:`2/(1 - e^{-\varepsilon})` for ``unary``, whatever the number of
+        leaves, and :math:`(e^\varepsilon + K - 2)/(e^\varepsilon - 1)` for ``k_ary`` with K pairs.
+
+        >>> one = UnaryCellEncoding(2.0, 8, 1).largest_influence
+        >>> round(one.count, 2), round(one.label_sum, 2)
+        (4.63, 2.31)
+        """
+        p, q = float(self.mechanism.p), float(self.mechanism.q)
+        least, most = self._supported()
+        level = np.arange(self.n_levels)
+        patterns = [p for m in range(least, most + 1) for p in (level < m, level >= self.n_levels - m)]
+        if most == 1:
+            patterns += [level == i for i in range(self.n_levels)]
+        units = (np.array(patterns, dtype=np.float64) - q) / (p - q)
+        return units.sum(axis=1), units @ level
+
     def simulate(self, counts: IntArray, randomness: Randomness) -> IntArray:
         """Return totals by drawing the messages themselves, in blocks (no shortcut is known)."""
         cells = np.repeat(np.arange(self.n_cells), counts.ravel())
@@ -159,6 +183,11 @@ class SubsetEncoding(CellEncoding):
     code = 4
     build = SubsetSelection
 
+    def _supported(self) -> tuple[int, int]:
+        """Leave out what other leaves have no room for."""
+        size = int(self.mechanism.size)  # type: ignore[attr-defined]
+        return max(0, size - (self.n_cells - self.n_levels)), min(size, self.n_levels)
+
     def validate(self, rows: ByteRows) -> None:
         """Refuse sets of another size, too."""
         super().validate(rows)
@@ -184,6 +213,10 @@ class KaryEncoding(CellEncoding):
         """Return indices as bytes."""
         cells = self.mechanism.randomize(leaf * self.n_levels + level, randomness)
         return cells.astype("<u4").view(np.uint8).reshape(-1, 4)
+
+    def _supported(self) -> tuple[int, int]:
+        """Name one pair, here or in another leaf (if there is one)."""
+        return (0, 1) if self.n_leaves > 1 else (1, 1)
 
     def _cells(self, rows: ByteRows) -> IntArray:
         return np.ascontiguousarray(rows).view("<u4")[:, 0].astype(np.int64)

@@ -23,7 +23,7 @@ from hedgerow.errors import FormatError
 from hedgerow.mechanisms.base import Law
 from hedgerow.randomness import Randomness
 
-__all__ = ["Encoding", "Moments", "pack", "unpack"]
+__all__ = ["Encoding", "Influence", "Moments", "pack", "unpack"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -43,6 +43,17 @@ class Moments:
     var_n: FloatArray
     cov: FloatArray
     var_d: FloatArray
+
+
+@dataclass(frozen=True)
+class Influence:
+    """The most that one forged report can move a leaf.
+
+    ``count`` is in holders; ``label_sum``, of the leaf's sum of (label - lower bound), in widths of the label's range.
+    """
+
+    count: float
+    label_sum: float
 
 
 class Encoding:
@@ -107,8 +118,22 @@ class Encoding:
         raise NotImplementedError
 
     def most_influence(self, n: int) -> float:
-        """Return how many honest holders one forged report can outweigh in a leaf's count."""
+        """Return how many honest holders one set bit or named pair counts for; a message may hold several."""
         raise NotImplementedError
+
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the extreme messages: by how much each moves a leaf's D, and by how many levels its N.
+
+        Whoever forges a report may send any message that passes :meth:`validate`; no such message moves D, N or the
+        mean N/D of a leaf further than one of these.
+        """
+        raise NotImplementedError
+
+    @property
+    def largest_influence(self) -> Influence:
+        """The most that one forged report can move a leaf; an honest holder counts 1 and at most 1."""
+        counts, sums = self.extremes()
+        return Influence(float(np.abs(counts).max()), float(np.abs(sums).max()) / self.n_steps)
 
 
 def pack(bits: npt.NDArray[np.bool_]) -> ByteRows:

@@ -49,7 +49,8 @@ class HistOfTreeRegressor(SemiRegressor):
     label_share : float, default=0.5
         Share rho of epsilon for the label. Holders whose cell is certain give the label all of epsilon.
     response : {"k_ary", "bits"}, default="k_ary"
-        The cell report: (17) or (8).
+        The cell report: (17) or (8). Either comes with a noisy label that a *forged* report may place anywhere the
+        noise reaches, 40 of its scales beyond the bounds; the service says what that can do to a cell.
     min_samples_leaf : int, default=1
         Fewest holders with a public value on either side of a split.
     balance : float, default=0.2

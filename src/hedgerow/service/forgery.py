@@ -14,8 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import LabelGrid
-from hedgerow.protocol.bits import BitsEncoding
-from hedgerow.protocol.cells import CellEncoding, KaryEncoding, SubsetEncoding
 from hedgerow.protocol.encoding import Moments
 from hedgerow.protocol.semi import CellTask
 from hedgerow.protocol.task import LocalTask
@@ -74,12 +72,9 @@ class Forgery:
 
 
 def forgery_of(task: Any) -> Forgery | None:
-    """Return the bounds of a task; None where a report is one row of a data set and moves no leaf."""
+    """Return the bounds of a task; None where a report is one row of a data set, or corrects a public model."""
     if isinstance(task, LocalTask):
-        if isinstance(task.encoding, BitsEncoding):
-            return _from_bits(task.grid, task.encoding)
-        assert isinstance(task.encoding, CellEncoding)
-        return _from_cells(task.grid, task.encoding)
+        return Forgery(task.grid, *task.encoding.extremes())
     return _from_second(task) if isinstance(task, CellTask) else None
 
 
@@ -90,32 +85,9 @@ def _scaled(grid: LabelGrid, units: list[float], reach: int) -> Forgery:
     return Forgery(grid, counts, np.array([u * v for u in units for v in ends]))
 
 
-def _from_bits(grid: LabelGrid, encoding: BitsEncoding) -> Forgery:
-    q = float(encoding.cell.q)
-    return _scaled(grid, [(1 - q) / (1 - 2 * q), -q / (1 - 2 * q)], encoding.label.reach)
-
-
 def _from_second(task: CellTask) -> Forgery:
     units = [0.0, 1.0]
     if task.first.epsilons[1] > 0 and task.n_cells > 1:
         chances = [task.probabilities(k) for k in range(2, task.n_cells + 1)]
         units = [min(-q / (p - q) for p, q in chances), max(1.0, *((1 - q) / (p - q) for p, q in chances))]
     return _scaled(task.first.grid, units, task.first.label.coarse.reach)
-
-
-def _from_cells(grid: LabelGrid, encoding: CellEncoding) -> Forgery:
-    """For a mean to rise most, a message supports the upper levels of the leaf; to fall most, the lower ones."""
-    p, q = float(encoding.mechanism.p), float(encoding.mechanism.q)
-    levels = encoding.n_levels
-    least, most = 0, levels
-    if isinstance(encoding, KaryEncoding):
-        most = 1
-    elif isinstance(encoding, SubsetEncoding):
-        size = int(encoding.mechanism.size)  # type: ignore[attr-defined]
-        least, most = max(0, size - (encoding.n_cells - levels)), min(size, levels)
-    level = np.arange(levels)
-    patterns = [p for m in range(least, most + 1) for p in (level < m, level >= levels - m)]
-    if isinstance(encoding, KaryEncoding):
-        patterns += [level == i for i in range(levels)]
-    units = (np.array(patterns, dtype=np.float64) - q) / (p - q)
-    return Forgery(grid, units.sum(axis=1), units @ level)
