@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import pickle
 import time
@@ -22,7 +23,7 @@ FOLDER = "HEDGEROW_BENCH_CACHE"
 def fitted_model(X: Any, y: Any, seed: int, categories: Any = None) -> tuple[PublicModel, float]:
     """Return the public model of these records, and how many seconds it took to fit (when it was fitted)."""
     folder = os.environ.get(FOLDER)
-    path = None if not folder else Path(folder) / f"{_digest(X, y, seed)}.pickle"
+    path = None if not folder else Path(folder) / f"{_digest(X, y, seed, categories)}.pickle"
     if path is not None and path.exists():
         with path.open("rb") as file:
             model, seconds = pickle.load(file)
@@ -38,8 +39,15 @@ def fitted_model(X: Any, y: Any, seed: int, categories: Any = None) -> tuple[Pub
     return model, seconds
 
 
-def _digest(X: Any, y: Any, seed: int) -> str:
-    """Return a name for the model: records, labels and seed as they are."""
+def _digest(X: Any, y: Any, seed: int, categories: Any = None) -> str:
+    """Return a name for the model: records, labels, seed and category lists as they are.
+
+    Lists are in their order, which is that of the codes; without any the name is that of the rest alone.
+    """
     text = X.to_csv(index=False) if hasattr(X, "to_csv") else np.asarray(X, dtype=np.float64).tobytes().hex()
     labels = np.asarray(y, dtype=np.float64).tobytes()
-    return hashlib.sha256(f"{seed}\n{text}\n".encode() + labels).hexdigest()[:24]
+    name = hashlib.sha256(f"{seed}\n{text}\n".encode() + labels).hexdigest()
+    if categories:
+        lists = sorted((repr(column), list(map(str, listed))) for column, listed in dict(categories).items())
+        name = hashlib.sha256(f"{name}\n{json.dumps(lists)}".encode()).hexdigest()
+    return name[:24]
