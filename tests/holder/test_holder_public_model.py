@@ -1,5 +1,6 @@
 """A public model as the library makes them, stacked from scikit-learn's, evaluated by the browser's code."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -9,9 +10,12 @@ import numpy as np
 import pytest
 
 from hedgerow.holder.page import SCRIPTS, asset
+from hedgerow.holder.vector_assisted import make_task
+from hedgerow.portable import Linear, PortableModel
 from hedgerow.protocol.announcement import task_text
 
 NODE = shutil.which("node")
+pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 PLACE = """
 import { readFileSync } from "node:fs";
@@ -23,7 +27,20 @@ console.log(JSON.stringify(records.map((record) => holder.privatize(task, record
 """
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def run_page(folder, task, records):
+    """Return what the page's code works out for each record."""
+    (folder / "package.json").write_text('{"type": "module"}')
+    for name in SCRIPTS:
+        (folder / name).write_bytes(asset(name))
+    (folder / "place.js").write_text(PLACE)
+    (folder / "task.json").write_text(json.dumps({"text": task_text(task), "records": records}))
+    env = {**os.environ, "HOLDER_MODULE": (folder / "holder.js").as_uri(), "HOLDER_TASK": str(folder / "task.json")}
+    command = [NODE, str(folder / "place.js")]
+    run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
 def test_the_browser_predicts_what_python_predicts(tmp_path):
     pd = pytest.importorskip("pandas")
     design = pytest.importorskip("hedgerow.local.assisted.design").design_assisted
@@ -43,21 +60,24 @@ def test_the_browser_predicts_what_python_predicts(tmp_path):
         target="hours",
         **schema,
     )
-    text = task_text(task)
-    assert len(text) < 300_000 and len(task.base.parts) >= 2  # several kinds of model in the stack
+    assert len(task_text(task)) < 300_000 and len(task.base.parts) >= 2  # several kinds of model in the stack
     records = [{**row, "hours": 1.0} for row in X[160:].to_dict("records")]
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-    for name in SCRIPTS:
-        (tmp_path / name).write_bytes(asset(name))
-    (tmp_path / "place.js").write_text(PLACE)
-    (tmp_path / "task.json").write_text(json.dumps({"text": text, "records": records}))
-    env = {**os.environ, "HOLDER_MODULE": (tmp_path / "holder.js").as_uri(), "HOLDER_TASK": str(tmp_path / "task.json")}
-    command = [NODE, str(tmp_path / "place.js")]
-    run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False)
-    assert run.returncode == 0, run.stderr
-    found = json.loads(run.stdout)
+    found = run_page(tmp_path, task, records)
     prediction, leaves = task.place(task.space.encode(X[160:]))
     np.testing.assert_allclose([f["prediction"] for f in found], prediction, rtol=1e-9)
     # A leaf may differ only where the prediction lies within 1e-9 of a cut, and none of these does.
     assert [f["leaves"] for f in found] == leaves.tolist()
     assert len(np.unique(prediction.round(9))) > 90 and len(np.unique(leaves[:, 0])) > 2
+
+
+@pytest.mark.parametrize(("randomizer", "parameter"), [("subset", 2), ("levels", 5)])
+def test_a_report_is_made_even_where_the_model_overflows(tmp_path, randomizer, parameter):
+    """A curator must not learn who is above an age from who is silent."""
+    plain = make_task(1.0, (4, 3), randomizer, parameter, "", 5.0, 0)
+    huge = [Linear(np.array([sign * 1e308, 0, 0, 0, 0])) for sign in (1, -1)]
+    base = PortableModel(3, plain.base.column, plain.base.code, 0.0, tuple(huge))
+    records = [{"age": age, "home": "flat", "pay": 2.0, "rent": 3.0} for age in (0.5, 50.0)]
+    found = run_page(tmp_path, dataclasses.replace(plain, base=base), records)
+    assert [f["prediction"] for f in found] == [0.0, plain.label_bounds[0]]  # infinity minus infinity, for the second
+    for place in found:
+        assert 0 <= place["level"] < plain.encoding.n_levels and len(place["leaves"]) == 2

@@ -98,7 +98,9 @@ function levelResponse(epsilon, K, levels) {
 
 /** The clipped prediction for an encoded record, and its group in every tree. @param {Json} m @param {number[]} z */
 export function place({ base, trees, bounds }, z) {
-  const prediction = Math.min(Math.max(predict(base, z), bounds.low), bounds.high);
+  const exact = predict(base, z);
+  // A model can overflow for some records. They get a report too: who is silent must not depend on the record.
+  const prediction = Number.isNaN(exact) ? bounds.low : Math.min(Math.max(exact, bounds.low), bounds.high);
   const leaves = reached(trees, [...design(base, z), prediction]).map((node) => trees.number[node]);
   return { prediction, leaves };
 }
@@ -185,6 +187,7 @@ export function aboutAssisted(task, cut, truth) {
     const rows = groups.map((what, j) => subsetRow(joint, what, bit(named, j) * (2 * bit(positive, j) - 1), truth && (truth.leaf === j ? 2 * truth.level - 1 : 0)));
     const [p, turned, others] = joint.odds.map(percent);
     const rest = joint.leaves > 1 ? ` Every other group is named with probability ${others}, with either word.` : "";
+    rows.sort((one, other) => Number(other.own ?? false) - Number(one.own ?? false)); // the own first, of very many
     return { rows: rows.slice(0, 2048), words: [...words, `Exactly ${joint.size} of ${joint.leaves} groups are named. Yours is named truly with probability ${p}, and with the opposite word with ${turned}.${rest}`] };
   }
   const bytes = cut(`one of ${joint.symbols} answers, by number`, 2);
