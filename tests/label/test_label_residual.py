@@ -11,7 +11,7 @@ from hedgerow import LabelPrivateRegressor, Ledger, PublicModel
 from hedgerow.audit import audit_exact, audit_sampled
 from hedgerow.errors import BudgetError, HedgerowError
 from hedgerow.label import residual
-from hedgerow.label.residual import ResidualMechanism, evidence_factor
+from hedgerow.label.residual import ResidualMechanism, evidence_factor, signal_factor
 from hedgerow.randomness import SeededRandomness
 
 
@@ -104,11 +104,19 @@ def test_clear_signal_passes_nearly_whole(base, monkeypatch):
 
 def test_factor_is_that_of_james_and_stein():
     """With mean 1 and deviation 2 over n records, z**2 is n/4."""
-    for n, expected in ((4, 0.0), (8, 0.0), (16, 0.5), (800, 0.99)):
+    for n, expected in ((4, 0.0), (8, 0.5), (16, 0.75), (800, 0.995)):
         assert evidence_factor(np.tile([3.0, -1.0], n // 2)) == pytest.approx(expected)
     assert (
         evidence_factor(np.full(9, -1.0)) == evidence_factor(np.zeros(9)) == evidence_factor(np.tile([-3, 1], 9)) == 0
     )
+
+
+def test_few_reports_are_distrusted_by_their_signal_to_noise():
+    """Sixteen times the variance of a mean report, over the public squared error, is taken away."""
+    noisy = np.tile([-6.0, 6.0], 300)
+    assert signal_factor(noisy, [-2.0, 2.0]) == pytest.approx(1 - 16 * 36 / 600 / 4)
+    assert signal_factor(noisy[:140], [-2.0, 2.0]) == 0.0 < signal_factor(noisy[:150], [-2.0, 2.0])
+    assert signal_factor(noisy, [0.0, 0.0]) == 0.0  # a public model without error is left alone
 
 
 def test_any_fitted_model_with_residuals_serves(base):

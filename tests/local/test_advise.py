@@ -9,16 +9,24 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import ExtraTreeRegressor
 
 from hedgerow.bench import frontier_advise
-from hedgerow.bench.frontier_advise import gather
+from hedgerow.bench.frontier_advise import gather, simulate_missing
 from hedgerow.bench.frontier_advise_page import PublicRow, page
 from hedgerow.bench.results import Results
 from hedgerow.errors import HedgerowError
-from hedgerow.local.advise import LearningCurve, PublicFacts, advise, advise_from
+from hedgerow.label import residual
+from hedgerow.local.advise import CurvePoints, LearningCurve, PublicFacts, advise, advise_from, forecast
 from hedgerow.local.advise.facts import fresh_predictions, learner_of, measure_open_share, measure_public
 from hedgerow.local.advise.learning import measure_curve
 from hedgerow.local.advise.plot import plot_advice
 from hedgerow.local.public_model import PublicModel
 from hedgerow.local.public_model.stack import fit_stack
+
+
+def power_law(decay, floor=0.0, start=300.0, error=0.01):
+    """Points on ``floor + (1 - floor) (m/start)**-decay``, known to so many percent each."""
+    sizes = tuple(start * share for share in (0.2, 0.4, 0.8))
+    errors = tuple(floor + (1 - floor) * (m / start) ** -decay for m in sizes)
+    return CurvePoints(sizes, errors, tuple(map(tuple, error**2 * np.eye(3))), start)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +35,7 @@ def public():
     X = rng.random((300, 3))
     y = 4 * np.sin(6 * X[:, 0]) + 2 * X[:, 1] + rng.normal(0, 0.3, 300)
     base = PublicModel(Ridge(), random_state=0).fit(X, y)
-    return X, y, base, PublicFacts(base.residuals_, 240.0, LearningCurve(300, 0.4), 1.0, float(y.var()))
+    return X, y, base, PublicFacts(base.residuals_, 240.0, power_law(0.4), 1.0, float(y.var()))
 
 
 def ask(public, n_holders=10_000, epsilon=1.0, **changed):
@@ -65,7 +73,8 @@ def test_without_private_columns_there_is_no_semi_feature_model(public):
 
 def test_public_forecast_is_the_out_of_fold_error_brought_to_all_records(public):
     advice, base = ask(public), public[2]
-    assert advice.mean_square == pytest.approx(np.mean(base.residuals_**2) * 0.8**0.4)
+    assert advice.mean_square == pytest.approx(np.mean(base.residuals_**2) / advice.curve(240))
+    assert 1.05 < advice.curve(240) < 0.8**-0.5
 
 
 def test_fresh_predictions_admit_that_noise_cannot_be_predicted():
@@ -96,18 +105,44 @@ def test_facts_may_be_given(public):
     assert given.to_dict() == advise_from(facts, 2.0, 500).to_dict()
 
 
-def test_a_power_law_is_found_and_noise_is_flat():
-    m = np.array([50, 100, 200])
-    assert LearningCurve.fit(m, 7 * m**-0.4, 300).decay == pytest.approx(0.4)
-    assert LearningCurve.fit(m, [1.0, 1.1, 1.2], 300).decay == 0.0
+def test_a_curve_is_one_at_the_start_and_falls_to_its_floor():
+    curve = LearningCurve(100.0, ((0.25, 1.0, 0.0), (0.75, 0.5, 0.4)))
+    assert curve(100) == pytest.approx(1.0) and curve(1e30) == pytest.approx(0.3)
+    assert curve(400) == pytest.approx(0.25 * 0.25 + 0.75 * (0.4 + 0.6 / 2))
+
+
+def test_points_tell_a_steep_curve_from_a_flat_one_and_a_floor_from_none():
+    ahead = [power_law(*shape).curve()(2400) for shape in ((1.0, 0.0), (0.5, 0.0), (0.5, 0.5), (0.0, 0.0))]
+    assert ahead == sorted(ahead) and ahead[0] < 0.35 and ahead[-1] > 0.9
+    # Nothing can be told from points that are not known: the curve is that of the prior, whatever they say.
+    vague = [power_law(decay, error=100.0).curve()(2400) for decay in (1.0, 0.0)]
+    assert vague[0] == pytest.approx(vague[1], abs=0.01) and ahead[0] < vague[0] < ahead[-1]
+
+
+def test_measured_points_are_paired_so_that_their_ratio_is_known_better_than_they_are():
     rng = np.random.default_rng(0)
     X = rng.random((400, 2))
 
     def learn(D, y, other):
         return ExtraTreeRegressor(min_samples_leaf=2, random_state=0).fit(D, y).predict(other)
 
-    steep = measure_curve(learn, X, np.sin(9 * X[:, 0]), 0).decay
-    assert steep > 0.5 > 0.2 > measure_curve(learn, X, rng.normal(size=400), 0).decay
+    steep = measure_curve(learn, X, np.sin(9 * X[:, 0]), 0)
+    noise = measure_curve(learn, X, rng.normal(size=400), 0)
+    assert steep.curve()(3200) < 0.6 < 0.8 < noise.curve()(3200)
+    assert noise.errors[1] == pytest.approx(1.6, abs=0.4) and noise.sizes == (80.0, 160.0, 320.0)
+    # The mean of 400 squares of normal errors has a relative standard error of sqrt(2/400).
+    C = np.array(noise.covariance)
+    assert np.sqrt(np.diag(C)) == pytest.approx(np.sqrt(2 / 400), rel=0.3) and C[0, 1] > 0.2 * C[0, 0]
+
+
+def test_label_forecast_shrinks_as_the_estimator_does(public):
+    assert (forecast.CAUTION, forecast.WORTH) == (residual._CAUTION, residual._WORTH)
+    advice = ask(public, epsilon=0.5)
+    S2, v = advice.mean_square, advice.noise["label"]
+    # Too few holders: nothing; very many: the curve itself.
+    assert advice.expected("label", 15 * v / S2) == S2 > advice.expected("label", 40 * v / S2)
+    m = advice.n_public + forecast.EFFICIENCY * 1e9 * min(1.0, S2 / v)
+    assert advice.expected("label", 1e9) == pytest.approx(S2 * advice.curve(m), rel=1e-3)
 
 
 def test_the_learner_of_a_public_model_is_the_model_itself_with_the_same_weights(public):
@@ -170,3 +205,22 @@ def test_cells_have_the_splits_that_were_simulated_and_the_draws_of_the_frontier
     assert list(known) == ["ABA"] and known["ABA"][0] == PublicRow(
         300, 1.0, float(np.mean(public[3].residuals ** 2)), advice.mean_square, 2.0
     )
+
+
+def test_a_setting_can_be_simulated_again_alone(tmp_path, monkeypatch):
+    asked = []
+
+    def simulate(code, repeat, row, settings):
+        asked.append((code, repeat, tuple(settings)))
+        return {"mse": {e: dict.fromkeys(settings, 2.0) for e in ("0.5", "2", "8")}}
+
+    monkeypatch.setattr(frontier_advise, "simulate_split", simulate)
+    path, errors = tmp_path / "a.jsonl", {"public only": 1.0, "local": 1.0, "semi-feature": 1.0, "label": 1.0}
+    Results(path).add(("ABA", 0), {"mse": dict.fromkeys(("0.5", "2", "8"), errors)})
+    wanted = [("ABA", 0), ("RED", 0)]
+    simulate_missing(path, None, wanted, again=["label"])
+    assert asked == [("ABA", 0, ("label",)), ("RED", 0, ("public only", "local", "semi-feature", "label"))]
+    found = Results(path)["ABA", 0]["mse"]["2"]
+    assert found == {**errors, "label": 2.0}
+    simulate_missing(path, None, wanted)  # nothing is missing any more
+    assert len(asked) == 2

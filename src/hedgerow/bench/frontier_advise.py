@@ -12,13 +12,14 @@ import json
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hedgerow.bench.datasets import load_dataset
+from hedgerow.bench.export import replace
 from hedgerow.bench.frontier_advise_page import DATASETS, EPSILONS, SIMULATED, Cells, PublicRow, page
 from hedgerow.bench.frontier_models import FOLDER, fitted_model
 from hedgerow.bench.results import Results
@@ -38,8 +39,10 @@ def private_half(names: Sequence[str]) -> list[str]:
     return [str(n) for n in names[: len(names) // 2]]
 
 
-def simulate_split(code: str, repeat: int, frontier: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return simulated test errors by setting and epsilon.
+def simulate_split(
+    code: str, repeat: int, frontier: dict[str, Any] | None = None, settings: Sequence[str] = SIMULATED
+) -> dict[str, Any]:
+    """Return simulated test errors by epsilon and setting.
 
     ``frontier`` is this split's row of :mod:`hedgerow.bench.frontier`, if there is one: it holds the error of the local
     setting already (the same estimator on the same records; the first of its draws is used).
@@ -48,27 +51,32 @@ def simulate_split(code: str, repeat: int, frontier: dict[str, Any] | None = Non
     base, _ = fitted_model(s.public.X, s.public.y, repeat, s.categories or None)
     value: dict[str, Any] = {"mse": {}}
     for epsilon in EPSILONS:
-        known = None if frontier is None else frontier["assisted"][f"{epsilon:g}"][0]
-        found = {} if known is None else {"local": float(known)}
-        for name, predicted in _predictions(s, base, epsilon, repeat, local=known is None):
-            found[name] = float(np.mean((predicted - s.test.y) ** 2))
-        value["mse"][f"{epsilon:g}"] = {name: found[name] for name in SIMULATED}
+        found = {}
+        for name in settings:
+            if name == "local" and frontier is not None:
+                found[name] = float(frontier["assisted"][f"{epsilon:g}"][0])
+            else:
+                found[name] = float(np.mean((_predicted(name, s, base, epsilon, repeat) - s.test.y) ** 2))
+        value["mse"][f"{epsilon:g}"] = found
     return value
 
 
-def _predictions(s: Split, base: Any, epsilon: float, seed: int, local: bool) -> Any:
-    yield "public only", np.clip(base.predict(s.test.X), *s.label_bounds)
+def _predicted(setting: str, s: Split, base: Any, epsilon: float, seed: int) -> Any:
+    """Return predictions of the test records by the estimator of one setting."""
     options: dict[str, Any] = {"epsilon": epsilon, "label_bounds": s.label_bounds}
-    n = len(s.private.y)
-    if local:
-        task = design_assisted(s.public.X, s.public.y, base=base, random_state=seed, n_holders=n, **options)
-        yield "local", simulate_assisted(task, s.private.X, s.private.y, seed).model().predict(s.test.X)
-    names = [str(c) for c in s.private.X.columns]
-    mask = np.isin(names, private_half(names))
-    semi = HistOfTreeRegressor(base=base, random_state=seed, **options).fit(s.private.X, s.private.y, private=mask)
-    yield "semi-feature", semi.predict(s.test.X)
-    label = LabelPrivateRegressor(base=base, random_state=seed, **options).fit(s.private.X, s.private.y)
-    yield "label", label.predict(s.test.X)
+    if setting == "public only":
+        return np.clip(base.predict(s.test.X), *s.label_bounds)
+    if setting == "local":
+        options["n_holders"] = len(s.private.y)
+        task = design_assisted(s.public.X, s.public.y, base=base, random_state=seed, **options)
+        return simulate_assisted(task, s.private.X, s.private.y, seed).model().predict(s.test.X)
+    if setting == "semi-feature":
+        names = [str(c) for c in s.private.X.columns]
+        mask = np.isin(names, private_half(names))
+        semi = HistOfTreeRegressor(base=base, random_state=seed, **options)
+        return semi.fit(s.private.X, s.private.y, private=mask).predict(s.test.X)
+    label = LabelPrivateRegressor(base=base, random_state=seed, **options)
+    return label.fit(s.private.X, s.private.y).predict(s.test.X)
 
 
 def public_facts(code: str, repeat: int) -> tuple[PublicFacts, float]:
@@ -123,6 +131,32 @@ def _holders(code: str) -> int:
     return n - round(0.1 * n) - round(0.2 * n)
 
 
+def simulate_missing(
+    path: Path, frontier: Results | None, wanted: Iterable[tuple[str, int]], again: Sequence[str] = ()
+) -> None:
+    """Simulate the settings that a split lacks; those named in ``again`` are dropped from all splits first.
+
+    The file is written whole after each split, for a setting that is simulated again takes the place of the old one.
+    """
+    rows = {key: value["mse"] for key, value in Results(path)} if path.exists() else {}
+    if again:
+        rows = {k: {e: {s: v for s, v in d.items() if s not in again} for e, d in m.items()} for k, m in rows.items()}
+        _store(path, rows)
+    for code, repeat in wanted:
+        have = rows.get((code, repeat), {f"{e:g}": {} for e in EPSILONS})
+        missing = [s for s in SIMULATED if any(s not in errors for errors in have.values())]
+        if missing:
+            new = simulate_split(code, repeat, _frontier_row(frontier, code, repeat), missing)["mse"]
+            rows[code, repeat] = {e: {**errors, **new[e]} for e, errors in have.items()}
+            _store(path, rows)
+            print(code, repeat, *missing, flush=True)
+
+
+def _store(path: Path, rows: Mapping[Any, Any]) -> None:
+    lines = [json.dumps({"key": list(key), "value": {"mse": mse}}) + "\n" for key, mse in rows.items()]
+    replace(path, "".join(lines).encode())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Simulate what is missing, forecast, write the page."""
     parser = argparse.ArgumentParser(prog="python -m hedgerow.bench.frontier_advise", description=__doc__)
@@ -131,18 +165,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--repeats", type=int, default=3, help="splits to simulate of each data set; others that the file has count too"
     )
+    parser.add_argument("--again", default="", help="settings to simulate again, separated by commas, such as local")
     options = parser.parse_args(arguments)
-    results, codes = Results(options.out.with_suffix(".jsonl")), options.datasets.split(",")
-    path = options.out.parent / "frontier.jsonl"
-    frontier = Results(path) if path.exists() else None
+    path, codes = options.out.with_suffix(".jsonl"), options.datasets.split(",")
+    kept = options.out.parent / "frontier.jsonl"
+    frontier = Results(kept) if kept.exists() else None
+    again = [name for name in options.again.split(",") if name]
     try:
-        for repeat in range(options.repeats):
-            for code in codes:
-                if (code, repeat) not in results:
-                    row = _frontier_row(frontier, code, repeat)
-                    results.add((code, repeat), simulate_split(code, repeat, row))
-                    print(code, repeat, flush=True)
-        cells, public = gather(results, frontier, codes)
+        if set(again) - set(SIMULATED):
+            raise HedgerowError(f"'--again' must name settings of {list(SIMULATED)}. Got {options.again!r} instead.")
+        had = [(str(k[0]), int(k[1])) for k, _ in Results(path)]
+        wanted = [(code, repeat) for repeat in range(options.repeats) for code in codes]
+        simulate_missing(path, frontier, dict.fromkeys(wanted + [k for k in had if k[0] in codes]), again)
+        cells, public = gather(Results(path), frontier, codes)
     except HedgerowError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

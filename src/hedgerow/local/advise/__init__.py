@@ -2,6 +2,16 @@
 
 from hedgerow.local.advise.facts import PublicFacts, measure_public
 from hedgerow.local.advise.forecast import SETTINGS, Advice, Forecast, advise, advise_from
-from hedgerow.local.advise.learning import LearningCurve
+from hedgerow.local.advise.learning import CurvePoints, LearningCurve
 
-__all__ = ["SETTINGS", "Advice", "Forecast", "LearningCurve", "PublicFacts", "advise", "advise_from", "measure_public"]
+__all__ = [
+    "SETTINGS",
+    "Advice",
+    "CurvePoints",
+    "Forecast",
+    "LearningCurve",
+    "PublicFacts",
+    "advise",
+    "advise_from",
+    "measure_public",
+]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from hedgerow.errors import HedgerowError
-from hedgerow.local.advise.learning import Learner, LearningCurve, measure_curve
+from hedgerow.local.advise.learning import CurvePoints, Learner, LearningCurve, measure_curve
 from hedgerow.local.public_model import PublicModel
 from hedgerow.local.public_model.kernel_ridge import TunedKernelRidge
 from hedgerow.local.public_model.stack import Stack, assign_folds, candidates, out_of_fold
@@ -34,8 +35,8 @@ class PublicFacts:
         Errors on public records that neither the public model's members nor their weights have seen.
     fitted_on : float
         How many records the models were fitted on that made them: the others' share of folds.
-    curve : LearningCurve
-        Error of a public model by number of records.
+    points : CurvePoints
+        Error of a public model by number of records, as measured.
     open_share : float or None
         What features that are not private explain, as a share of what all explain; None if it was not asked for.
     spread : float
@@ -44,16 +45,21 @@ class PublicFacts:
 
     residuals: FloatArray = field(repr=False)
     fitted_on: float
-    curve: LearningCurve
+    points: CurvePoints
     open_share: float | None
     spread: float
+
+    @cached_property
+    def curve(self) -> LearningCurve:
+        """The learning curve expected from these points."""
+        return self.points.curve()
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
         return {
             "residuals": self.residuals.tolist(),
             "fitted_on": self.fitted_on,
-            "curve": [self.curve.start, self.curve.decay],
+            "points": asdict(self.points),
             "open_share": self.open_share,
             "spread": self.spread,
         }
@@ -62,7 +68,10 @@ class PublicFacts:
     def from_dict(cls, data: Mapping[str, Any]) -> PublicFacts:
         """Undo :meth:`to_dict`."""
         residuals = np.array(data["residuals"], dtype=np.float64)
-        return cls(residuals, data["fitted_on"], LearningCurve(*data["curve"]), data["open_share"], data["spread"])
+        p = data["points"]
+        rows = tuple(tuple(row) for row in p["covariance"])
+        points = CurvePoints(tuple(p["sizes"]), tuple(p["errors"]), rows, p["start"])
+        return cls(residuals, data["fitted_on"], points, data["open_share"], data["spread"])
 
 
 def fresh_predictions(D: FloatArray, y: FloatArray, seed: int) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ FloatArray = npt.NDArray[np.float64]
 SETTINGS = ("public only", "local", "semi-feature", "label")
 EFFICIENCY = 0.3
 """How much a noisy label teaches, of what its noise would allow. Set on ABA, AIR, CON and RED."""
+CAUTION, WORTH = 1.0, 0.25
+"""What :mod:`hedgerow.label.residual` shrinks by. It is on the same layer; a test sees to it that they agree."""
+_NORMAL = np.array([NormalDist().inv_cdf((k + 0.5) / 40) for k in range(40)])
 _CELLS = 16
 _PAYS = 0.99
 _FAR = 10**10
@@ -85,8 +89,11 @@ class Advice:
             expected to gain, ``S2 (1/4 (1 - K^-1/4) + 0.004)`` times :attr:`learnable`, and N the noise of their
             estimates.
         label
-            The learning curve at ``n_public + c n min(1, S2/v)`` records: v is the second moment of one noisy error, so
-            a noisy label is worth at most S2/v of an exact one, and a learner uses the share c of that.
+            ``S2 - G E[2 s - s^2]``. G is what the learning curve gains until ``n_public + c n min(1, S2/v)`` records: v
+            is the second moment of one noisy error, so a noisy label is worth at most S2/v of an exact one, and a
+            learner uses the share c of that. s is the share of its correction that
+            :class:`~hedgerow.LabelPrivateRegressor` dares to use, ``max(0, 1 - 16 v/(n S2))`` times ``max(0, 1 -
+            1/z^2)``; the mean is over z, normal around ``sqrt(n G/(4 v))`` with deviation 1.
         """
         S2 = self.mean_square
         if setting == "local":
@@ -95,19 +102,25 @@ class Advice:
             share = 1.0 if self.open_share is None else self.open_share
             return S2 + _gain(S2, _CELLS, _CELLS * self.noise["semi-feature"] / n, share * self.learnable)
         if setting == "label":
-            worth = EFFICIENCY * min(1.0, S2 / self.noise["label"])
-            return S2 * self.curve(self.n_public + worth * n)
+            return S2 - self._label_gain(n)
         if setting == "public only":
             return S2
         raise HedgerowError(f"The 'setting' parameter must be one of {list(SETTINGS)}. Got {setting!r} instead.")
 
+    def _label_gain(self, n: float) -> float:
+        S2, v = self.mean_square, self.noise["label"]
+        gain = S2 * (1 - self.curve(self.n_public + EFFICIENCY * n * min(1.0, S2 / v)))
+        z = math.sqrt(n * gain / (4 * v)) + _NORMAL
+        used = max(0.0, 1 - 4 * v / (n * WORTH * S2)) * np.where(z > 0, np.maximum(0, 1 - CAUTION / z**2), 0.0)
+        return gain * float(np.mean(2 * used - used**2))
+
     @property
     def learnable(self) -> float:
-        """How much of the public model's error more records would take away: ``(2 (1 - 8**-decay))**2``, at most 1.
+        """How much of the public model's error eight times the records would take away, g, as ``(2 g)**2``, at most 1.
 
         Form and limit were set on ABA, AIR, CON and RED; a flat learning curve leaves nothing to correct.
         """
-        return min(1.0, float((2 * (1 - 8.0**-self.curve.decay)) ** 2))
+        return min(1.0, (2 * (1 - self.curve(8 * self.curve.start))) ** 2)
 
     @property
     def settings(self) -> tuple[str, ...]:

@@ -1,20 +1,29 @@
-"""How fast the error of a public model falls with more records: a power law, measured on public records."""
+"""How fast the error of a public model falls with more records, measured on public records.
+
+Three points of a curve do not tell its decay and its floor apart, and the forecast is for several times the number of
+records that were measured. So the curve is an average over shapes, weighted by how well they agree with the points.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LearningCurve", "measure_curve"]
+__all__ = ["CurvePoints", "LearningCurve", "measure_curve"]
 
 FloatArray = npt.NDArray[np.float64]
 Learner = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Records, labels and other records; returns predictions of these."""
 
 SHARES = (0.2, 0.4, 0.8)
+DECAYS = (0.25, 0.5, 0.75, 1.0, 1.5)
+FLOORS = tuple(round(0.05 + 0.1 * k, 2) for k in range(10))
+_DRAW = 0.05
+"""Standard error of the logarithm of a point that comes from which records were drawn for fitting."""
 _FEWEST = 10
 _MOST = 1600
 _SMALL = 500
@@ -22,36 +31,85 @@ _SMALL = 500
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Error ``(m / start)**-decay`` after m records, over that after ``start``; it never rises.
+    r"""Error after m records, over that after ``start``: a mean over shapes.
 
-    The decay is local: it is that of the sizes that were measured. Errors that approach what no model can explain fall
-    more slowly in the end, so that forecasts far beyond the public records (100 times, say) are optimistic.
+    .. math:: \sum_k w_k \left(f_k + (1 - f_k) (m/start)^{-b_k}\right)
+
+    ``f`` is the floor, the share of the error after ``start`` records that no number of records takes away, and b the
+    decay of the rest.
+
+    Parameters
+    ----------
+    start : float
+        Where the curve is 1.
+    shapes : tuple of (weight, decay, floor)
+        Weights add up to 1.
 
     Examples
     --------
-    >>> curve = LearningCurve.fit([100, 200, 400], [4.0, 2.0, 1.0], start=400)
-    >>> curve.decay, curve(1600)
-    (1.0, 0.25)
+    >>> curve = LearningCurve(400, ((0.5, 1.0, 0.0), (0.5, 1.0, 0.4)))
+    >>> curve(400), curve(1600)
+    (1.0, 0.4)
     """
 
     start: float
-    decay: float
+    shapes: tuple[tuple[float, float, float], ...]
 
     def __call__(self, m: float) -> float:
         """Return the error expected after m records, over that after ``start``."""
-        return float((m / self.start) ** -self.decay)
-
-    @classmethod
-    def fit(cls, sizes: npt.ArrayLike, errors: npt.ArrayLike, start: float) -> LearningCurve:
-        """Fit a line to logarithms."""
-        m, e = (np.log(np.maximum(np.asarray(v, dtype=np.float64), 1e-300)) for v in (sizes, errors))
-        spread = float(np.sum((m - m.mean()) ** 2))
-        slope = float(np.sum((m - m.mean()) * (e - e.mean()))) / spread if spread > 0 else 0.0
-        return cls(float(start), round(max(0.0, -slope), 12))
+        w, decay, floor = np.array(self.shapes).T
+        return float(w @ (floor + (1 - floor) * (m / self.start) ** -decay))
 
 
-def measure_curve(learn: Learner, D: FloatArray, y: FloatArray, seed: int) -> LearningCurve:
-    """Return the learning curve of ``learn`` (fit on records, predict others) on the design matrix of public records.
+@dataclass(frozen=True)
+class CurvePoints:
+    """Mean squared errors after so many records, and how well they are known.
+
+    Attributes
+    ----------
+    sizes, errors : tuple of float
+        Records fitted on, and mean squared error on other records.
+    covariance : tuple of tuples
+        Covariance of the logarithms of the errors: all sizes are tested on the same records.
+    start : float
+        Number of public records.
+
+    Examples
+    --------
+    A curve that falls by half with every doubling has hardly a floor, a flat one is all floor:
+
+    >>> known = ((1e-4, 0.0, 0.0), (0.0, 1e-4, 0.0), (0.0, 0.0, 1e-4))
+    >>> steep = CurvePoints((100, 200, 400), (4.0, 2.0, 1.0), known, 400).curve()
+    >>> flat = CurvePoints((100, 200, 400), (1.0, 1.0, 1.0), known, 400).curve()
+    >>> steep(3200) < 0.3 < 0.9 < flat(3200)
+    True
+    """
+
+    sizes: tuple[float, ...]
+    errors: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    start: float
+
+    def curve(self) -> LearningCurve:
+        r"""Return the posterior mean of the curve, given equal prior weights of all decays and floors.
+
+        A shape predicts the logarithms of the errors up to a constant, which has a flat prior; the rest is normal with
+        the covariance of the points and ``0.05**2`` on the diagonal for the draw of the records that were fitted on.
+        """
+        grid = list(itertools.product(DECAYS, FLOORS))
+        m = np.array(self.sizes) / self.start
+        shapes = np.array([np.log(f + (1 - f) * m**-b) for b, f in grid])
+        inverse = np.linalg.inv(np.array(self.covariance) + _DRAW**2 * np.eye(len(m)))
+        off = np.log(np.maximum(self.errors, 1e-300)) - shapes
+        off -= ((off @ inverse).sum(axis=1) / inverse.sum())[:, None]
+        loss = np.einsum("ki,ij,kj->k", off, inverse, off) / 2
+        w = np.exp(loss.min() - loss)
+        w /= w.sum()
+        return LearningCurve(float(self.start), tuple((float(p), b, f) for p, (b, f) in zip(w, grid, strict=True)))
+
+
+def measure_curve(learn: Learner, D: FloatArray, y: FloatArray, seed: int) -> CurvePoints:
+    """Return points of the learning curve of ``learn`` on the design matrix of public records.
 
     It is fitted on 20, 40 and 80 % of the records (at most 1,600) and tested on others. All sizes are tested on the
     same records, and smaller samples are part of larger ones, so that what is particular to a record cancels.
@@ -59,11 +117,14 @@ def measure_curve(learn: Learner, D: FloatArray, y: FloatArray, seed: int) -> Le
     n, rng = len(y), np.random.default_rng(seed)
     order = rng.permutation(n)
     sizes = [min(max(_FEWEST, int(share * n)), _MOST) for share in SHARES]
-    folds = np.array_split(order, 5)
-    errors = np.zeros(len(sizes))
+    folds, found = np.array_split(order, 5), []
     for held in folds if n <= _SMALL else folds[:2]:
         rest = rng.permutation(np.setdiff1d(order, held))
-        for k, m in enumerate(sizes):
-            predicted = learn(D[rest[:m]], y[rest[:m]], D[held])
-            errors[k] += float(np.sum((predicted - y[held]) ** 2)) / n
-    return LearningCurve.fit(sizes, errors, n)
+        predicted = [learn(D[rest[:m]], y[rest[:m]], D[held]) for m in sizes]
+        found.append((np.column_stack(predicted) - y[held, None]) ** 2)
+    squares = np.vstack(found)
+    errors = np.maximum(squares.mean(axis=0), 1e-300)
+    # By the delta method: the logarithm of a mean moves by what the mean moves, over the mean.
+    covariance = np.cov(squares / errors, rowvar=False) / len(squares)
+    rows = tuple(tuple(row) for row in covariance.tolist())
+    return CurvePoints(tuple(map(float, sizes)), tuple(errors.tolist()), rows, float(n))
