@@ -189,10 +189,12 @@ def test_closing_is_for_ever_and_forgets_ids(inside, local_task, holders):
     model = service.get(task, "model").text
     with service.service.database.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM report_ids").scalar() == 30
+    service.clock.now += service.service.settings.remember_seconds
     service.service.aggregator.turn()
     with service.service.database.read() as connection:
         for table in ("report_ids", "uploads"):
             assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0
+    service.clock.now = 1500
     assert code(service.send(task, reports)) == "task-closed"
     assert service.post(task, "close").status_code == 200
     assert service.get(task, "model").text == model == Aggregate(task).add(reports).model().to_json()

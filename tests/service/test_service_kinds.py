@@ -155,6 +155,7 @@ def test_two_rounds(inside, masks, response):
         count = "SELECT count(*) FROM report_ids"
         assert connection.exec_driver_sql(count).scalar() == 1200  # the first round's stay until the second has ended
     service.post(second, "close")
+    service.clock.now += service.service.settings.remember_seconds
     service.service.aggregator.turn()
     service.service.aggregator.turn()
     with service.service.database.read() as connection:

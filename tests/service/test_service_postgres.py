@@ -28,6 +28,7 @@ def test_a_collection_from_end_to_end(postgres, inside, local_task, holders, par
     assert service.get(task, "model").text == Aggregate(task).add(reports).model().to_json()
     service.post(task, "close")
     assert service.send(task, holders(task, 1, seed=3)).json()["code"] == "task-closed"
+    service.clock.now += service.service.settings.remember_seconds
     service.service.aggregator.turn()
     with service.service.database.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM report_ids").scalar() == 0

@@ -7,6 +7,7 @@ any moment leaves either the old sums with the payloads or the new sums without 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,8 @@ class Aggregator:
         From a task's number to its kind and detector.
     idle : callable
         Called at every turn, for housekeeping.
+    clock, remember : callable, float
+        Reads the time; how many seconds ids outlive the closing of their task.
     """
 
     def __init__(
@@ -62,8 +65,11 @@ class Aggregator:
         *,
         every: float = 1.0,
         idle: Callable[[], None] | None = None,
+        clock: Callable[[], float] = time.time,
+        remember: float = 0.0,
     ) -> None:
         self.database, self.writer, self.look, self.every = database, writer, look, every
+        self.clock, self.remember = clock, remember
         self._idle = idle or (lambda: None)
         self._turn, self._stop = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="aggregator", daemon=True)
@@ -98,13 +104,15 @@ class Aggregator:
         done = 0
         with self.database.read() as connection:
             waiting = list(connection.execute(sa.select(uploads.c.task).distinct()).scalars())
-            query = sa.select(tasks.c.number).where(tasks.c.closed.is_not(None), ~tasks.c.finished)
-            closed = list(connection.execute(query).scalars())
+            query = sa.select(tasks.c.number, tasks.c.closed).where(tasks.c.closed.is_not(None), ~tasks.c.finished)
+            closed = list(connection.execute(query))
         for number in waiting:
             while not self._stop.is_set() and (n := self.segment(number)):
                 done += n
-        for number in closed:
-            self._finish(number)
+        now = self.clock() if closed else 0.0
+        for number, when in closed:
+            if now >= when + self.remember:
+                self._finish(number)
         return done
 
     def segment(self, number: int) -> int:
@@ -149,7 +157,7 @@ class Aggregator:
         return list(connection.execute(sa.select(uploads).where(uploads.c.seq.in_(taken))))
 
     def _finish(self, number: int) -> None:
-        """Forget ids and tokens of a task that was closed: nothing can be sent to it any more."""
+        """Forget ids and tokens of a task that was closed: a report sent again is no longer known from here on."""
         with self.database.read() as connection:
             if connection.execute(sa.select(uploads.c.seq).where(uploads.c.task == number).limit(1)).first():
                 return

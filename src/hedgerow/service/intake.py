@@ -69,6 +69,8 @@ class Upload:
         Digest of the upload token.
     first : (task, keys, marks), optional
         What the first round must know of each report; a mark of b"" means any.
+    late : str
+        Why nothing new is taken, "" if it is; reports that were accepted before are still acknowledged.
     """
 
     task: int
@@ -80,6 +82,7 @@ class Upload:
     also_code: str = "record-taken"
     token: bytes | None = None
     first: tuple[int, list[bytes], list[bytes]] | None = None
+    late: str = ""
     kept: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -100,12 +103,31 @@ def take(database: Database, connection: Connection, group: Sequence[Upload]) ->
     outcomes: dict[int, Outcome] = {}
     for number in numbers:
         own = [(i, upload) for i, upload in enumerate(group) if upload.task == number]
-        if number not in unclosed:
-            outcomes.update({i: Outcome(refused="task-closed") for i, _ in own})
-            continue
-        found = _take_task(database, connection, number, [upload for _, upload in own])
-        outcomes.update({i: outcome for (i, _), outcome in zip(own, found, strict=True)})
+        in_time = [(i, upload) for i, upload in own if number in unclosed and not upload.late]
+        if in_time:
+            found = _take_task(database, connection, number, [upload for _, upload in in_time])
+            outcomes.update({i: outcome for (i, _), outcome in zip(in_time, found, strict=True)})
+        for i, upload in own:  # after those: a copy may wait beside what it is a copy of
+            if i not in outcomes:
+                outcomes[i] = _again(database, connection, upload, upload.late or "task-closed")
     return [outcomes[i] for i in range(len(group))]
+
+
+def _again(database: Database, connection: Connection, upload: Upload, why: str) -> Outcome:
+    """Acknowledge what was accepted before, and nothing else; refuse an upload without any such report as a whole.
+
+    A device whose receipt was lost asks again with the same bytes, and by then the task may have ended.
+    """
+    known = database.existing(connection, upload.task, upload.keys)
+    before = [known.get(key) for key in upload.keys]
+    failures = [
+        (i, why if there is None else "id-conflict")
+        for i, (there, mark) in enumerate(zip(before, upload.marks, strict=True))
+        if there != mark
+    ]
+    if len(failures) == len(upload) or _spend(connection, upload, 0):
+        return Outcome(refused=why)
+    return Outcome(0, len(upload) - len(failures), tuple(failures))
 
 
 def _take_task(database: Database, connection: Connection, task: int, group: list[Upload]) -> list[Outcome]:

@@ -46,6 +46,9 @@ REPORT_CODES: dict[str, str] = {
     "record-taken": "another report was accepted for this record",
     "first-round-missing": "the first round has no report with this id",
     "label-changed": "the label is not that of the first round: drawn twice, it costs more than epsilon",
+    "task-not-open": "the task is not open yet; other reports of this request were accepted before",
+    "task-ended": "the time for reports is over; other reports of this request were accepted before",
+    "task-closed": "the curator has closed the task; other reports of this request were accepted before",
 }
 """Why single reports of an accepted request fail."""
 

@@ -75,7 +75,13 @@ class Service:
         self.database, self.clock, self.settings = database, clock, settings or Settings()
         self.writer = Writer(database, group=self.settings.group, waiting=self.settings.waiting)
         self.aggregator = Aggregator(
-            database, self.writer, self._look, every=self.settings.aggregate_seconds, idle=self._flush
+            database,
+            self.writer,
+            self._look,
+            every=self.settings.aggregate_seconds,
+            idle=self._flush,
+            clock=clock,
+            remember=self.settings.remember_seconds,
         )
         self.requests: Counter[tuple[str, int]] = Counter()
         self.reports: Counter[str] = Counter()
@@ -237,7 +243,7 @@ class Service:
     async def store(self, upload: Upload) -> Outcome:
         """Store reports durably."""
         if not self.settings.storage:
-            return Outcome(len(upload))
+            return Outcome(refused=upload.late) if upload.late else Outcome(len(upload))
         return await self.writer.upload(upload)
 
     def refuse(self, number: int, code: str, n: int = 1) -> None:

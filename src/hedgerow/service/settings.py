@@ -23,6 +23,9 @@ class Settings:
         Most reports in one commit, and waiting for one; beyond, uploads are refused with ``busy``.
     aggregate_seconds : float
         Rhythm of aggregation.
+    remember_seconds : float
+        How long after a task was closed the digests of its reports' ids are kept, so that a device whose receipt was
+        lost learns that its report counted; a week by default.
     log_seconds : float
         How often the log sums up uploads; seldom, so that a line does not tell when one person's report came.
     storage : bool
@@ -36,5 +39,6 @@ class Settings:
     group: int = 20_000
     waiting: int = 200_000
     aggregate_seconds: float = 1.0
+    remember_seconds: float = 7 * 86_400.0
     log_seconds: float = 900.0
     storage: bool = True

@@ -96,11 +96,27 @@ async def upload(service: Service, task_id: str, headers: dict[bytes, str], rece
 async def _take(
     service: Service, collection: Collection, now: float, headers: dict[bytes, str], receive: Receive
 ) -> bytes:
-    notice, limits = collection.announcement, service.settings
+    late = _late(collection, now)
+    try:
+        return await _store(service, collection, headers, receive, late.code if late else "")
+    except Problem as problem:
+        raise late or problem from None  # out of time is what there is to say, whatever else is wrong
+
+
+def _late(collection: Collection, now: float) -> Problem | None:
+    """Return why nothing new is taken at this time."""
+    notice = collection.announcement
     if now < notice.opens:
-        raise Problem("task-not-open", f"Reports are taken from {notice.opens} (unix seconds) on.")
+        return Problem("task-not-open", f"Reports are taken from {notice.opens} (unix seconds) on.")
     if now >= notice.closes:
-        raise Problem("task-ended", f"Reports were taken until {notice.closes} (unix seconds).")
+        return Problem("task-ended", f"Reports were taken until {notice.closes} (unix seconds).")
+    return None
+
+
+async def _store(
+    service: Service, collection: Collection, headers: dict[bytes, str], receive: Receive, late: str
+) -> bytes:
+    notice, limits = collection.announcement, service.settings
     if not _MEDIA.fullmatch(headers.get(b"content-type", "")):
         raise Problem("unsupported-media-type", f"Send {MEDIA_TYPE}; version=1.")
     token = bearer(headers.get(b"authorization", "")) if notice.tokens else ""
@@ -109,10 +125,12 @@ async def _take(
     body = await receive_body(receive, headers.get(b"content-length", "0"), limits.most_bytes, limits.body_seconds)
     batch = _read(collection, body, limits.most_reports)
     batch, failures, places = _sift(collection, batch)
-    outcome = Outcome()
+    outcome = Outcome(refused=late)
     if len(batch):
         digest = digest_of(token) if token else None
-        outcome = await service.store(collection.kind.upload(collection.number, batch, collection.first, digest))
+        upload = collection.kind.upload(collection.number, batch, collection.first, digest)
+        upload.late = late
+        outcome = await service.store(upload)
     if outcome.refused:
         raise Problem(outcome.refused)
     failures += [(i if places is None else places[i], code) for i, code in outcome.failures]
