@@ -141,7 +141,7 @@ def test_label_forecast_shrinks_as_the_estimator_does(public):
     S2, v = advice.mean_square, advice.noise["label"]
     # Too few holders: nothing; very many: the curve itself.
     assert advice.expected("label", 15 * v / S2) == S2 > advice.expected("label", 40 * v / S2)
-    m = advice.n_public + forecast.EFFICIENCY * 1e9 * min(1.0, S2 / v)
+    m = advice.n_public + forecast.EFFICIENCY * 1e9 * min(1.0, S2 / v) ** 2
     assert advice.expected("label", 1e9) == pytest.approx(S2 * advice.curve(m), rel=1e-3)
 
 

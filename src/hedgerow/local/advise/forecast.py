@@ -25,8 +25,8 @@ __all__ = ["SETTINGS", "Advice", "Forecast", "advise", "advise_from"]
 FloatArray = npt.NDArray[np.float64]
 
 SETTINGS = ("public only", "local", "semi-feature", "label")
-EFFICIENCY = 0.3
-"""How much a noisy label teaches, of what its noise would allow. Set on ABA, AIR, CON and RED."""
+EFFICIENCY = 0.8
+"""What a label without noise is worth to the learner of corrections, in records of the learning curve."""
 CAUTION, WORTH = 1.0, 0.25
 """What :mod:`hedgerow.label.residual` shrinks by. It is on the same layer; a test sees to it that they agree."""
 _NORMAL = np.array([NormalDist().inv_cdf((k + 0.5) / 40) for k in range(40)])
@@ -89,9 +89,9 @@ class Advice:
             expected to gain, ``S2 (1/4 (1 - K^-1/4) + 0.004)`` times :attr:`learnable`, and N the noise of their
             estimates.
         label
-            ``S2 - G E[2 s - s^2]``. G is what the learning curve gains until ``n_public + c n min(1, S2/v)`` records: v
-            is the second moment of one noisy error, so a noisy label is worth at most S2/v of an exact one, and a
-            learner uses the share c of that. s is the share of its correction that
+            ``S2 - G E[2 s - s^2]``. G is what the learning curve gains until ``n_public + c n min(1, S2/v)^2`` records:
+            v is the second moment of one noisy error, so a noisy label is worth at most S2/v of an exact one, and
+            learners do worse than that the more noise there is. s is the share of its correction that
             :class:`~hedgerow.LabelPrivateRegressor` dares to use, ``max(0, 1 - 16 v/(n S2))`` times ``max(0, 1 -
             1/z^2)``; the mean is over z, normal around ``sqrt(n G/(4 v))`` with deviation 1.
         """
@@ -109,7 +109,7 @@ class Advice:
 
     def _label_gain(self, n: float) -> float:
         S2, v = self.mean_square, self.noise["label"]
-        gain = S2 * (1 - self.curve(self.n_public + EFFICIENCY * n * min(1.0, S2 / v)))
+        gain = S2 * (1 - self.curve(self.n_public + EFFICIENCY * n * min(1.0, S2 / v) ** 2))
         z = math.sqrt(n * gain / (4 * v)) + _NORMAL
         used = max(0.0, 1 - 4 * v / (n * WORTH * S2)) * np.where(z > 0, np.maximum(0, 1 - CAUTION / z**2), 0.0)
         return gain * float(np.mean(2 * used - used**2))

@@ -20,9 +20,9 @@ Learner = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Records, labels and other records; returns predictions of these."""
 
 SHARES = (0.2, 0.4, 0.8)
-DECAYS = (0.25, 0.5, 0.75, 1.0, 1.5)
+DECAYS = (1 / 3, 2 / 3, 1.0)
 FLOORS = tuple(round(0.05 + 0.1 * k, 2) for k in range(10))
-_DRAW = 0.05
+_DRAW = 0.03
 """Standard error of the logarithm of a point that comes from which records were drawn for fitting."""
 _FEWEST = 10
 _MOST = 1600
@@ -91,10 +91,12 @@ class CurvePoints:
     start: float
 
     def curve(self) -> LearningCurve:
-        r"""Return the posterior mean of the curve, given equal prior weights of all decays and floors.
+        r"""Return the posterior mean of the curve.
+
+        The prior has decays of 1/3, 2/3 and 1 with equal weights, and floors f with weights ``(1 - f)**2``.
 
         A shape predicts the logarithms of the errors up to a constant, which has a flat prior; the rest is normal with
-        the covariance of the points and ``0.05**2`` on the diagonal for the draw of the records that were fitted on.
+        the covariance of the points and ``0.03**2`` on the diagonal for the draw of the records that were fitted on.
         """
         grid = list(itertools.product(DECAYS, FLOORS))
         m = np.array(self.sizes) / self.start
@@ -103,7 +105,7 @@ class CurvePoints:
         off = np.log(np.maximum(self.errors, 1e-300)) - shapes
         off -= ((off @ inverse).sum(axis=1) / inverse.sum())[:, None]
         loss = np.einsum("ki,ij,kj->k", off, inverse, off) / 2
-        w = np.exp(loss.min() - loss)
+        w = np.exp(loss.min() - loss) * (1 - np.array(grid)[:, 1]) ** 2
         w /= w.sum()
         return LearningCurve(float(self.start), tuple((float(p), b, f) for p, (b, f) in zip(w, grid, strict=True)))
 
