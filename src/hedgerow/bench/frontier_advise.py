@@ -47,18 +47,19 @@ def simulate_split(
     ``frontier`` is this split's row of :mod:`hedgerow.bench.frontier`, if there is one: it holds the error of the local
     setting already (the same estimator on the same records; the first of its draws is used).
     """
-    s = split(load_dataset(code), repeat)
-    base, _ = fitted_model(s.public.X, s.public.y, repeat, s.categories or None)
-    value: dict[str, Any] = {"mse": {}}
-    for epsilon in EPSILONS:
-        found = {}
-        for name in settings:
-            if name == "local" and frontier is not None:
-                found[name] = float(frontier["assisted"][f"{epsilon:g}"][0])
-            else:
-                found[name] = float(np.mean((_predicted(name, s, base, epsilon, repeat) - s.test.y) ** 2))
-        value["mse"][f"{epsilon:g}"] = found
-    return value
+    known = {} if frontier is None else {e: float(draws[0]) for e, draws in frontier["assisted"].items()}
+    value: dict[str, dict[str, float]] = {f"{epsilon:g}": {} for epsilon in EPSILONS}
+    todo = [name for name in settings if name != "local" or not known]
+    if "local" in settings and known:
+        value = {e: {"local": known[e]} for e in value}
+    if todo:
+        s = split(load_dataset(code), repeat)
+        base, _ = fitted_model(s.public.X, s.public.y, repeat, s.categories or None)
+        for epsilon in EPSILONS:
+            for name in todo:
+                predicted = _predicted(name, s, base, epsilon, repeat)
+                value[f"{epsilon:g}"][name] = float(np.mean((predicted - s.test.y) ** 2))
+    return {"mse": value}
 
 
 def _predicted(setting: str, s: Split, base: Any, epsilon: float, seed: int) -> Any:
@@ -112,8 +113,9 @@ def gather(
         row, found = _frontier_row(frontier, code, repeat), simulated[code, repeat]["mse"]
         for epsilon, errors in found.items():
             advice = advise_from(facts, float(epsilon), holders)
-            local = errors["local"] if row is None else float(np.mean(row["assisted"][epsilon]))
-            for setting, mse in {**errors, "local": local}.items():
+            if row is not None:
+                errors = {**errors, "local": float(np.mean(row["assisted"][epsilon]))}
+            for setting, mse in errors.items():
                 cells[code, epsilon, setting].append((advice.expected(setting, holders), mse))
         fresh = float(np.mean(facts.residuals**2))
         test = found["2"]["public only"]
@@ -132,9 +134,13 @@ def _holders(code: str) -> int:
 
 
 def simulate_missing(
-    path: Path, frontier: Results | None, wanted: Iterable[tuple[str, int]], again: Sequence[str] = ()
+    path: Path,
+    frontier: Results | None,
+    wanted: Iterable[tuple[str, int]],
+    again: Sequence[str] = (),
+    settings: Sequence[str] = SIMULATED,
 ) -> None:
-    """Simulate the settings that a split lacks; those named in ``again`` are dropped from all splits first.
+    """Simulate those of the ``settings`` that a split lacks; what ``again`` names is dropped from all splits first.
 
     The file is written whole after each split, for a setting that is simulated again takes the place of the old one.
     """
@@ -144,7 +150,7 @@ def simulate_missing(
         _store(path, rows)
     for code, repeat in wanted:
         have = rows.get((code, repeat), {f"{e:g}": {} for e in EPSILONS})
-        missing = [s for s in SIMULATED if any(s not in errors for errors in have.values())]
+        missing = [s for s in settings if any(s not in errors for errors in have.values())]
         if missing:
             new = simulate_split(code, repeat, _frontier_row(frontier, code, repeat), missing)["mse"]
             rows[code, repeat] = {e: {**errors, **new[e]} for e, errors in have.items()}
@@ -166,17 +172,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--repeats", type=int, default=3, help="splits to simulate of each data set; others that the file has count too"
     )
     parser.add_argument("--again", default="", help="settings to simulate again, separated by commas, such as local")
+    parser.add_argument("--settings", default=",".join(SIMULATED), help="settings to simulate where they are missing")
     options = parser.parse_args(arguments)
     path, codes = options.out.with_suffix(".jsonl"), options.datasets.split(",")
     kept = options.out.parent / "frontier.jsonl"
     frontier = Results(kept) if kept.exists() else None
-    again = [name for name in options.again.split(",") if name]
+    again, settings = ([name for name in text.split(",") if name] for text in (options.again, options.settings))
     try:
-        if set(again) - set(SIMULATED):
-            raise HedgerowError(f"'--again' must name settings of {list(SIMULATED)}. Got {options.again!r} instead.")
+        if unknown := {*again, *settings} - set(SIMULATED):
+            raise HedgerowError(f"Settings must be of {list(SIMULATED)}. Got {sorted(unknown)} instead.")
         had = [(str(k[0]), int(k[1])) for k, _ in Results(path)]
         wanted = [(code, repeat) for repeat in range(options.repeats) for code in codes]
-        simulate_missing(path, frontier, dict.fromkeys(wanted + [k for k in had if k[0] in codes]), again)
+        simulate_missing(path, frontier, dict.fromkeys(wanted + [k for k in had if k[0] in codes]), again, settings)
         cells, public = gather(Results(path), frontier, codes)
     except HedgerowError as error:
         print(f"error: {error}", file=sys.stderr)
