@@ -40,6 +40,7 @@ from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.protocol.assisted.classes import ClassMessage
 from hedgerow.protocol.assisted.message import AssistedMessage
+from hedgerow.protocol.assisted.pilot import PilotMessage
 from hedgerow.protocol.semi.law import small_protocol
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE
@@ -193,3 +194,4 @@ register(
         (AssistedMessage(epsilon, (2,), "subset", 2), AssistedMessage(epsilon, (1, 2), "levels", 3))
     ),
 )
+register("pilot message", lambda epsilon: PilotMessage(epsilon, 5))

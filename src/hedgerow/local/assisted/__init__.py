@@ -2,6 +2,7 @@
 
 from hedgerow.local.assisted.classifier import AssistedForestClassifier
 from hedgerow.local.assisted.design import design_assisted
+from hedgerow.local.assisted.pilot import design_pilot
 from hedgerow.local.assisted.regressor import AssistedForestRegressor
 
-__all__ = ["AssistedForestClassifier", "AssistedForestRegressor", "design_assisted"]
+__all__ = ["AssistedForestClassifier", "AssistedForestRegressor", "design_assisted", "design_pilot"]

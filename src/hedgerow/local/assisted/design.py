@@ -20,6 +20,8 @@ from hedgerow.mechanisms.base import check_epsilon, check_positive
 from hedgerow.portable import PortableModel, Trees
 from hedgerow.protocol.assisted.choose import SIZES, Choice, choose_randomizer
 from hedgerow.protocol.assisted.message import build_joint
+from hedgerow.protocol.assisted.pilot_check import check_pilot
+from hedgerow.protocol.assisted.pilot_totals import PilotAggregate, PilotTotals
 from hedgerow.protocol.assisted.residuals import Residuals
 from hedgerow.protocol.assisted.task import AssistedTask
 
@@ -69,14 +71,21 @@ def design_assisted(
     n_trees: int = 8,
     random_state: int = 0,
     target: str = "y",
+    pilot: PilotTotals | PilotAggregate | None = None,
     **schema: Any,
 ) -> AssistedTask:
     """Fit the public model, and choose trees, radius and randomiser for ``n_holders`` holders.
 
     Parameters
     ----------
+    n_holders : int
+        How many will answer this task, those of the pilot not among them.
     base : "auto", "compact", a regressor or a fitted PublicModel
         The public model; ``"compact"`` is at most 200 kB.
+    pilot : PilotTotals, PilotAggregate or None
+        What other holders told about the size of errors, see :func:`design_pilot`. If it contradicts the public
+        out-of-fold residuals (:func:`~hedgerow.protocol.assisted.check_pilot`), radius, randomiser and decoding are
+        those for errors as the pilot found them; else it changes nothing.
     schema : feature_bounds, categorical_features, categories
         Passed to :class:`~hedgerow.PublicModel`.
 
@@ -94,16 +103,14 @@ def design_assisted(
     """
     epsilon, bounds = check_epsilon(epsilon), check_label_bounds(label_bounds)
     check_positive(n_trees, name="n_trees")
-    model = _public_model(base, random_state, schema, X_public, y_public)
+    model = public_model(base, random_state, schema, X_public, y_public)
     assert model.portable_ is not None
-    Z, space = model.space_.encode(X_public), model.space_
-    y = np.clip(check_labels(y_public, name="y_public", n=len(Z)), *bounds)
-    honest = np.clip(check_labels(y_public, n=len(Z)) - model.residuals_, *bounds)
-    residuals = np.asarray(y - honest, dtype=np.float64)
+    Z, seen, honest = public_errors(model, X_public, y_public, bounds)
+    residuals = seen if pilot is None else _as_in_pilot(pilot, model, Z, bounds, seen)
     F = np.column_stack([model.portable_.design(Z), honest])
     S2, best, least = float(np.mean(residuals**2)), None, np.inf
     for K in (k for k in SIZES if k == 1 or 3 * k <= len(F)):
-        trees, choice = grow_forest(F, residuals, K, n_trees, random_state), choose_randomizer(residuals, epsilon, K)
+        trees, choice = grow_forest(F, seen, K, n_trees, random_state), choose_randomizer(residuals, epsilon, K)
         error = expected_error(trees, choice, S2, max(1, n_holders))
         if error < least:
             least, best = error, (trees, choice)
@@ -111,13 +118,40 @@ def design_assisted(
     trees, choice = best
     levels = build_joint(choice.randomizer, choice.parameter, epsilon, 1).n_levels
     return AssistedTask(
-        epsilon, bounds, space, model.portable_, trees, choice.radius, choice.randomizer, choice.parameter,
+        epsilon, bounds, model.space_, model.portable_, trees, choice.radius, choice.randomizer, choice.parameter,
         Residuals.summarise(residuals, choice.radius, levels), _busy(trees, F, residuals / choice.radius, levels),
         target,
     )  # fmt: skip
 
 
-def _public_model(base: Any, seed: int, schema: dict[str, Any], X: object, y: object) -> PublicModel:
+def public_errors(
+    model: PublicModel, X: object, y: object, bounds: tuple[float, float]
+) -> tuple[Any, FloatArray, FloatArray]:
+    """Return encoded public records, their out-of-fold residuals and predictions, both within the bounds."""
+    Z = model.space_.encode(X)
+    labels = check_labels(y, name="y_public", n=len(Z))
+    honest = np.clip(labels - model.residuals_, *bounds)
+    return Z, np.asarray(np.clip(labels, *bounds) - honest, dtype=np.float64), honest
+
+
+def _as_in_pilot(
+    pilot: PilotTotals | PilotAggregate,
+    model: PublicModel,
+    Z: FloatArray,
+    bounds: tuple[float, float],
+    seen: FloatArray,
+) -> FloatArray:
+    """Return residuals with the distribution that the pilot found, or as they are if it does not contradict them."""
+    totals = pilot.model() if isinstance(pilot, PilotAggregate) else pilot
+    base, same = model.portable_, totals.task.space == model.space_ and totals.task.label_bounds == bounds
+    # Fitted again on another machine, a model may differ in its last digits.
+    if not same or base is None or not np.allclose(totals.task.base.predict(Z), base.predict(Z), rtol=1e-6, atol=1e-9):
+        raise HedgerowError("The 'pilot' parameter is of another public model, schema or label bounds; ask it again.")
+    return check_pilot(totals, seen).apply(seen)
+
+
+def public_model(base: Any, seed: int, schema: dict[str, Any], X: object, y: object) -> PublicModel:
+    """Return the fitted public model that ``base`` asks for; it has a portable form."""
     if isinstance(base, PublicModel) and hasattr(base, "residuals_"):
         model = base
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
 from hedgerow.errors import HedgerowError
-from hedgerow.local.assisted.design import design_assisted, design_without_public
-from hedgerow.mechanisms.base import check_epsilon
-from hedgerow.protocol.assisted import simulate_assisted
-from hedgerow.randomness import as_randomness
+from hedgerow.local.assisted.design import design_assisted, design_without_public, public_model
+from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
+from hedgerow.mechanisms.base import check_epsilon, check_positive
+from hedgerow.protocol.assisted import PilotTask, PilotTotals, simulate_assisted
+from hedgerow.randomness import Randomness, as_randomness
 
 __all__ = ["AssistedForestRegressor"]
 
@@ -37,6 +39,11 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         The public model: the stack of :class:`~hedgerow.PublicModel`, the same in at most 200 kB, or your own.
     n_trees : int, default=8
         Trees; a holder answers about one of them.
+    pilot : "auto", None or float, default="auto"
+        Share of the holders, at most .5, who are drawn to say how wrong the public model is *instead* of where: if
+        their errors are not like the public ones, the task for the others and the decoding of its reports are made
+        for errors as they are. ``"auto"`` asks as few as can tell, at most a tenth, and nobody if a tenth could not.
+        None asks nobody. Each holder sends one report either way.
     feature_bounds, categorical_features, categories : see :class:`~hedgerow.LPDTRegressor`
     random_state : None, int or Randomness, default=None
         None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
@@ -47,6 +54,10 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         What the curator published.
     aggregate_ : AssistedAggregate
         Totals of the reports.
+    pilot_task_ : PilotTask or None
+        What the pilot group was asked.
+    pilot_ : PilotTotals or None
+        What it answered.
     model_ : AssistedModel
         The model; ``model_.gate`` says whether the reports had anything to add.
     guarantee_ : Guarantee
@@ -75,6 +86,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         label_bounds: Any = None,
         base: Any = "auto",
         n_trees: int = 8,
+        pilot: Any = "auto",
         feature_bounds: Any = None,
         categorical_features: Any = None,
         categories: Any = None,
@@ -84,6 +96,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         self.label_bounds = label_bounds
         self.base = base
         self.n_trees = n_trees
+        self.pilot = pilot
         self.feature_bounds = feature_bounds
         self.categorical_features = categorical_features
         self.categories = categories
@@ -108,20 +121,39 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         source = as_randomness(self.random_state)
         if (X_public is None) != (y_public is None):
             raise HedgerowError("'X_public' and 'y_public' go together: pass both, or neither.")
+        # The curator counts the reports it gets: how many holders there are is no secret in the local model.
+        size = pilot_size(self.pilot, len(labels), self.epsilon)
+        self.pilot_task_: PilotTask | None = None
+        self.pilot_: PilotTotals | None = None
         if X_public is None:
             self.task_ = design_without_public(self._space(X), epsilon=self.epsilon, label_bounds=bounds)
         else:
-            # The curator counts the reports it gets: how many holders there are is no secret in the local model.
-            self.task_ = design_assisted(
-                X_public, y_public, epsilon=self.epsilon, label_bounds=bounds, n_holders=len(X), base=self.base,
-                n_trees=self.n_trees, random_state=int(source.child("design").integers(2**31 - 1, 1)[0]),
-                feature_bounds=self.feature_bounds, categorical_features=self.categorical_features,
-                categories=self.categories,
-            )  # fmt: skip
+            X, labels = self._design(X, labels, X_public, y_public, size, source)
         self.aggregate_ = simulate_assisted(self.task_, X, labels, source.child("holders"))
         self.model_ = self.aggregate_.model()
         self.guarantee_ = self.model_.guarantee
+        if self.pilot_ is not None:
+            note = f"{self.pilot_.n_reports} holders, drawn without looking at records, sent that one report to a pilot"
+            self.guarantee_ = replace(self.guarantee_, notes=(*self.guarantee_.notes, note))
         return self
+
+    def _design(self, X: Any, y: Any, X_public: Any, y_public: Any, size: int, source: Randomness) -> tuple[Any, Any]:
+        """Ask the pilot group, if there is one; design the task for all others, and return their records."""
+        check_positive(self.n_trees, name="n_trees")  # before the public model is fitted
+        seed = int(source.child("design").integers(2**31 - 1, 1)[0])
+        schema = {name: getattr(self, name) for name in ("feature_bounds", "categorical_features", "categories")}
+        base = public_model(self.base, seed, schema, X_public, y_public)
+        options: dict[str, Any] = {"epsilon": self.epsilon, "label_bounds": check_label_bounds(self.label_bounds)}
+        options |= {"base": base, "random_state": seed}
+        if size:
+            asked, others = pilot_group(len(y), size, source.child("pilot group"))
+            self.pilot_task_ = task = design_pilot(X_public, y_public, **options)
+            self.pilot_ = simulate_assisted(task, _rows(X, asked), y[asked], source.child("pilot")).model()
+            X, y = _rows(X, others), y[others]
+        self.task_ = design_assisted(
+            X_public, y_public, n_holders=len(y), n_trees=self.n_trees, pilot=self.pilot_, **options
+        )
+        return X, y
 
     def _space(self, X: Any) -> FeatureSpace:
         """Return a schema for records that nothing is asked about but their label."""
@@ -142,7 +174,11 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         return self.model_.predict(self._records(X, reset=False))
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
-        """Return ``(low, high)`` for the label of each record."""
+        """Return ``(low, high)`` for the label of each record.
+
+        By the errors of the public model: those of public records, or as a pilot group found them where it
+        contradicts these. Without a pilot, a shift in the spread of labels is not seen.
+        """
         check_is_fitted(self)
         return self.model_.predict_interval(self._records(X, reset=False), level)
 
@@ -151,3 +187,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         tags.regressor_tags.poor_score = True
         tags.non_deterministic = True
         return tags
+
+
+def _rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

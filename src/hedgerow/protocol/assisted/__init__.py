@@ -5,6 +5,9 @@ from hedgerow.protocol.assisted.choose import Choice, choose_randomizer
 from hedgerow.protocol.assisted.classes import ClassMessage
 from hedgerow.protocol.assisted.holder import assist, assist_many, simulate_assisted
 from hedgerow.protocol.assisted.model import AssistedModel
+from hedgerow.protocol.assisted.pilot import PilotMessage, PilotTask
+from hedgerow.protocol.assisted.pilot_check import PilotCheck, check_pilot
+from hedgerow.protocol.assisted.pilot_totals import PilotAggregate, PilotTotals
 from hedgerow.protocol.assisted.residuals import Residuals
 from hedgerow.protocol.assisted.task import AssistedTask
 
@@ -14,9 +17,15 @@ __all__ = [
     "AssistedTask",
     "Choice",
     "ClassMessage",
+    "PilotAggregate",
+    "PilotCheck",
+    "PilotMessage",
+    "PilotTask",
+    "PilotTotals",
     "Residuals",
     "assist",
     "assist_many",
+    "check_pilot",
     "choose_randomizer",
     "simulate_assisted",
 ]
