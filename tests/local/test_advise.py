@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.tree import ExtraTreeRegressor
 
-from hedgerow.bench import frontier_advise
+from hedgerow.bench import frontier_advise, frontier_advise_simulate
 from hedgerow.bench.frontier_advise import gather, simulate_missing
 from hedgerow.bench.frontier_advise_page import PublicRow, page
 from hedgerow.bench.results import Results
@@ -214,7 +214,7 @@ def test_a_setting_can_be_simulated_again_alone(tmp_path, monkeypatch):
         asked.append((code, repeat, tuple(settings)))
         return {"mse": {e: dict.fromkeys(settings, 2.0) for e in ("0.5", "2", "8")}}
 
-    monkeypatch.setattr(frontier_advise, "simulate_split", simulate)
+    monkeypatch.setattr(frontier_advise_simulate, "simulate_split", simulate)
     path, errors = tmp_path / "a.jsonl", {"public only": 1.0, "local": 1.0, "semi-feature": 1.0, "label": 1.0}
     Results(path).add(("ABA", 0), {"mse": dict.fromkeys(("0.5", "2", "8"), errors)})
     wanted = [("ABA", 0), ("RED", 0)]
