@@ -73,6 +73,25 @@ def test_assisted_tasks(inside):
     assert service.get(task, "leaves").json()["code"] == "not-available"
 
 
+def test_pilots_of_assisted_tasks(inside):
+    from sklearn.tree import DecisionTreeRegressor
+
+    from hedgerow.local.assisted import design_pilot
+    from hedgerow.protocol.assisted import PilotAggregate, PilotTotals, assist_many
+
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 2))
+    task = design_pilot(X, X[:, 0], epsilon=2.0, label_bounds=(0, 1), base=DecisionTreeRegressor(max_depth=2))
+    service = inside()
+    service.publish(task)
+    reports = assist_many(task, rng.random((200, 2)), rng.random(200))
+    assert service.send(task, reports).json()["accepted"] == 200
+    service.service.aggregator.turn()
+    totals = PilotTotals.from_json(service.get(task, "model").text)
+    assert totals == PilotAggregate(task).add(reports).model() and totals.n_reports == 200
+    assert service.get(task, "leaves").json()["code"] == "not-available"
+
+
 def label_task():
     return LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16), target="hours a week")
 

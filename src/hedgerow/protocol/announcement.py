@@ -37,6 +37,7 @@ KINDS = {
     "hedgerow/semi-task": ("semi-first", "hedgerow.protocol.semi.task", "SemiTask"),
     "hedgerow/cell-task": ("semi-second", "hedgerow.protocol.semi.cells", "CellTask"),
     "hedgerow/assisted-task": ("assisted", "hedgerow.protocol.assisted.task", "AssistedTask"),
+    "hedgerow/pilot-task": ("pilot", "hedgerow.protocol.assisted.pilot", "PilotTask"),
 }
 """Kind, module and class of a task, by the format that its content names."""
 
@@ -101,7 +102,7 @@ class Announcement:
     ----------
     task_text : str
         Canonical JSON of the task's content; its SHA-256 is :attr:`id`.
-    kind : {"local", "label", "semi-first", "semi-second", "assisted"}
+    kind : {"local", "label", "semi-first", "semi-second", "assisted", "pilot"}
         What sort of task it is, by its format.
     title, purpose, curator : str
         For people: what is asked, what for, and who asks.

@@ -5,6 +5,7 @@ kind       kept after aggregation         result
 ========== ============================== ===========================================
 local      integer sums                   model
 assisted   integer sums                   model
+pilot      integer sums                   totals, which the design of the assisted task reads
 semi-first the reports (they grow a tree) reports, and with them the second task
 semi-second integer sums                  model
 label      record numbers, noisy labels   data set
@@ -25,6 +26,7 @@ import numpy.typing as npt
 from hedgerow.errors import FormatError
 from hedgerow.protocol.aggregate import Aggregate
 from hedgerow.protocol.assisted.aggregate import AssistedAggregate
+from hedgerow.protocol.assisted.pilot_totals import PilotAggregate
 from hedgerow.protocol.label import LabelReports, LabelTask
 from hedgerow.protocol.report import HEADER_BYTES, Reports
 from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask
@@ -164,6 +166,12 @@ class AssistedKind(LocalKind):
     empty = AssistedAggregate
 
 
+class PilotKind(LocalKind):
+    """Pilot of a model-assisted task."""
+
+    empty = PilotAggregate
+
+
 class FirstKind(Kind):
     """First of two rounds: the reports themselves grow the partition of the second, so they are kept, with ids."""
 
@@ -299,6 +307,7 @@ class LabelKind(Kind):
 _KINDS: dict[str, type[Kind]] = {
     "local": LocalKind,
     "assisted": AssistedKind,
+    "pilot": PilotKind,
     "semi-first": FirstKind,
     "semi-second": SecondKind,
     "label": LabelKind,

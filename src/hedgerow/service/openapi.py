@@ -107,7 +107,7 @@ _SCHEMAS = {
     "Announcement": _object(
         {
             "task_text": {"type": "string", "description": "canonical JSON whose SHA-256 is the task's id"},
-            "kind": {"enum": ["local", "label", "semi-first", "semi-second", "assisted"]},
+            "kind": {"enum": ["local", "label", "semi-first", "semi-second", "assisted", "pilot"]},
             "signature": {"type": "string"},
             "public_key": {"type": "string"},
             **_WINDOW,

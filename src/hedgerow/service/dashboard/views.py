@@ -24,6 +24,7 @@ MOST_LEAVES = 128
 KINDS = {
     "local": "Private features and label",
     "assisted": "Private features and label, on top of a public model",
+    "pilot": "Pilot: how wrong a public model is, for the task after it",
     "semi-first": "Some features public, first of two rounds",
     "semi-second": "Some features public, second of two rounds",
     "label": "Private labels of public records",
