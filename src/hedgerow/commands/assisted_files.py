@@ -12,12 +12,12 @@ from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Block, Table
-    from hedgerow.protocol.assisted import AssistedModel, AssistedTask
+    from hedgerow.protocol.assisted import AssistedModel, AssistedTask, PilotTask
     from hedgerow.protocol.report import Reports
 
 __all__ = ["aggregate_assisted", "design_task", "predict_assisted", "privatize_assisted", "read_assisted", "read_model"]
 
-TASK, MODEL = "hedgerow/assisted-task", "hedgerow/assisted-model"
+TASK, MODEL, PILOT = "hedgerow/assisted-task", "hedgerow/assisted-model", "hedgerow/pilot-task"
 
 
 def _content(path: str, kind: str) -> Any:
@@ -33,14 +33,15 @@ def _content(path: str, kind: str) -> Any:
     return content if isinstance(content, dict) and content.get("format") == kind else None
 
 
-def read_assisted(path: str) -> AssistedTask | None:
-    """Return the assisted task in a file, or None if the file holds something else."""
-    if (content := _content(path, TASK)) is None:
+def read_assisted(path: str) -> AssistedTask | PilotTask | None:
+    """Return the assisted task, or its pilot, in a file; None if the file holds something else."""
+    content, pilot = _content(path, TASK), _content(path, PILOT)
+    if content is None and pilot is None:
         return None
-    from hedgerow.protocol.assisted import AssistedTask
+    from hedgerow.protocol.assisted import AssistedTask, PilotTask
 
     with naming(path):
-        return AssistedTask.from_dict(content)
+        return PilotTask.from_dict(pilot) if pilot is not None else AssistedTask.from_dict(content)
 
 
 def read_model(path: str) -> AssistedModel | None:
@@ -54,7 +55,8 @@ def read_model(path: str) -> AssistedModel | None:
 
 
 def design_task(arguments: argparse.Namespace) -> int:
-    """Fit the public model, design the task, write it."""
+    """Fit the public model, design the task (or its pilot), write it."""
+    from hedgerow.commands.pilot_files import read_totals, write_pilot
     from hedgerow.commands.schema import read_public
     from hedgerow.local.assisted import design_assisted
 
@@ -62,11 +64,15 @@ def design_task(arguments: argparse.Namespace) -> int:
         raise HedgerowError("--assisted is for a numeric label: give its --label-bounds.")
     X, y, bounds = read_public(arguments)
     text = [name for name in X.columns if X[name].dtype == object]
-    task = design_assisted(
-        X, y, epsilon=arguments.epsilon, label_bounds=arguments.label_bounds, base=arguments.assisted,
-        n_holders=arguments.n_holders or 10 * len(y), target=arguments.target, feature_bounds=bounds,
-        categorical_features=text or None,
-    )  # fmt: skip
+    n_holders, pilot = arguments.n_holders or 10 * len(y), read_totals(arguments.pilot_totals)
+    options: dict[str, Any] = {
+        "epsilon": arguments.epsilon, "label_bounds": arguments.label_bounds, "base": arguments.assisted,
+        "target": arguments.target, "feature_bounds": bounds, "categorical_features": text or None,
+    }  # fmt: skip
+    if arguments.pilot:
+        return write_pilot(arguments, X, y, n_holders, options)
+    others = n_holders - (pilot.n_reports if pilot else 0)
+    task = design_assisted(X, y, n_holders=max(1, others), pilot=pilot, **options)
     write_text(arguments.output, task.to_json() + "\n")
     summary = {
         "output": arguments.output,
@@ -89,7 +95,7 @@ def design_task(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask) -> int:
+def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | PilotTask) -> int:
     """Privatise in blocks of rows."""
     from dataclasses import replace
 
@@ -130,13 +136,15 @@ def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask) -> int
     return 0
 
 
-def aggregate_assisted(arguments: argparse.Namespace, task: AssistedTask) -> int:
-    """Add reports up, each of them once, and write the model."""
-    from hedgerow.protocol.assisted import AssistedAggregate
+def aggregate_assisted(arguments: argparse.Namespace, task: AssistedTask | PilotTask) -> int:
+    """Add reports up, each of them once, and write the model (of a pilot: the totals)."""
+    from hedgerow.commands.pilot_files import write_totals
+    from hedgerow.protocol.assisted import PilotTotals
+    from hedgerow.protocol.assisted.holder import empty_aggregate
 
     refused = {"first": None, "shrink": None, "fallback": None, "checkpoint": None, "scheduler": None}
     _refuse(arguments, {**refused, "engine": "files"})
-    total, seen, n_copies = AssistedAggregate(task), set[bytes](), 0
+    total, seen, n_copies = empty_aggregate(task), set[bytes](), 0
     for path in arguments.reports:
         with naming(path):
             reports = _reports(task, path)
@@ -152,6 +160,8 @@ def aggregate_assisted(arguments: argparse.Namespace, task: AssistedTask) -> int
     if not total.n_reports:
         raise HedgerowError("there are no reports in these files, and so no model; give at least one report.")
     model = total.model()
+    if isinstance(model, PilotTotals):
+        return write_totals(arguments, model, n_copies)
     write_text(arguments.output, model.to_json() + "\n")
     whole, leaves = model.factors
     summary = {
@@ -172,7 +182,7 @@ def aggregate_assisted(arguments: argparse.Namespace, task: AssistedTask) -> int
     return 0
 
 
-def _reports(task: AssistedTask, path: str) -> Reports:
+def _reports(task: AssistedTask | PilotTask, path: str) -> Reports:
     from hedgerow.commands.batches import PARQUET
     from hedgerow.protocol.report import Reports
 

@@ -79,6 +79,14 @@ def register(subparsers: Any) -> None:
         choices=("auto", "compact"),
         help="start from the best public model: holders report where it is wrong; 'compact': a model of at most 200 kB",
     )
+    parser.add_argument(
+        "--pilot",
+        action="store_true",
+        help="with --assisted: make the task of a pilot group, who tell how wrong the public model is, not where",
+    )
+    parser.add_argument(
+        "--pilot-totals", metavar="FILE", help="with --assisted: what the pilot group answered ('hedgerow aggregate')"
+    )
     parser.add_argument("--title", default="", help="what holders are asked, in words")
     _add_two_rounds(parser)
     add_output(parser, "the task, JSON")
@@ -104,6 +112,9 @@ def _add_two_rounds(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the public records, design, write."""
+    from hedgerow.commands.pilot_files import check_pilot_options
+
+    check_pilot_options(arguments)
     if arguments.private_columns is not None or arguments.personal or arguments.hide_mask:
         from hedgerow.commands.semi_design import run_semi
 
@@ -122,7 +133,7 @@ def _run_local(arguments: argparse.Namespace) -> int:
     for option, given in (("--categories", arguments.categories), ("--label-share", arguments.label_share)):
         if given:
             raise HedgerowError(f"{option} is for two rounds; add --private-columns, --personal or --hide-mask.")
-    check_output(arguments, [arguments.public])
+    check_output(arguments, [name for name in (arguments.public, arguments.pilot_totals) if name])
     if arguments.assisted:
         from hedgerow.commands.assisted_files import design_task
 
