@@ -48,6 +48,29 @@ def test_public_models_are_fitted_once_for_the_same_records(tmp_path, monkeypatc
         frontier_models.fitted_model(X, y, 1)  # another seed is another model
 
 
+def test_assisted_models_have_the_pilot_of_the_estimator():
+    from sklearn.linear_model import Ridge
+
+    from hedgerow import PublicModel
+    from hedgerow.bench.frontier_models import assisted_models
+    from hedgerow.local.assisted import design_assisted
+    from hedgerow.protocol.assisted import simulate_assisted
+
+    rng = np.random.default_rng(0)
+    X, noise = rng.random((5200, 2)), rng.normal(size=5200)
+    public = (X[:200], noise[:200])
+    base = PublicModel(Ridge(), random_state=0).fit(*public)
+    options = {"epsilon": 4.0, "label_bounds": (-30.0, 30.0), "base": base, "random_state": 0}
+    same, wide = (X[200:], noise[200:]), (X[200:], 5 * noise[200:])
+    task = design_assisted(*public, n_holders=5000, **options)
+    (alone,) = assisted_models(public, same, [7], pilot=None, **options)
+    assert alone == simulate_assisted(task, *same, 7).model()
+    first, second = assisted_models(public, same, [7, 8], **options)
+    assert first.n_reports == second.n_reports == 5000 - 150 and first.task == second.task
+    assert first.task.radius == task.radius
+    assert assisted_models(public, wide, [7], **options)[0].task.radius > 3 * task.radius
+
+
 def test_ratio_is_of_means_over_splits():
     runs = [fake(1.0, 1.0), fake(3.0, 0.5)]
     assert ratios(runs, 1.0) == (pytest.approx(2.5 / 4), 0, 4)

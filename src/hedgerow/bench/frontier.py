@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.bench.datasets import load_dataset
-from hedgerow.bench.frontier_models import fitted_model
+from hedgerow.bench.frontier_models import assisted_models, fitted_model
 from hedgerow.bench.frontier_page import page
 from hedgerow.bench.frontier_shift import SHIFTS, shifted
 from hedgerow.bench.lpdt_table import paper_figures
@@ -25,8 +25,6 @@ from hedgerow.bench.results import Results
 from hedgerow.bench.splits import split, widened
 from hedgerow.errors import HedgerowError
 from hedgerow.label import LabelPrivateRegressor
-from hedgerow.local.assisted import design_assisted
-from hedgerow.protocol.assisted import simulate_assisted
 
 __all__ = ["DATASETS", "DESIGN", "EPSILONS", "label_split", "main", "one_split", "shift_split"]
 
@@ -58,9 +56,8 @@ def _errors(
         "seed": seed,
     }
     for epsilon in EPSILONS:
-        options: dict[str, Any] = {"epsilon": epsilon, "label_bounds": bounds, "n_holders": len(private[1])}
-        task = design_assisted(*public, base=base, random_state=seed, **options)
-        models = [simulate_assisted(task, *private, 1000 * seed + draw).model() for draw in range(draws)]
+        options: dict[str, Any] = {"epsilon": epsilon, "label_bounds": bounds, "base": base, "random_state": seed}
+        models = assisted_models(public, private, [1000 * seed + draw for draw in range(draws)], **options)
         value["public"] = float(np.mean((models[0].predict_public(test[0]) - test[1]) ** 2))
         value["assisted"][f"{epsilon:g}"] = [float(np.mean((m.predict(test[0]) - test[1]) ** 2)) for m in models]
     return value

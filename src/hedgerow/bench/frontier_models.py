@@ -1,4 +1,4 @@
-"""Public models of the bench, fitted once for a split and kept on disk if a folder is given."""
+"""Models of the bench: public ones, fitted once a split and kept on disk if a folder is given, and assisted ones."""
 
 from __future__ import annotations
 
@@ -12,9 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.local.assisted import design_assisted, design_pilot
+from hedgerow.local.assisted.design import public_errors
+from hedgerow.local.assisted.pilot import pilot_group, pilot_size
 from hedgerow.local.public_model import PublicModel
+from hedgerow.protocol.assisted import AssistedModel, check_pilot, simulate_assisted
+from hedgerow.randomness import SeededRandomness
 
-__all__ = ["fitted_model"]
+__all__ = ["assisted_models", "fitted_model"]
 
 FOLDER = "HEDGEROW_BENCH_CACHE"
 """Environment variable that names the folder; it must be one that only you can write to, for models are pickled."""
@@ -51,3 +56,30 @@ def _digest(X: Any, y: Any, seed: int, categories: Any = None) -> str:
         lists = sorted((repr(column), list(map(str, listed))) for column, listed in dict(categories).items())
         name = hashlib.sha256(f"{name}\n{json.dumps(lists)}".encode()).hexdigest()
     return name[:24]
+
+
+def assisted_models(
+    public: tuple[Any, Any], private: tuple[Any, Any], seeds: list[int], *, pilot: Any = "auto", **options: Any
+) -> list[AssistedModel]:
+    """Return the assisted forest for each seed of the holders' noise, as ``AssistedForestRegressor`` would make it.
+
+    The public part is designed once, and again only for a pilot that contradicts it.
+    """
+    X, y = private
+    size = pilot_size(pilot, len(y), options["epsilon"])
+    plain = design_assisted(*public, n_holders=len(y) - size, **options)
+    question, models = design_pilot(*public, **options) if size else None, []
+    _, residuals, _ = public_errors(options["base"], *public, options["label_bounds"])
+    for seed in seeds:
+        task, source, others = plain, SeededRandomness(seed), np.arange(len(y))
+        if question is not None:
+            asked, others = pilot_group(len(y), size, source.child("pilot group"))
+            totals = simulate_assisted(question, _rows(X, asked), y[asked], source.child("pilot")).model()
+            if check_pilot(totals, residuals).differs:
+                task = design_assisted(*public, n_holders=len(others), pilot=totals, **options)
+        models.append(simulate_assisted(task, _rows(X, others), y[others], source).model())
+    return models
+
+
+def _rows(X: Any, rows: Any) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

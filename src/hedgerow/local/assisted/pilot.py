@@ -18,18 +18,18 @@ __all__ = ["design_pilot", "pilot_group", "pilot_size"]
 
 IntArray = npt.NDArray[np.int64]
 
-_ENOUGH, _USELESS, _MOST = 0.05, 0.15, 0.1
+_ENOUGH, _USELESS, _MOST = 0.05, 0.15, 0.03
 
 
 def pilot_size(pilot: Any, n_holders: int, epsilon: float) -> int:
     r"""Return how many of the holders to ask.
 
     ``"auto"``: so many that the share of errors in any set of bins is known with a standard error of at most .05,
-    :math:`1/(2 \kappa \sqrt n)`, but at most a tenth of the holders; nobody if the error of a tenth is above .15. A
+    :math:`1/(2 \kappa \sqrt n)`, but at most 3 % of the holders; nobody if the error of 3 % is above .15. A
     number is the share of the holders; None or 0 asks nobody.
 
     >>> [pilot_size("auto", 10_000, epsilon) for epsilon in (0.1, 0.5, 1, 2, 8)]
-    [0, 1000, 755, 318, 101]
+    [0, 0, 300, 300, 101]
     >>> [pilot_size(pilot, 300, 1.0) for pilot in ("auto", 0.2, None)]
     [0, 60, 0]
     """
@@ -37,8 +37,8 @@ def pilot_size(pilot: Any, n_holders: int, epsilon: float) -> int:
         return 0
     if isinstance(pilot, str) and pilot == "auto":
         message = PilotMessage(epsilon, 1 + 2 * len(pilot_multiples(epsilon)))
-        n, tenth = (0.5 / (message.kappa * _ENOUGH)) ** 2, int(_MOST * n_holders)
-        return min(int(np.ceil(n)), tenth) if tenth >= n * (_ENOUGH / _USELESS) ** 2 else 0
+        n, most = (0.5 / (message.kappa * _ENOUGH)) ** 2, int(_MOST * n_holders)
+        return min(int(np.ceil(n)), most) if most >= n * (_ENOUGH / _USELESS) ** 2 else 0
     number = isinstance(pilot, int | float | np.integer | np.floating) and not isinstance(pilot, bool)
     if not number or not 0 <= pilot <= 0.5:
         raise HedgerowError(
