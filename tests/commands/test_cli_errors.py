@@ -50,7 +50,7 @@ def with_cell(name, line, column, value):
         (design(label_bounds=None), "--label-bounds --classes is required"),
         (design(classes="a,b"), "not allowed with argument"),
         (design(label_bounds=None, classes="a,a"), "expected distinct names"),
-        (design(label_bounds=None, classes="a,b"), "'kwh' has the unknown category"),
+        (design(label_bounds=None, classes="a,b"), "'31.14' is not listed by --classes; add it there"),
         (design(rule="oak"), "invalid choice: 'oak'"),
         (design(max_depth="deep"), "expected a whole number of at least 0, or auto. Got 'deep'"),
         (design(max_depth="-1"), "expected a whole number"),
@@ -176,6 +176,19 @@ def test_swapped_files(made):
     assert "model.json: this is not a local task" in made.fails("privatize", "model.json", "private.csv", "-o", "r")
     assert "task.json: this is not a model" in made.fails("predict", "task.json", "new.csv", "-o", "p")
     assert "task.json: this is not a model" in made.fails("explain", "task.json")
+    for command in (["explain", "task.json"], ["predict", "task.json", "new.csv", "-o", "p"]):
+        assert "It is a task. Models come from 'hedgerow aggregate'" in made.fails(*command)
+    assert "It is a model. Tasks come from 'hedgerow design'" in made.fails("aggregate", "model.json", "r", "-o", "m")
+    for file in ("new.csv", "reports.bin"):
+        assert "Models come from 'hedgerow aggregate' and 'hedgerow fit'." in made.fails("explain", file)
+    content = json.loads(Path("task.json").read_text())
+    Path("faulty.json").write_text(json.dumps({**content, "epsilon": 3}))
+    assert "come from" not in made.fails("aggregate", "faulty.json", "reports.bin", "-o", "m")
+    Path("label.json").write_text(json.dumps({"format": "hedgerow/label-task"}))
+    line = made.fails("privatize", "label.json", "private.csv", "-o", "r")
+    assert "It is a label task. 'hedgerow labels randomize --task' answers it." in line
+    line = made.fails("labels", "randomize", "private.csv", "--task", "task.json", "-o", "r")
+    assert "It is a task. Label tasks are made" in line
 
 
 def test_reports_of_another_task(made):
@@ -222,8 +235,11 @@ def test_copies_of_reports_are_refused(made):
 
 
 def test_one_report_sent_twice_within_a_file(made):
-    data = Path("reports.bin").read_bytes()
-    Path("reports.bin").write_bytes(data[:48] + data[48:60] + data[48:60] + data[72:])
+    data = bytearray(Path("reports.bin").read_bytes())
+    data[60:72] = data[48:60]  # the id of the first report
+    payload = 48 + 12 * 2000
+    data[payload + 1] = data[payload] ^ 1  # by chance the two could be equal
+    Path("reports.bin").write_bytes(data)
     line = made.fails("aggregate", "task.json", "reports.bin", "--copies", "refuse", "-o", "m")
     assert "1 reports are there twice, one of them twice within" in line
     line = made.fails("aggregate", "task.json", "reports.bin", "-o", "m")  # one id, two messages
