@@ -197,7 +197,10 @@ def test_cells_have_the_splits_that_were_simulated_and_the_draws_of_the_frontier
     for repeat in (0, 1):
         assisted = {key: [1.0 + repeat, 2.0 + repeat] for key in ("0.5", "2", "8")}
         frontier.add(("ABA", repeat, 2), {"public": 2.0, "assisted": assisted})
-    cells, known = gather(simulated, frontier, ["ABA", "RED"])
+    cells, known, rows = gather(simulated, frontier, ["ABA", "RED"])
+    kept = {(r.repeat, r.value) for r in rows if (r.setting, r.method, r.epsilon) == ("local", "simulated", 8.0)}
+    assert kept == {(0, 1.5), (2, 9.0)}
+    assert len(rows) == 2 * 2 * 4 * 3  # splits, forecast and simulated, settings, epsilons
     assert [s for _, s in cells["ABA", "8", "local"]] == [1.5, 9.0]
     assert [s for _, s in cells["ABA", "8", "label"]] == [1.2, 1.2]
     advice = advise_from(public[3], 2.0, 1000)

@@ -2,7 +2,7 @@
 
 Simulated errors are kept beside the page in a ``.jsonl`` file; forecasts are made again every time, from measurements
 on public records that are kept in the folder HEDGEROW_BENCH_CACHE, if there is one (remove ``advise-*.json`` to repeat
-them).
+them). Both are written to ``data/advise.csv.gz``, a line for each split.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from hedgerow.bench.datasets import load_dataset
+from hedgerow.bench.export import committed, write_rows
 from hedgerow.bench.frontier_advise_page import DATASETS, EPSILONS, SIMULATED, Cells, PublicRow, page
 from hedgerow.bench.frontier_advise_simulate import frontier_row, private_half, simulate_missing, simulate_split
 from hedgerow.bench.frontier_models import FOLDER, fitted_model
 from hedgerow.bench.results import Results
 from hedgerow.bench.splits import split
+from hedgerow.bench.tidy import Row
 from hedgerow.errors import HedgerowError
 from hedgerow.local.advise import PublicFacts, advise_from, measure_public
 
@@ -50,13 +52,14 @@ def public_facts(code: str, repeat: int) -> tuple[PublicFacts, float]:
 
 def gather(
     simulated: Results, frontier: Results | None, codes: Sequence[str]
-) -> tuple[Cells, dict[str, list[PublicRow]]]:
-    """Return (forecast, simulated) of each split by cell, and what was known and true of public models.
+) -> tuple[Cells, dict[str, list[PublicRow]], list[Row]]:
+    """Return (forecast, simulated) of each split by cell, what was known and true of public models, and rows to keep.
 
     Local errors are means over the draws of the frontier (:mod:`hedgerow.bench.frontier`) where it has the split.
     """
     cells: Cells = defaultdict(list)
     public: dict[str, list[PublicRow]] = defaultdict(list)
+    rows: list[Row] = []
     for code, repeat in sorted((str(c), int(r)) for (c, r), _ in simulated if c in codes):
         (facts, own), holders = public_facts(code, repeat), _holders(code)
         row, found = frontier_row(frontier, code, repeat), simulated[code, repeat]["mse"]
@@ -65,11 +68,14 @@ def gather(
             if row is not None:
                 errors = {**errors, "local": float(np.mean(row["assisted"][epsilon]))}
             for setting, mse in errors.items():
-                cells[code, epsilon, setting].append((advice.expected(setting, holders), mse))
+                pair = advice.expected(setting, holders), mse
+                cells[code, epsilon, setting].append(pair)
+                for what, value in zip(("forecast", "simulated"), pair, strict=True):
+                    rows.append(Row("advise", code, setting, what, float(epsilon), None, "", repeat, "mse", value))
         fresh = float(np.mean(facts.residuals**2))
         test = found["2"]["public only"]
         public[code].append(PublicRow(len(facts.residuals), own, fresh, advice.mean_square, test))
-    return cells, public
+    return cells, public, rows
 
 
 def _holders(code: str) -> int:
@@ -98,10 +104,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         had = [(str(k[0]), int(k[1])) for k, _ in Results(path)]
         wanted = [(code, repeat) for repeat in range(options.repeats) for code in codes]
         simulate_missing(path, frontier, dict.fromkeys(wanted + [k for k in had if k[0] in codes]), again, settings)
-        cells, public = gather(Results(path), frontier, codes)
+        cells, public, rows = gather(Results(path), frontier, codes)
     except HedgerowError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    write_rows(rows, committed("advise", options.out.parent))
     notes = options.out.with_suffix(".notes.md")  # what no figure can say, such as why a cell is missed
     options.out.write_text(page(cells, public) + (f"\n## Notes\n\n{notes.read_text()}" if notes.exists() else ""))
     return 0
