@@ -296,3 +296,21 @@ def test_design_says_what_a_forged_report_can_do(shell):
         f"holders in a leaf by at most {forged.count:.3g} and its sum of labels by {forged.label_sum:.3g} label ranges"
     )
     assert line in shell.design("--response", "bits", "--max-depth", "2")
+
+
+def test_lists_of_categories_may_hold_more_than_public_records_show(shell, homes, write_table):
+    shell.design("--categories", "heating=electric,gas,pump,coal", "--max-depth", "2")
+    task = LocalTask.from_json((shell.folder / "task.json").read_text())
+    assert task.space.features[1].categories == ("electric", "gas", "pump", "coal")
+    record = homes(1, 9)
+    write_table("mine.csv", {**{n: record[n] for n in ("area", "people", "kwh")}, "heating": ["coal"]})
+    assert shell.ok("privatize", "task.json", "mine.csv", "-o", "r.bin").startswith("1 report to task")
+    assert shell.ok("aggregate", "task.json", "r.bin", "-o", "m.json").startswith("1 report, ")
+    shell.design("--categories", "people=1,2,3,4,5,6", "--max-depth", "2")  # numbers that are names
+    assert LocalTask.from_json((shell.folder / "task.json").read_text()).space.is_categorical.tolist() == [0, 1, 1]
+    design = ["design", "public.csv", "--target", "kwh", "--epsilon", "2", "--label-bounds", "0:60", "-o", "x"]
+    line = shell.fails(*design, "--categories", "heating=electric,gas")
+    assert "column 'heating': 'pump' is not listed by --categories heating=...; add it there" in line
+    assert "--categories names 'colour', which is not a feature" in shell.fails(*design, "--categories", "colour=red")
+    line = shell.fails(*design, "--categories", "area=1,2", "--feature-bounds", "area=0:9")
+    assert "'area' is categorical and has no range" in line

@@ -85,3 +85,12 @@ def test_contradicted_public_shares_are_said(model):
 def test_picture(model, tmp_path):
     words.plot_assisted(model, tmp_path / "leaves.svg")
     assert "<svg" in (tmp_path / "leaves.svg").read_text()
+
+
+def test_trees_that_nobody_answered_yet(model):
+    """One report: one tree has it, and the noise of the whole is without bound."""
+    one = simulate_assisted(model.task, *make(1, 5), 1).model()
+    rows, text = words.assisted_table(one), words.explain_assisted(one)
+    assert {row["tree"] for row in rows if row["estimate"] is not None} != set(range(len(model.task.shares)))
+    assert "corrected by 1 report about" in text and "Not every tree has a report yet" in text and "e+1" not in text
+    assert all(row["kept"] == 0 for row in rows) and "e-" not in text.split("Leaves")[1]

@@ -17,7 +17,11 @@ SPACE = FeatureSpace((NumericFeature("age", 0.0, 80.0), CategoricalFeature("heat
 def holds(rule, record):
     """Read a rule back, as a person would: chains of comparisons and lists."""
     for part in [] if rule == "everything" else rule.split(" and "):
-        if " in {" in part:
+        if " not in {" in part:
+            name, listed = part[:-1].split(" not in {")
+            if record[name] in listed.split(", "):
+                return False
+        elif " in {" in part:
             name, listed = part[:-1].split(" in {")
             if record[name] not in listed.split(", "):
                 return False

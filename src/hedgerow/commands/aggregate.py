@@ -5,7 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import Progress, add_command, add_output, check_output, read_task, report, write_text
+from hedgerow.commands.files import (
+    Progress,
+    add_command,
+    add_output,
+    check_output,
+    counted,
+    read_task,
+    report,
+    write_text,
+)
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -130,9 +139,12 @@ def _report(arguments: argparse.Namespace, model: Model, n_copies: int) -> None:
         "simulation": model.simulation,
         "guarantee": model.guarantee.to_dict(),
     }
-    lines = [f"{model.n_reports:,} reports, {model.task.n_leaves} leaves -> {arguments.output}", str(model.guarantee)]
+    size = f"{counted(model.n_reports, 'report')}, {model.task.n_leaves} leaves"
+    lines = [f"{size} -> {arguments.output}", str(model.guarantee)]
     if n_copies:
-        lines.insert(1, f"{n_copies:,} copies of reports were left out")
+        copies = "1 copy of a report was" if n_copies == 1 else f"{n_copies:,} copies of reports were"
+        lines.insert(1, f"{copies} left out")
     if starved:
-        lines.insert(1, f"{starved} leaves have too few reports to be told from none; see 'hedgerow explain'")
+        some = "1 leaf has" if starved == 1 else f"{starved} leaves have"
+        lines.insert(1, f"{some} too few reports to be told from none; see 'hedgerow explain'")
     report(arguments, summary, lines)

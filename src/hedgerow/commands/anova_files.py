@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import naming, report
+from hedgerow.commands.files import counted, naming, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def predict_anova(arguments: argparse.Namespace, model: AnovaModel, table: Table
         "columns": [*table.names, *new],
         "simulation": model.guarantee.simulation,
     }
-    report(arguments, summary, [f"{n:,} predictions -> {arguments.output}"])
+    report(arguments, summary, [f"{counted(n, 'prediction')} -> {arguments.output}"])
     return 0
 
 

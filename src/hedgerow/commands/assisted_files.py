@@ -7,7 +7,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, cast
 
-from hedgerow.commands.files import Progress, naming, output, report, warn, write_text
+from hedgerow.commands.files import Progress, counted, naming, output, report, warn, write_text
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def design_task(arguments: argparse.Namespace) -> int:
     options: dict[str, Any] = {
         "epsilon": arguments.epsilon, "label_bounds": arguments.label_bounds, "base": arguments.assisted,
         "target": arguments.target, "feature_bounds": bounds, "categorical_features": text or None,
+        "categories": dict(arguments.categories) or None,
     }  # fmt: skip
     if arguments.pilot:
         return write_pilot(arguments, X, y, n_holders, options)
@@ -132,7 +133,11 @@ def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
         "simulation": source.simulation,
         "guarantee": guarantee.to_dict(),
     }
-    report(arguments, summary, [f"{batch.n:,} reports to task {task.id[:12]} -> {arguments.output}", str(guarantee)])
+    report(
+        arguments,
+        summary,
+        [f"{counted(batch.n, 'report')} to task {task.id[:12]} -> {arguments.output}", str(guarantee)],
+    )
     return 0
 
 
@@ -177,7 +182,7 @@ def aggregate_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
     }
     kept = f"kept {whole:.0%} of the overall correction and {leaves:.0%} of those by leaf"
     nothing = "the reports carry no evidence against the public model: it predicts alone"
-    lines = [f"{model.n_reports:,} reports -> {arguments.output}", kept if model.gate else nothing]
+    lines = [f"{counted(model.n_reports, 'report')} -> {arguments.output}", kept if model.gate else nothing]
     report(arguments, summary, [*lines, str(model.guarantee)])
     return 0
 
@@ -211,7 +216,7 @@ def predict_assisted(arguments: argparse.Namespace, model: AssistedModel, table:
         "interval": arguments.interval,
         "simulation": model.simulation,
     }
-    report(arguments, summary, [f"{n:,} predictions -> {arguments.output}"])
+    report(arguments, summary, [f"{counted(n, 'prediction')} -> {arguments.output}"])
     return 0
 
 

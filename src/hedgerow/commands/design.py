@@ -49,6 +49,14 @@ def register(subparsers: Any) -> None:
         "--categorical", type=names, default=[], metavar="COL,COL", help="categorical columns (text is found)"
     )
     parser.add_argument(
+        "--categories",
+        action="append",
+        type=column_names,
+        default=[],
+        metavar="COL=A,B",
+        help="public categories of a column; may be repeated (default: those in the public records)",
+    )
+    parser.add_argument(
         "--feature-bounds",
         action="append",
         type=column_bounds,
@@ -61,7 +69,12 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--min-samples-leaf", type=whole, default="auto", metavar="N", help="public records a leaf (default: auto)"
     )
-    parser.add_argument("--response", choices=_RESPONSES, default="auto", help="the message (default: auto)")
+    parser.add_argument(
+        "--response",
+        choices=_RESPONSES,
+        default="auto",
+        help="the message (default: auto); with bits a forged one does most harm",
+    )
     parser.add_argument(
         "--cell-share",
         type=share,
@@ -99,14 +112,6 @@ def _add_two_rounds(parser: argparse.ArgumentParser) -> None:
     masks.add_argument("--private-columns", type=names, metavar="COL,COL", help="private for everybody")
     masks.add_argument("--personal", action="store_true", help="each holder chooses, and the choice is sent in clear")
     masks.add_argument("--hide-mask", action="store_true", help="each holder chooses, and nobody learns what")
-    group.add_argument(
-        "--categories",
-        action="append",
-        type=column_names,
-        default=[],
-        metavar="COL=A,B",
-        help="public categories of a column; may be repeated",
-    )
     group.add_argument("--label-share", type=float, metavar="S", help="share of epsilon for the label (default: 0.5)")
 
 
@@ -130,9 +135,8 @@ def _run_local(arguments: argparse.Namespace) -> int:
 
     if arguments.public is None:
         raise HedgerowError("public records are needed; give a CSV or Parquet file (only two rounds do without).")
-    for option, given in (("--categories", arguments.categories), ("--label-share", arguments.label_share)):
-        if given:
-            raise HedgerowError(f"{option} is for two rounds; add --private-columns, --personal or --hide-mask.")
+    if arguments.label_share:
+        raise HedgerowError("--label-share is for two rounds; add --private-columns, --personal or --hide-mask.")
     check_output(arguments, [name for name in (arguments.public, arguments.pilot_totals) if name])
     if arguments.assisted:
         from hedgerow.commands.assisted_files import design_task
@@ -153,6 +157,7 @@ def _run_local(arguments: argparse.Namespace) -> int:
         n_holders=arguments.n_holders,
         feature_bounds=bounds,
         categorical_features=arguments.categorical,
+        categories=dict(arguments.categories) or None,
         target=arguments.target,
         title=arguments.title,
     )

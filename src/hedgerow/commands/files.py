@@ -55,7 +55,7 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
 
 def read_task(path: str) -> LocalTask | SemiTask | CellTask:
     """Read a published task, of one round or of either of two."""
-    return _parse(path, _task)
+    return _parse(path, _task, "task")
 
 
 def _task(data: bytes) -> LocalTask | SemiTask | CellTask:
@@ -71,7 +71,7 @@ def _task(data: bytes) -> LocalTask | SemiTask | CellTask:
 
 def read_any_model(path: str) -> Model | SemiModel:
     """Read a model, of one round or of two."""
-    return _parse(path, _any_model)
+    return _parse(path, _any_model, "model")
 
 
 def _any_model(data: bytes) -> Model | SemiModel:
@@ -95,11 +95,53 @@ def _format(data: bytes) -> str:
     return str(content.get("format", "")) if isinstance(content, dict) else ""
 
 
-def _parse(path: str, parse: Callable[[bytes], T]) -> T:
+def _parse(path: str, parse: Callable[[bytes], T], wanted: str) -> T:
     with open(path, "rb") as file:
         data = file.read()
     with naming(path):
-        return parse(data)
+        try:
+            return parse(data)
+        except FormatError as error:
+            raise FormatError(f"{error}{_hint(data, wanted)}") from error
+
+
+_KINDS = {
+    "task": ("hedgerow/local-task", "hedgerow/assisted-task", "hedgerow/pilot-task", FIRST_TASK, SECOND_TASK),
+    "model": ("hedgerow/local-model", "hedgerow/assisted-model", SEMI_MODEL, "hedgerow anova"),
+    "label task": ("hedgerow/label-task",),
+    "signed announcement of a task": ("hedgerow/announcement",),
+}
+_MADE = {
+    "task": "Tasks come from 'hedgerow design' and 'hedgerow grow'.",
+    "model": "Models come from 'hedgerow aggregate' and 'hedgerow fit'.",
+    "label task": "Label tasks are made in Python, by hedgerow.protocol.label.LabelTask.",
+}
+_USED = {
+    "label task": "'hedgerow labels randomize --task' answers it.",
+    "signed announcement of a task": "'hedgerow join' answers it.",
+}
+
+
+def _hint(data: bytes, wanted: str) -> str:
+    """Return what a file is that was taken for something else, and what to do; "" if it only has faults."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return f" {_MADE[wanted]}"
+    kind = content.get("format") if isinstance(content, dict) else None
+    found = next((what for what, formats in _KINDS.items() if kind in formats), None)
+    if found is None:
+        return f" {_MADE[wanted]}"
+    return "" if found == wanted else f" It is a {found}. {_USED.get(found, _MADE[wanted])}"
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "report"), counted(2000, "report")
+    ('1 report', '2,000 reports')
+    """
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 @contextlib.contextmanager

@@ -51,12 +51,17 @@ def register(subparsers: Any) -> None:
         metavar="COL=A,B",
         help="public categories of a column; one for each",
     )
-    parser.add_argument("--neighbours", choices=("add/remove", "replace"), default="add/remove")
+    parser.add_argument(
+        "--neighbours",
+        choices=("add/remove", "replace"),
+        default="add/remove",
+        help="what a person may change: be there or not, or have another record (default: add/remove)",
+    )
     parser.add_argument("--additive", action="store_true", help="curves only: the model is exactly their sum")
     parser.add_argument("--missing", action="store_true", help="empty cells are allowed, and have a say of their own")
     parser.add_argument("--seed", type=int, help="reproducible noise: a simulation (default: secure randomness)")
     parser.add_argument("--predict", metavar="FILE", help="also predict these records")
-    parser.add_argument("--predictions", metavar="FILE", help="where to, CSV; the last column is the prediction")
+    parser.add_argument("--predictions", metavar="FILE", help="where to, CSV or Parquet; the prediction is last")
     add_output(parser, "the model, JSON")
     parser.set_defaults(run=run)
 

@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import _parse, add_command, add_output, check_output, output, report, warn
+from hedgerow.commands.files import EXIT_CODES, _parse, add_command, add_output, check_output, output, report, warn
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -25,7 +25,13 @@ MECHANISMS = ("auto", "rp-with-prior", "rr-on-bins", "unbiased", "laplace", "sta
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    labels = subparsers.add_parser("labels", help="randomise labels once, train anything on them", allow_abbrev=False)
+    labels = subparsers.add_parser(
+        "labels",
+        help="randomise labels once, train anything on them",
+        description="Labels with noise, where the features are public. See 'hedgerow labels randomize --help'.",
+        epilog=EXIT_CODES,
+        allow_abbrev=False,
+    )
     actions = labels.add_subparsers(dest="action", metavar="ACTION", required=True)
     parser = add_command(actions, "randomize", "randomise the labels of a file", _DESCRIPTION)
     parser.add_argument("records", help="records with their labels, CSV or Parquet; - for standard input")
@@ -84,7 +90,7 @@ def _prepare(arguments: argparse.Namespace) -> tuple[str, Any]:
 
     source = as_randomness(arguments.seed)
     if arguments.task:
-        task = _parse(arguments.task, LabelTask.from_json)
+        task = _parse(arguments.task, LabelTask.from_json, "label task")
 
         def answer(y: Any) -> LabelRelease:
             claim = replace(task.guarantee, simulation=source.simulation)

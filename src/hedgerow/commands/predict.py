@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, cast
 
-from hedgerow.commands.files import add_command, add_output, check_output, read_any_model, report
+from hedgerow.commands.files import add_command, add_output, check_output, counted, read_any_model, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Predict the label of new records. All columns of the input are kept; the last
 column of the output is the prediction. With --interval two columns before it
-hold an interval for the mean label of the record's leaf (not for its own label).
+hold an interval: for the mean label of the record's leaf (not for its own label)
+from reports alone, which the prediction, leaning on public records too, may leave;
+of an assisted model, for the record's own label.
 Of a model with classes, --probabilities adds one column a class before it.
 """
 
@@ -71,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         "interval": arguments.interval,
         "simulation": model.simulation,
     }
-    report(arguments, summary, [f"{n:,} predictions -> {arguments.output}"])
+    report(arguments, summary, [f"{counted(n, 'prediction')} -> {arguments.output}"])
     return 0
 
 

@@ -12,6 +12,7 @@ from hedgerow.commands.files import (
     add_command,
     add_output,
     check_output,
+    counted,
     naming,
     output,
     read_task,
@@ -155,5 +156,5 @@ def _report(arguments: argparse.Namespace, task: LocalTask, n: int, simulation: 
         "simulation": simulation,
         "guarantee": guarantee.to_dict(),
     }
-    lines = [f"{n:,} reports to task {task.id[:12]} -> {arguments.output}", str(guarantee)]
+    lines = [f"{counted(n, 'report')} to task {task.id[:12]} -> {arguments.output}", str(guarantee)]
     report(arguments, summary, lines)

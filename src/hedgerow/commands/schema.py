@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.bounds import category_name
 from hedgerow.commands.files import Progress
 from hedgerow.commands.tables import Block, Frame, Table
 from hedgerow.errors import BoundsError, HedgerowError
@@ -25,7 +27,12 @@ def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[Any],
     y = np.concatenate(
         [b.texts(arguments.target) if arguments.classes else b.numbers(arguments.target) for b in blocks]
     )
-    data = {n: _column(blocks, n, n in arguments.categorical, n in given) for n in names}
+    listed = dict(getattr(arguments, "categories", ()))
+    if arguments.classes and arguments.classes != ["public"]:
+        _check_listed(blocks, arguments.target, arguments.classes, "--classes")
+    data = {n: _column(blocks, n, n in arguments.categorical or n in listed, n in given) for n in names}
+    for name, categories in listed.items():
+        _check_listed(blocks, name, categories, f"--categories {name}=...")
     return Frame(data, len(y)), y, np.array([given.get(n) or _range(data[n]) for n in names]).T
 
 
@@ -35,14 +42,24 @@ def _check_columns(arguments: argparse.Namespace, table: Table) -> tuple[list[st
     names = arguments.features or [n for n in table.names if n != arguments.target]
     table.require(names, "named by --features")
     given = dict(arguments.feature_bounds)
-    for option, columns in (("--categorical", arguments.categorical), ("--feature-bounds", given)):
+    listed = dict(getattr(arguments, "categories", ()))
+    options = (("--categorical", arguments.categorical), ("--categories", listed), ("--feature-bounds", given))
+    for option, columns in options:
         if strange := [c for c in columns if c not in names]:
             raise HedgerowError(f"{option} names {strange[0]!r}, which is not a feature; the features are {names}.")
     if arguments.target in names or not names:
         raise HedgerowError(f"--features must name at least one column other than the target {arguments.target!r}.")
-    if both := sorted(set(given) & set(arguments.categorical)):
+    if both := sorted(set(given) & {*arguments.categorical, *listed}):
         raise HedgerowError(f"column {both[0]!r} is categorical and has no range; leave out its --feature-bounds.")
     return names, given
+
+
+def _check_listed(blocks: list[Block], name: str, listed: Sequence[str], option: str) -> None:
+    """Refuse public records with a category that was not listed."""
+    for block in blocks:
+        for i, value in enumerate(block.texts(name).tolist()):
+            if category_name(value) not in listed:
+                raise block.error(i, name, f"{value!r} is not listed by {option}; add it there, or correct the record")
 
 
 def _read(table: Table) -> list[Block]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from hedgerow.commands.batches import check_no_copies
-from hedgerow.commands.files import Progress, check_output, naming, report, write_text
+from hedgerow.commands.files import Progress, check_output, counted, naming, report, write_text
 from hedgerow.commands.grow import read_first
 from hedgerow.errors import HedgerowError
 from hedgerow.protocol.semi import CellReports, CellTask, SemiAggregate, SemiModel, SemiTask
@@ -61,7 +61,7 @@ def _report(arguments: argparse.Namespace, model: SemiModel) -> None:
     }
     note = "; labels agree with the first round wherever they can be compared" if checked else ""
     lines = [
-        f"{model.n_reports:,} reports, {model.task.n_cells} cells{note} -> {arguments.output}",
+        f"{counted(model.n_reports, 'report')}, {model.task.n_cells} cells{note} -> {arguments.output}",
         str(model.guarantee),
     ]
     report(arguments, summary, lines)

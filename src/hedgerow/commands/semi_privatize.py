@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.commands.batches import PARQUET
-from hedgerow.commands.files import STDIO, check_output, naming, output, report, warn
+from hedgerow.commands.files import STDIO, check_output, counted, naming, output, report, warn
 from hedgerow.commands.tables import Frame, Table
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.protocol.semi import CellTask, Secrets, SemiTask, answer, begin
@@ -192,5 +192,9 @@ def _report(arguments: argparse.Namespace, task: SemiTask | CellTask, n: int, si
         if number == 1
         else f"{arguments.secrets} is marked as answered; if the report is lost, send the same file again"
     )
-    lines = [f"{n:,} reports to round {number}, task {task.id[:12]} -> {arguments.output}", kept, str(guarantee)]
+    lines = [
+        f"{counted(n, 'report')} to round {number}, task {task.id[:12]} -> {arguments.output}",
+        kept,
+        str(guarantee),
+    ]
     report(arguments, summary, lines)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from hedgerow.partition.tree import Partition
 from hedgerow.protocol.encoding import FloatArray
 from hedgerow.protocol.task import LocalTask
+from hedgerow.protocol.words import reports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,7 @@ def explain_text(model: Model, level: float = 0.9) -> str:
     task = model.task
     parts = [
         task.title
-        or f"A private tree for {task.target!r} with {task.n_leaves} leaves from {model.n_reports:,} reports.",
+        or f"A private tree for {task.target!r} with {task.n_leaves} leaves from {reports(model.n_reports)}.",
         "",
         f"Guarantee. {model.guarantee}",
         "",

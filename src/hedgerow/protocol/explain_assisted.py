@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.protocol.words import tree_rules
+from hedgerow.protocol.words import reports, tree_rules
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,10 +47,15 @@ def assisted_table(model: AssistedModel) -> list[dict[str, Any]]:
                     "public_share": float(task.shares[t][j]),
                     "estimate": float(found.d[t][j]) if known else None,
                     "estimate_sd": float(np.sqrt(found.V[t][j])) if known else None,
-                    "kept": float(model.leaf_values[t][j]),
+                    "kept": _rounded(float(model.leaf_values[t][j]), task.radius),
                 }
             )
     return rows
+
+
+def _rounded(value: float, radius: float) -> float:
+    """Return 0 for what is lost in any prediction."""
+    return value if abs(value) > 1e-15 * radius else 0.0
 
 
 def explain_assisted(model: AssistedModel) -> str:
@@ -59,7 +64,7 @@ def explain_assisted(model: AssistedModel) -> str:
     shown = sorted(sorted(rows, key=lambda r: -abs(r["kept"]) * r["share"])[:_LONGEST], key=rows.index)
     rest = [] if len(shown) == len(rows) else [f"  ... and {len(rows) - len(shown):,} leaves that correct less"]
     parts = [
-        f"A public model for {task.target!r}, corrected by {model.n_reports:,} reports about {len(task.shares)} trees.",
+        f"A public model for {task.target!r}, corrected by {reports(model.n_reports)} about {len(task.shares)} trees.",
         "",
         f"Guarantee. {model.guarantee}",
         "",
@@ -86,6 +91,8 @@ def verdict(model: AssistedModel) -> str:
     if not model.gate:
         return "The reports carry no evidence against the public model: it predicts alone."
     found, T = model.corrections, len(model.corrections.d)
+    if any(V.max() >= _UNKNOWN for V in found.V):
+        return "Not every tree has a report yet; until then next to nothing is believed."
     mean = sum(float(p @ d) for p, d in zip(found.p, found.d, strict=True)) / T
     sd = sum(float(p**2 @ V) for p, V in zip(found.p, found.V, strict=True)) ** 0.5 / T
     return (

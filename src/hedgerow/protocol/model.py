@@ -17,6 +17,7 @@ from hedgerow.guarantee import Guarantee
 from hedgerow.protocol.encoding import FloatArray
 from hedgerow.protocol.estimates import LeafEstimates, blend
 from hedgerow.protocol.task import LocalTask
+from hedgerow.protocol.words import cell_rules
 
 __all__ = ["FALLBACKS", "ClassModel", "Model", "make_model"]
 
@@ -137,11 +138,10 @@ class Model:
         """Return one row a leaf: conditions, estimated share, mean, interval, public count and mean."""
         low, high = self.leaves.interval(level)
         rows = []
-        for leaf in self.task.partition.iter_leaves():
-            j = leaf.index
+        for j, rule in enumerate(cell_rules(self.task.partition)):
             row = {
                 "leaf": j,
-                "cell": " and ".join(leaf.conditions) or "everything",
+                "cell": rule,
                 "share": float(self.leaves.mass[j]),
                 "share_sd": float(self.leaves.count_sd[j] / max(self.n_reports, 1)),
                 "mean": float(self.leaf_values[j]),
@@ -286,11 +286,10 @@ class ClassModel(Model):
         """Return one row a leaf: conditions, estimated share of holders, class probabilities and intervals."""
         low, high = self._intervals(level)
         rows = []
-        for leaf in self.task.partition.iter_leaves():
-            j = leaf.index
+        for j, rule in enumerate(cell_rules(self.task.partition)):
             row: dict[str, Any] = {
                 "leaf": j,
-                "cell": " and ".join(leaf.conditions) or "everything",
+                "cell": rule,
                 "share": float(self.leaves.mass[j]),
                 "share_sd": float(self.leaves.count_sd[j] / max(self.n_reports, 1)),
                 "starved": bool(self.starved[j]),

@@ -10,6 +10,7 @@ import numpy as np
 
 from hedgerow.errors import HedgerowError
 from hedgerow.protocol.encoding import FloatArray
+from hedgerow.protocol.words import cell_rules
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -154,14 +155,14 @@ def _rows(model: Model, w: Any, z_share: Any, z_mean: Any) -> tuple[LeafShift, .
     mass, mean = model.leaves.mass, model.leaves.mean
     return tuple(
         LeafShift(
-            leaf.index,
-            " and ".join(leaf.conditions) or "everything",
-            float(mass[leaf.index]),
-            float(w[leaf.index]),
-            float(z_share[leaf.index]),
-            float(mean[leaf.index]),
-            float(public.mean[leaf.index]),
-            float(z_mean[leaf.index]),
+            j,
+            rule,
+            float(mass[j]),
+            float(w[j]),
+            float(z_share[j]),
+            float(mean[j]),
+            float(public.mean[j]),
+            float(z_mean[j]),
         )
-        for leaf in model.task.partition.iter_leaves()
+        for j, rule in enumerate(cell_rules(model.task.partition))
     )

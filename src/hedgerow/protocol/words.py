@@ -9,11 +9,20 @@ from hedgerow.bounds import CategoricalFeature, FeatureSpace
 from hedgerow.partition.tree import Partition
 from hedgerow.portable import PortableModel, Trees
 
-__all__ = ["PREDICTION", "cell_rules", "in_words", "tree_rules"]
+__all__ = ["PREDICTION", "cell_rules", "in_words", "reports", "tree_rules"]
 
 PREDICTION = "the public prediction"
 Condition = tuple[str, str, Any]
-"""A feature; one of ``< >= <= >`` with a number, or ``in`` with a tuple of categories."""
+"""A feature; one of ``< >= <= >`` with a number, or ``in`` with two tuples: categories, and all that there are."""
+
+
+def reports(n: int) -> str:
+    """Return a number of reports in words.
+
+    >>> reports(1), reports(2000)
+    ('1 report', '2,000 reports')
+    """
+    return f"{n:,} report" if n == 1 else f"{n:,} reports"
 
 
 def in_words(conditions: Iterable[Condition]) -> str:
@@ -21,20 +30,23 @@ def in_words(conditions: Iterable[Condition]) -> str:
 
     Examples
     --------
-    >>> in_words([("age", ">=", 10.0), ("sex", "in", ("F",)), ("age", ">=", 20.0), ("age", "<", 30.0)])
+    >>> in_words([("age", ">=", 10.0), ("sex", "in", (("F",), ("F", "M"))), ("age", ">=", 20.0), ("age", "<", 30.0)])
     '20 <= age < 30 and sex in {F}'
+    >>> in_words([("heating", "in", (("coal", "gas"), ("coal", "gas", "pump")))])
+    'heating not in {pump}'
     >>> in_words([])
     'everything'
     """
     low: dict[str, tuple[float, str]] = {}
     high: dict[str, tuple[float, str]] = {}
-    listed: dict[str, tuple[str, ...]] = {}
+    listed: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
     names: list[str] = []
     for name, sign, bound in conditions:
         names.append(name)
         if sign == "in":
-            left = listed[name] if name in listed else tuple(bound)
-            listed[name] = tuple(c for c in left if c in bound)
+            some, every = bound
+            before = listed.get(name, (some, every))[0]
+            listed[name] = (tuple(c for c in before if c in some), every)
         elif sign in (">", ">="):
             # At one bound "x > b" says more than "x >= b".
             low[name] = max(low.get(name, (bound, sign)), (bound, sign), key=lambda end: (end[0], end[1] == ">"))
@@ -44,10 +56,16 @@ def in_words(conditions: Iterable[Condition]) -> str:
 
 
 def _one(
-    name: str, low: tuple[float, str] | None, high: tuple[float, str] | None, listed: tuple[str, ...] | None
+    name: str,
+    low: tuple[float, str] | None,
+    high: tuple[float, str] | None,
+    listed: tuple[tuple[str, ...], tuple[str, ...]] | None,
 ) -> str:
     if listed is not None:
-        return f"{name} in {{{', '.join(listed)}}}"
+        some, others = listed[0], [c for c in listed[1] if c not in listed[0]]
+        if len(others) < len(some):  # the shorter list is easier to read
+            return f"{name} not in {{{', '.join(others)}}}"
+        return f"{name} in {{{', '.join(some)}}}"
     if low is not None and high is not None:
         return f"{low[0]:.6g} {'<' if low[1] == '>' else '<='} {name} {high[1]} {high[0]:.6g}"
     bound, sign = low or high or (0.0, "")
@@ -82,7 +100,8 @@ def cell_rules(partition: Partition) -> list[str]:
 def _sides(feature: CategoricalFeature, goes_left: Iterable[bool]) -> tuple[Condition, Condition]:
     chosen = list(zip(feature.categories, goes_left, strict=True))
     left, right = (tuple(c for c, is_left in chosen if is_left is side) for side in (True, False))
-    return (feature.name, "in", left), (feature.name, "in", right)
+    every = feature.categories
+    return (feature.name, "in", (left, every)), (feature.name, "in", (right, every))
 
 
 def tree_rules(trees: Trees, base: PortableModel, space: FeatureSpace) -> list[list[str]]:

@@ -11,6 +11,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.protocol.forecast import Forecast, forecast
 from hedgerow.protocol.model import Model
 from hedgerow.protocol.semi import SemiModel
+from hedgerow.protocol.words import cell_rules
 from hedgerow.service.collection import Collection
 from hedgerow.service.detector import ALPHA, Alarm
 from hedgerow.service.kinds import FirstKind, LabelKind
@@ -160,12 +161,11 @@ def _quoted(name: str) -> str:
 def _semi_rows(model: SemiModel, level: float) -> list[dict[str, Any]]:
     low, high = model.leaves.interval(level)
     rows = []
-    for leaf in model.partition.iter_leaves():
-        j = leaf.index
+    for j, rule in enumerate(cell_rules(model.partition)):
         rows.append(
             {
                 "leaf": j,
-                "cell": " and ".join(leaf.conditions) or "everything",
+                "cell": rule,
                 "share": float(model.leaves.mass[j]),
                 "share_sd": float(model.leaves.count_sd[j] / max(model.n_reports, 1)),
                 "mean": float(model.leaf_values[j]),

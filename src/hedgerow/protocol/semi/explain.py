@@ -6,7 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.protocol.explain import draw_means, gain_lines, leaf_line, split_gains
-from hedgerow.protocol.words import cell_rules
+from hedgerow.protocol.words import cell_rules, reports
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +64,7 @@ def explain_semi(model: SemiModel, level: float = 0.9) -> str:
     private = f": {', '.join(first.private) or 'only the label'}" if first.masks == "policy" else ""
     parts = [
         first.title
-        or f"A private tree for {first.target!r} with {task.n_cells} cells from {model.n_reports:,} reports.",
+        or f"A private tree for {first.target!r} with {task.n_cells} cells from {reports(model.n_reports)}.",
         "",
         f"Guarantee. {model.guarantee}",
         "",
