@@ -171,10 +171,10 @@ def test_nobody_answers_twice(public, base):
     again, _ = pilot_group(1000, 120, SeededRandomness(1))
     assert set(asked) != set(again)
     forest = AssistedForestRegressor(2.0, label_bounds=BOUNDS, base=base, random_state=0).fit(*make(5000, 1), *public)
-    assert forest.pilot_.n_reports == pilot_size("auto", 5000, 2.0) == 150
+    assert forest.pilot_.n_reports == pilot_size("auto", 5000, 2.0) == 250
     assert forest.pilot_.n_reports + forest.aggregate_.n_reports == 5000
     assert forest.guarantee_.epsilon == forest.pilot_task_.guarantee.epsilon == 2.0
-    assert "150 holders" in str(forest.guarantee_) and forest.pilot_.guarantee.simulation
+    assert "250 holders" in str(forest.guarantee_) and forest.pilot_.guarantee.simulation
 
 
 def test_pilot_is_drawn_and_sized_without_records(public, base):
@@ -205,7 +205,7 @@ def test_auto_asks_as_few_as_can_tell():
         many = pilot_size("auto", 10**7, epsilon)
         assert 0.5 / (kappa * math.sqrt(many)) <= 0.05 < 0.5 / (kappa * math.sqrt(many - 1))
         least = math.ceil((0.5 / (0.15 * kappa)) ** 2)
-        enough = math.ceil(least / 0.03 + 1e-9)
+        enough = math.ceil(least / 0.05 + 1e-9)
         assert pilot_size("auto", enough, epsilon) == least and pilot_size("auto", enough - 2, epsilon) == 0
     assert pilot_size("auto", 1000, 0.1) == 0
 

@@ -66,7 +66,7 @@ def test_assisted_models_have_the_pilot_of_the_estimator():
     (alone,) = assisted_models(public, same, [7], pilot=None, **options)
     assert alone == simulate_assisted(task, *same, 7).model()
     first, second = assisted_models(public, same, [7, 8], **options)
-    assert first.n_reports == second.n_reports == 5000 - 150 and first.task == second.task
+    assert first.n_reports == second.n_reports == 5000 - 155 and first.task == second.task
     assert first.task.radius == task.radius
     assert assisted_models(public, wide, [7], **options)[0].task.radius > 3 * task.radius
 

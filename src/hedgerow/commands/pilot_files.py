@@ -33,7 +33,7 @@ def write_pilot(arguments: argparse.Namespace, X: Any, y: Any, n_holders: int, o
         "guarantee": task.guarantee.to_dict(),
     }
     ask = f"ask {n:,} of {n_holders:,} holders, drawn at random, and do not ask them the task after it"
-    nobody = f"3 % of {n_holders:,} holders could not tell at this epsilon: go without a pilot"
+    nobody = f"5 % of {n_holders:,} holders could not tell at this epsilon: go without a pilot"
     report(arguments, summary, [f"{task} -> {arguments.output}", ask if n else nobody, str(task.guarantee)])
     return 0
 

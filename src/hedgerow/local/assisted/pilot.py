@@ -18,18 +18,18 @@ __all__ = ["design_pilot", "pilot_group", "pilot_size"]
 
 IntArray = npt.NDArray[np.int64]
 
-_ENOUGH, _USELESS, _MOST = 0.05, 0.15, 0.03
+_ENOUGH, _USELESS, _MOST = 0.05, 0.15, 0.05
 
 
 def pilot_size(pilot: Any, n_holders: int, epsilon: float) -> int:
     r"""Return how many of the holders to ask.
 
     ``"auto"``: so many that the share of errors in any set of bins is known with a standard error of at most .05,
-    :math:`1/(2 \kappa \sqrt n)`, but at most 3 % of the holders; nobody if the error of 3 % is above .15. A
+    :math:`1/(2 \kappa \sqrt n)`, but at most 5 % of the holders; nobody if the error of 5 % is above .15. A
     number is the share of the holders; None or 0 asks nobody.
 
     >>> [pilot_size("auto", 10_000, epsilon) for epsilon in (0.1, 0.5, 1, 2, 8)]
-    [0, 0, 300, 300, 101]
+    [0, 500, 500, 318, 101]
     >>> [pilot_size(pilot, 300, 1.0) for pilot in ("auto", 0.2, None)]
     [0, 60, 0]
     """

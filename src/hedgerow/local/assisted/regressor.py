@@ -42,7 +42,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
     pilot : "auto", None or float, default="auto"
         Share of the holders, at most .5, who are drawn to say how wrong the public model is *instead* of where: if
         their errors are not like the public ones, the task for the others and the decoding of its reports are made
-        for errors as they are. ``"auto"`` asks as few as can tell, at most 3 %, and nobody if 3 % could not.
+        for errors as they are. ``"auto"`` asks as few as can tell, at most 5 %, and nobody if 5 % could not.
         None asks nobody. Each holder sends one report either way.
     feature_bounds, categorical_features, categories : see :class:`~hedgerow.LPDTRegressor`
     random_state : None, int or Randomness, default=None
