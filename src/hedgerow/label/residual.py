@@ -120,7 +120,8 @@ def learn_residuals(base: Any, regressor: Any, F: FloatArray, noisy: FloatArray)
     from scipy.optimize import nnls
 
     learners = candidates(len(noisy)) if regressor is None else [regressor]
-    if len(noisy) < 10 * _FOLDS:
+    signal = signal_factor(noisy, base.residuals_)
+    if len(noisy) < 10 * _FOLDS or signal == 0:
         return ResidualModel(base, [], np.zeros(0))
     folds = np.random.default_rng(0).permutation(np.arange(len(noisy)) % _FOLDS)
     out = np.zeros((len(noisy), len(learners)))
@@ -129,7 +130,7 @@ def learn_residuals(base: Any, regressor: Any, F: FloatArray, noisy: FloatArray)
         for k, learner in enumerate(learners):
             out[held, k] = clone(learner).fit(F[~held], noisy[~held]).predict(F[held])
     weights = np.minimum(nnls(out, noisy)[0], 1.0)
-    weights *= evidence_factor(noisy**2 - (noisy - out @ weights) ** 2) * signal_factor(noisy, base.residuals_)
+    weights *= signal * evidence_factor(noisy**2 - (noisy - out @ weights) ** 2)
     kept = np.flatnonzero(weights > 0)
     return ResidualModel(base, [clone(learners[k]).fit(F, noisy) for k in kept], weights[kept])
 
