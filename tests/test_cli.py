@@ -113,3 +113,27 @@ def test_interrupt_is_exit_code_130(capsys, monkeypatch):
 
     monkeypatch.setattr(registry.Auditable, "exact", interrupted)
     assert run(capsys, "audit")[0] == 130
+
+
+def test_a_record_may_follow_the_options(monkeypatch):
+    from hedgerow.commands import join
+
+    seen = []
+    monkeypatch.setattr(join, "run", lambda arguments: seen.append((arguments.url, arguments.values)) or 0)
+    for words in (["age=41", "hours=2", "--yes"], ["--yes", "age=41", "hours=2"], ["age=41", "--yes", "hours=2"]):
+        assert cli.main(["join", "https://town.example/join/x", *words]) == 0
+    assert seen == [("https://town.example/join/x", ["age=41", "hours=2"])] * 3
+
+
+@pytest.mark.parametrize("words", [["--yes", "age"], ["--yes", "--colour=red"], ["--yes", "age=41", "more"]])
+def test_what_is_no_record_does_not(capsys, words):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["join", "https://town.example/join/x", *words])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.startswith("hedgerow join: unrecognized arguments: ")
+
+
+def test_other_commands_take_no_record(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["explain", "model.json", "--json", "age=41"])
+    assert "hedgerow explain: unrecognized arguments: age=41" in capsys.readouterr().err

@@ -58,7 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    arguments = build_parser().parse_args(argv)
+    arguments = _parse(argv)
     try:
         code = int(arguments.run(arguments))
         sys.stdout.flush()
@@ -74,6 +74,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         name = f"{error.filename}: " if error.filename is not None else ""
         return _fail(arguments.command, f"{name}{error.strerror or error}")
+
+
+def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse; a record's NAME=VALUE may also follow the options, which argparse by itself does not take."""
+    parser = build_parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if rest and getattr(arguments, "values", None) is not None and all(_is_value(word) for word in rest):
+        arguments.values = [*arguments.values, *rest]
+    elif rest:
+        prog = f"{parser.prog} {arguments.command}"
+        parser.exit(2, f"{prog}: unrecognized arguments: {' '.join(rest)} (see '{prog} --help')\n")
+    return arguments
+
+
+def _is_value(word: str) -> bool:
+    return "=" in word and not word.startswith("-")
 
 
 def _fail(command: str, message: str) -> int:
