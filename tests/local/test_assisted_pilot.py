@@ -165,6 +165,15 @@ def test_under_four_times_the_spread_the_radius_grows_and_the_error_falls(public
     assert cover[None] < 0.6 and 0.8 < cover["auto"] < 0.995  # intervals see the spread, too
 
 
+def test_small_leaves_are_not_trusted_where_errors_are_larger(public, base):
+    task, res = design_pilot(*public, **options(base, 8.0)), base.residuals_
+    leaves = {}
+    for scale in (0.5, 1.0, 3.0):
+        found = design_assisted(*public, n_holders=10**6, pilot=ideal(task, scale * res), **options(base, 8.0))
+        leaves[scale] = max(found.trees.n_leaves)
+    assert leaves == {0.5: 64, 1.0: 64, 3.0: 32}
+
+
 def test_nobody_answers_twice(public, base):
     asked, others = pilot_group(1000, 120, SeededRandomness(0))
     assert len(asked) == 120 and sorted([*asked, *others]) == list(range(1000))
