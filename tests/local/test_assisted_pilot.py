@@ -104,6 +104,7 @@ def test_errors_fall_into_bins_as_published(public, base):
     g = np.clip(base.predict(X), *BOUNDS)
     expected = (y - g)[:, None] >= np.array(task.edges)
     assert (assist_many(task, X, y).payloads[:, 0] == expected.sum(axis=1)).all()
+    assert task.bins(task.edges).tolist() == list(range(1, len(task.edges) + 1))  # on an edge: the bin above it
     assert (assist_many(task, X, np.full(500, 1e9)).payloads[:, 0] == len(task.edges)).all()  # clipped, not dropped
     spread = np.sqrt(np.mean(base.residuals_**2))
     assert np.array(task.edges[len(task.edges) // 2 :]) / spread == pytest.approx(np.array(pilot_multiples(math.inf)))
@@ -137,6 +138,18 @@ def test_scale_and_place_of_errors_are_found(public, base, epsilon, scale, place
     assert check.apply(res) == pytest.approx(check.place + check.scale * res)
     same = check_pilot(ideal(task, res, n=100_000), res)
     assert not same.differs and same.apply(res) is res
+
+
+def test_statistic_is_chi_square_where_nothing_differs(public, base):
+    """Over 400 pairs of public samples and pilots: the mean within 6 standard errors of the degrees of freedom."""
+    task, rng, found = design_pilot(*public, **options(base)), np.random.default_rng(0), []
+    dof, spread = len(task.edges), task.edges[-1] / 2
+    for seed in range(400):
+        res, private = rng.normal(0, spread, 400), rng.normal(0, spread, 600)
+        sent = task.encoding.randomize(task.bins(private), seed)
+        totals = PilotTotals(task, 600, tuple(task.encoding.sums(sent).tolist()), True)
+        found.append(check_pilot(totals, res).statistic)
+    assert abs(np.mean(found) - dof) < 6 * math.sqrt(2 * dof / 400)
 
 
 def test_threshold_is_the_999_per_mille_quantile_of_chi_square():
