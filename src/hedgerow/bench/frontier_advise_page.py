@@ -68,8 +68,9 @@ def _head(cells: Cells) -> list[str]:
         f"two are within {WITHIN:.0%}. A single split is harder: the error of a model on 50 or 150 records, and the",
         "test error on 100 or 300, have a sampling error of that size themselves. Both counts are given.",
         "",
-        f"Test errors of {', '.join(DESIGN)} were looked at when the constants of the guide were set. The other sets",
-        "were kept out of that, but forecasts of an earlier version for them had been printed on this page before.",
+        f"Constants of the guide were set on {', '.join(DESIGN)}, whose test errors were looked at, and on generated",
+        "data. The other sets were kept out of that; but forecasts of two earlier versions for them had been printed",
+        "on this page, and the form of the learning curve was changed after their misses were known (see the notes).",
         "",
     ]
 
