@@ -282,7 +282,7 @@ def test_foreign_and_broken_reports_are_refused(public, epsilon):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d | {"version": 2}, "version"),
+        (lambda d: d | {"version": 1}, "version"),
         (lambda d: d | {"more": 1}, "unknown fields"),
         (lambda d: d | {"format": "x"}, "not an assisted task"),
         (lambda d: d | {"epsilon": 50.0}, "does not match its id"),
@@ -291,6 +291,9 @@ def test_foreign_and_broken_reports_are_refused(public, epsilon):
         (lambda d: d | {"parameter": 1.5}, "parameter"),
         (lambda d: d | {"trees": d["base"]}, "trees"),
         (lambda d: d | {"busy": [0.5]}, "busy"),
+        (lambda d: d | {"reference": ""}, "reference"),
+        (lambda d: d | {"reference": "/" * 32}, "reference"),
+        (lambda d: d | {"reference": "?"}, "malformed"),
         (lambda d: d | {"residuals": d["residuals"] | {"inside": 0.0}}, "residuals"),
         (lambda d: d | {"label_bounds": [0, 1, 2]}, "malformed"),
     ],

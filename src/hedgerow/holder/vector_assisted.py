@@ -139,7 +139,8 @@ def make_task(
     source = SeededRandomness(seed)
     base, trees = _base(kinds, source), _trees(leaves, len(_CUTS), source, shares=True)
     return AssistedTask(
-        epsilon, _BOUNDS, _SPACE, base, trees, radius, randomizer, parameter, _RESIDUALS, (1.0,) * sum(leaves), "rent"
+        epsilon, _BOUNDS, _SPACE, base, trees, radius, randomizer, parameter, _RESIDUALS, (1.0,) * sum(leaves),
+        np.zeros((1, len(leaves))), "rent",
     )  # fmt: skip
 
 

@@ -115,7 +115,10 @@ class PortableModel:
 
     def predict(self, Z: npt.ArrayLike) -> FloatArray:
         """Return the prediction for each encoded record."""
-        D = self.design(Z)
+        return self.predict_design(self.design(Z))
+
+    def predict_design(self, D: FloatArray) -> FloatArray:
+        """Return the prediction for each row of a design matrix."""
         out = np.full(len(D), self.intercept)
         for part in self.parts:
             out += part.predict(D)

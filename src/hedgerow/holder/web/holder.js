@@ -41,7 +41,7 @@ async function sha256(text) {
 export async function readTask(text) {
   const content = JSON.parse(text);
   const kind = KINDS[content.format];
-  require(kind && content.version === 1, "this page does not know this kind of task; use the command line");
+  require(kind && content.version === (kind === "assisted" ? 2 : 1), "this page does not know this kind of task; use the command line");
   const digest = await sha256(text);
   const first = kind === "semi-second" ? content.first : content;
   const features = (kind === "local" ? content.partition.space : first.space ?? { features: [] }).features;

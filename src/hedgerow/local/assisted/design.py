@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
 from hedgerow.errors import HedgerowError
+from hedgerow.local.assisted.reference import reference_rows
 from hedgerow.local.public_model import PublicModel
 from hedgerow.local.public_model.convert import portable_parts
 from hedgerow.mechanisms.base import check_epsilon, check_positive
@@ -100,17 +101,18 @@ def design_assisted(
     >>> options = dict(epsilon=2.0, label_bounds=(-3, 5), base=Ridge())
     >>> for n in (100, 10_000, 1_000_000):
     ...     print(max(design_assisted(X, y, n_holders=n, **options).trees.n_leaves))
-    2
+    3
     8
-    64
+    48
     """
     epsilon, bounds = check_epsilon(epsilon), check_label_bounds(label_bounds)
     check_positive(n_trees, name="n_trees")
     model = public_model(base, random_state, schema, X_public, y_public)
-    assert model.portable_ is not None
+    portable = model.portable_
+    assert portable is not None
     Z, seen, honest = public_errors(model, X_public, y_public, bounds)
     residuals = seen if pilot is None else _as_in_pilot(pilot, model, Z, bounds, seen)
-    F = np.column_stack([model.portable_.design(Z), honest])
+    F = np.column_stack([portable.design(Z), honest])
     S2, best, least = float(np.mean(residuals**2)), None, np.inf
     # Larger errors make for larger corrections, and whatever is wrong about the shares of small leaves multiplies them.
     most = _LEAVES_IF_WIDER if float(np.mean(seen**2)) < S2 else max(SIZES)
@@ -121,11 +123,12 @@ def design_assisted(
             least, best = error, (trees, choice)
     assert best is not None
     trees, choice = best
+    rows = reference_rows(F, lambda D: np.clip(portable.predict_design(D), *bounds), random_state)
     levels = build_joint(choice.randomizer, choice.parameter, epsilon, 1).n_levels
     return AssistedTask(
-        epsilon, bounds, model.space_, model.portable_, trees, choice.radius, choice.randomizer, choice.parameter,
+        epsilon, bounds, model.space_, portable, trees, choice.radius, choice.randomizer, choice.parameter,
         Residuals.summarise(residuals, choice.radius, levels), _busy(trees, F, residuals / choice.radius, levels),
-        target,
+        trees.apply(rows), target,
     )  # fmt: skip
 
 
@@ -199,4 +202,6 @@ def design_without_public(
     base = PortableModel(d, np.arange(d), np.full(d, -1), low + radius, ())
     tree = Trees(np.array([1]), np.array([-1]), np.array([]), np.array([1.0]))
     residuals = Residuals.summarise(np.linspace(-radius, radius, 101), radius * (1 + 1e-9), 2)
-    return AssistedTask(epsilon, (low, high), space, base, tree, radius, "subset", 1, residuals, (1.0,), target)
+    return AssistedTask(
+        epsilon, (low, high), space, base, tree, radius, "subset", 1, residuals, (1.0,), np.zeros((1, 1)), target
+    )

@@ -16,7 +16,7 @@ __all__ = ["SIZES", "Choice", "candidates", "choose_randomizer"]
 FloatArray = npt.NDArray[np.float64]
 
 RADII = (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
-SIZES = (1, 2, 4, 8, 16, 32, 64)
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 
 
 @dataclass(frozen=True)

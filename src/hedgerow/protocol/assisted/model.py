@@ -15,7 +15,8 @@ import numpy.typing as npt
 from hedgerow.bounds import check_fields, read_list, read_whole
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.protocol.assisted.shrink import _FOREST, Corrections, Posterior, estimate, posterior
+from hedgerow.protocol.assisted.pool import Pooled, overlaps, pool
+from hedgerow.protocol.assisted.shrink import Corrections, estimate, posterior
 from hedgerow.protocol.assisted.task import AssistedTask
 
 __all__ = ["AssistedModel"]
@@ -28,11 +29,12 @@ GATE = 0.9
 
 @dataclass(frozen=True)
 class AssistedModel:
-    r"""Public model plus shrunken corrections: ``clip(g(x) + s0 d0 + s mean_t (d_t,leaf(x) - d0))``.
+    r"""Public model plus corrections as far as they are believed: ``clip(g(x) + s0 d0 + sum_t u_t,leaf(x))``.
 
-    ``d0`` is the correction over all records, known far better than those of leaves. The factors are posterior means
-    under priors that put weight on "nothing to correct"; where that has at least 90 % of the posterior, the
-    factor is 0, and with both at 0 the model is the public model itself (:attr:`gate` is then closed).
+    ``d0`` is the correction over all records, known far better than those of leaves; ``u`` pools the differences from
+    it over all trees (:func:`~hedgerow.protocol.assisted.pool.pool`). Both are posterior means under priors that put
+    weight on "nothing to correct"; where that has at least 90 % of the posterior, nothing is added, and if it has for
+    both the model is the public model itself (:attr:`gate` is then closed).
 
     Attributes
     ----------
@@ -77,19 +79,20 @@ class AssistedModel:
         return mean, sum(float(p**2 @ V) for p, V in zip(c.p, c.V, strict=True)) / T**2
 
     @cached_property
-    def _believed(self) -> tuple[Posterior, Posterior]:
-        """Posteriors for the overall correction, and for those of leaves around it."""
-        (d0, V0), c, S2 = self.overall, self.corrections, self.task.residuals.mean_square
-        whole = posterior(np.array([d0]), np.array([V0]), S2)
-        return whole, posterior(np.concatenate(c.d) - d0, np.concatenate(c.V), S2)
+    def pooled(self) -> Pooled:
+        """What leaves add to the overall correction, before the gate."""
+        c, task = self.corrections, self.task
+        d, V = np.concatenate(c.d) - self.overall[0], np.concatenate(c.V)
+        return pool(d, V, *overlaps(task.reference, task.trees.n_leaves), task.residuals.mean_square, len(c.d))
 
     @cached_property
     def factors(self) -> tuple[float, float]:
-        """Shares of the overall correction and of those of leaves that are kept."""
-        whole, leaves = self._believed
-        kept = float(whole.factor(self.overall[1])[0]) if whole.nothing < GATE else 0.0
-        several = max(self.task.trees.n_leaves) > 1 and leaves.nothing < GATE
-        return kept, float(leaves.factor(self.corrections.noise, _FOREST)[0]) if several else 0.0
+        """Share of the overall correction, and of the degrees of freedom of leaves, that is kept."""
+        (d0, V0), S2 = self.overall, self.task.residuals.mean_square
+        whole = posterior(np.array([d0]), np.array([V0]), S2)
+        kept = float(whole.factor(V0)[0]) if whole.nothing < GATE else 0.0
+        several = max(self.task.trees.n_leaves) > 1 and self.pooled.nothing < GATE
+        return kept, self.pooled.kept if several else 0.0
 
     @property
     def gate(self) -> bool:
@@ -100,12 +103,13 @@ class AssistedModel:
     def leaf_values(self) -> tuple[FloatArray, ...]:
         """The correction that each leaf of each tree contributes to the mean over trees.
 
-        Where reports contradict the public leaf shares, corrections are cut to what a mean of clipped residuals can
-        attain: leaves that are far more common among holders than thought would be corrected many times over.
+        Differences from the overall correction are cut to what a mean of clipped residuals can attain: leaves that are
+        far more common among holders than among public records would be corrected many times over.
         """
         (d0, _), (s0, s), (low, high) = self.overall, self.factors, self._attainable
-        values = (s0 * d0 + s * (d - d0) for d in self.corrections.d)
-        return tuple(np.clip(v, low, high) if self.corrections.shift > 0 else v for v in values)
+        u = self.pooled.u * len(self.corrections.d) if s > 0 else np.zeros(len(self.pooled.u))
+        values = s0 * d0 + np.clip(u, low, high)
+        return tuple(np.split(values, np.cumsum(self.task.trees.n_leaves)[:-1]))
 
     @property
     def _attainable(self) -> tuple[float, float]:
@@ -138,8 +142,10 @@ class AssistedModel:
         f, _ = self._predict(self.task.space.encode(X))
         res, (s0, s) = self.task.residuals, self.factors
         ends = np.interp([(1 - level) / 2, (1 + level) / 2], np.linspace(0, 1, 101), res.quantiles)
-        # What is left of the noise of an estimate kept by the share s: s times its variance.
-        left = (s0 * self.overall[1] + s * self.corrections.noise) ** 0.5 * NormalDist().inv_cdf((1 + level) / 2)
+        # What is left of the noise of an estimate kept by the share s0: s0 times its variance.
+        left = (s0 * self.overall[1] + (self.pooled.left if s > 0 else 0.0)) ** 0.5 * NormalDist().inv_cdf(
+            (1 + level) / 2
+        )
         spread = np.hypot(ends - res.mean, left) * np.sign(ends - res.mean)
         low, high = (np.clip(f + e, *self.task.label_bounds) for e in spread)
         return low, high

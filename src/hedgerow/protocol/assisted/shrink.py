@@ -19,7 +19,6 @@ FloatArray = npt.NDArray[np.float64]
 
 _SPIKE = 0.3
 _GRID = np.logspace(-3, 1, 17)
-_FOREST = 1.5
 _SHIFTED = 2.0
 _LEAST = 0.25
 
@@ -35,11 +34,6 @@ class Corrections:
     V: list[FloatArray]
     p: list[FloatArray]
     shift: float = 0.0
-
-    @property
-    def noise(self) -> float:
-        """Variance of the noise of the forest's average correction at a random record."""
-        return sum(float(p @ V) for p, V in zip(self.p, self.V, strict=True)) / len(self.d) ** 2
 
 
 def private_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray, FloatArray]]:
@@ -129,9 +123,9 @@ class Posterior:
         """The weight of "there is nothing to correct"."""
         return float(self.weights[0])
 
-    def factor(self, noise: npt.ArrayLike, gain: float = 1.0) -> FloatArray:
+    def factor(self, noise: npt.ArrayLike) -> FloatArray:
         """Return the share of an estimate to keep, ``E[t2/(t2 + noise)]``."""
-        signal = gain * self.grid[:, None]
+        signal = self.grid[:, None]
         kept = signal / np.maximum(signal + np.atleast_1d(np.asarray(noise, dtype=np.float64)), 1e-300)
         return np.asarray(self.weights @ kept)
 

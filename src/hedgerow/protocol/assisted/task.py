@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -33,7 +34,7 @@ __all__ = ["AssistedTask"]
 
 FloatArray = npt.NDArray[np.float64]
 
-_FORMAT, _VERSION = "hedgerow/assisted-task", 1
+_FORMAT, _VERSION = "hedgerow/assisted-task", 2
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class AssistedTask(Published):
     busy : tuple of float
         For every leaf, tree by tree: public share of its records whose residual rounds to another level than 0 (1 for
         ``"subset"``, which has no level 0).
+    reference : array of shape (rows, trees)
+        Leaves of rows like the public ones; the curator needs it to know which leaves overlap, holders do not.
     """
 
     epsilon: float
@@ -75,6 +78,7 @@ class AssistedTask(Published):
     parameter: int
     residuals: Residuals
     busy: tuple[float, ...]
+    reference: npt.NDArray[np.integer]
     target: str = "y"
 
     def __post_init__(self) -> None:
@@ -93,6 +97,10 @@ class AssistedTask(Published):
             raise FormatError("the leaves of each tree of this task must have public shares that add up to 1.")
         if len(self.busy) != len(self.trees.value) or not all(0 < b <= 1 for b in self.busy):
             raise FormatError("'busy' must be a share above 0 for each leaf of this task.")
+        object.__setattr__(self, "reference", np.asarray(self.reference).astype(_leaf_type(self.trees)))
+        fits = self.reference.ndim == 2 and self.reference.shape[1] == len(self.trees.sizes) and len(self.reference)
+        if not fits or (self.reference >= np.array(self.trees.n_leaves)).any():
+            raise FormatError("'reference' must name a leaf of each tree of this task, in one row or more.")
         _ = self.encoding  # refuses what cannot be reported now rather than on the devices
 
     @cached_property
@@ -117,7 +125,9 @@ class AssistedTask(Published):
 
     def place(self, Z: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.int64]]:
         """Return the public prediction of encoded records, and their leaf in every tree."""
-        g = np.clip(self.base.predict(Z), *self.label_bounds)
+        low, high = self.label_bounds
+        # A model whose parts overflow must not keep anybody from answering: that would tell on the record.
+        g = np.clip(np.nan_to_num(self.base.predict(Z), nan=low), low, high)
         return g, self.trees.apply(np.column_stack([self.base.design(Z), g]))
 
     @property
@@ -143,6 +153,7 @@ class AssistedTask(Published):
             "parameter": self.parameter,
             "residuals": self.residuals.to_dict(),
             "busy": list(self.busy),
+            "reference": base64.b64encode(self.reference.tobytes()).decode(),
         }
 
     def __eq__(self, other: object) -> bool:
@@ -175,11 +186,13 @@ class AssistedTask(Published):
         trees = PortableModel.from_dict(data["trees"]).parts
         if len(trees) != 1 or not isinstance(trees[0], Trees):
             raise FormatError("'trees' of this task are not trees.")
+        raw = base64.b64decode(read_text(data, "reference", what), validate=True)
         return cls(
             epsilon, (low, high), FeatureSpace.from_dict(data["space"]), PortableModel.from_dict(data["base"]),
             trees[0], read_number(data, "radius", what), read_text(data, "randomizer", what),
             read_whole(data, "parameter", what), Residuals.from_dict(data["residuals"]),
-            read_numbers(data, "busy", what), read_text(data, "target", what),
+            read_numbers(data, "busy", what), np.frombuffer(raw, _leaf_type(trees[0])).reshape(-1, len(trees[0].sizes)),
+            read_text(data, "target", what),
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -187,3 +200,8 @@ class AssistedTask(Published):
             f"AssistedTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, {len(self.shares)} trees of up to "
             f"{max(self.trees.n_leaves)} leaves, {self.encoding.joint[0].name}, radius={self.radius:.3g}, {self.base})"
         )
+
+
+def _leaf_type(trees: Trees) -> np.dtype[Any]:
+    """How the number of a leaf is written: in one byte or two."""
+    return np.dtype("u1" if max(trees.n_leaves) <= 256 else "<u2")

@@ -1,0 +1,54 @@
+"""Rows like the public ones, to know which leaves of different trees overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.local.public_model.kernel_ridge import squared_distances
+
+__all__ = ["N_REFERENCE", "reference_rows"]
+
+FloatArray = npt.NDArray[np.float64]
+
+N_REFERENCE = 1500
+_NEIGHBOURS = 5
+_FEW_VALUES = 12
+
+
+def reference_rows(F: FloatArray, predict: Callable[[FloatArray], FloatArray], seed: int) -> FloatArray:
+    """Return rows (design, public prediction): public ones, or points between near public ones if these are few.
+
+    A few hundred public records leave most pairs of leaves empty. A new row lies between a public row and one of its
+    five nearest, in each column of at most twelve values at one of the two; the public model predicts for it.
+
+    Parameters
+    ----------
+    F : array of shape (n_public, n_columns + 1)
+        Design of the public records, and the public prediction as the last column.
+    predict : function of designs
+        The public model.
+
+    Examples
+    --------
+    >>> F = np.array([[0.0, 0.0], [1.0, 1.0], [5.0, 5.0]])
+    >>> rows = reference_rows(F, lambda D: D[:, 0], 0)
+    >>> rows.shape, bool((rows[:, 0] == rows[:, 1]).all()), float(rows.min()), float(rows.max())
+    ((1500, 2), True, 0.0, 5.0)
+    """
+    rng, n = np.random.default_rng(seed), len(F)
+    if n >= N_REFERENCE:
+        return F[rng.choice(n, N_REFERENCE, replace=False)]
+    D = F[:, :-1]
+    spread = D.std(axis=0)
+    U = (D - D.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    near = np.argsort(squared_distances(U, U), axis=1)[:, 1 : 1 + _NEIGHBOURS]
+    own = np.arange(N_REFERENCE) % n
+    other = near[own, rng.integers(near.shape[1], size=N_REFERENCE)] if n > 1 else own
+    few = np.array([len(np.unique(column)) <= _FEW_VALUES for column in D.T], dtype=bool)
+    between = D[own] + rng.random((N_REFERENCE, 1)) * (D[other] - D[own])
+    either = np.where(rng.random((N_REFERENCE, D.shape[1])) < 0.5, D[own], D[other])
+    new = np.where(few, either, between)
+    return np.column_stack([new, predict(new)])
