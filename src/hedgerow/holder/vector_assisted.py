@@ -140,7 +140,7 @@ def make_task(
     base, trees = _base(kinds, source), _trees(leaves, len(_CUTS), source, shares=True)
     return AssistedTask(
         epsilon, _BOUNDS, _SPACE, base, trees, radius, randomizer, parameter, _RESIDUALS, (1.0,) * sum(leaves),
-        np.zeros((1, len(leaves))), "rent",
+        np.zeros((1, len(leaves)), int), "rent",
     )  # fmt: skip
 
 

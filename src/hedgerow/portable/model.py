@@ -117,6 +117,18 @@ class PortableModel:
         """Return the prediction for each encoded record."""
         return self.predict_design(self.design(Z))
 
+    def predict_within(self, Z: npt.ArrayLike, bounds: tuple[float, float]) -> FloatArray:
+        """Return predictions cut to the bounds, the lower one where large parts cancel to nothing.
+
+        A model that overflows for some records must not keep their holders from answering: that would tell on them.
+
+        >>> model = PortableModel(1, [0], [-1], 0.0, (Linear([1e308]), Linear([-1e308])))
+        >>> with np.errstate(all="ignore"):
+        ...     model.predict_within(np.array([[0.0], [10.0]]), (-1.0, 1.0)).tolist()
+        [0.0, -1.0]
+        """
+        return np.clip(np.nan_to_num(self.predict(Z), nan=bounds[0]), *bounds)
+
     def predict_design(self, D: FloatArray) -> FloatArray:
         """Return the prediction for each row of a design matrix."""
         out = np.full(len(D), self.intercept)

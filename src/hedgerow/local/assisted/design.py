@@ -203,5 +203,5 @@ def design_without_public(
     tree = Trees(np.array([1]), np.array([-1]), np.array([]), np.array([1.0]))
     residuals = Residuals.summarise(np.linspace(-radius, radius, 101), radius * (1 + 1e-9), 2)
     return AssistedTask(
-        epsilon, (low, high), space, base, tree, radius, "subset", 1, residuals, (1.0,), np.zeros((1, 1)), target
+        epsilon, (low, high), space, base, tree, radius, "subset", 1, residuals, (1.0,), np.zeros((1, 1), int), target
     )

@@ -155,7 +155,7 @@ class PilotTask(Published):
 
     def payloads(self, Z: npt.ArrayLike, y: FloatArray, source: Randomness) -> ByteRows:
         """Return one message a row for holders of encoded records and clipped labels."""
-        return self.encoding.randomize(self.bins(y - np.clip(self.base.predict(Z), *self.label_bounds)), source)
+        return self.encoding.randomize(self.bins(y - self.base.predict_within(Z, self.label_bounds)), source)
 
     def bins(self, errors: npt.ArrayLike) -> IntArray:
         """Return the bin of each error."""

@@ -1,0 +1,110 @@
+"""Corrections pooled over trees, against the same posterior by brute force."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from hedgerow import FeatureSpace
+from hedgerow.local.assisted import design_assisted
+from hedgerow.local.assisted.reference import N_REFERENCE, reference_rows
+from hedgerow.portable import Linear, PortableModel
+from hedgerow.protocol.assisted import assist_many, simulate_assisted
+from hedgerow.protocol.assisted.pool import GRID, SLAB, SPIKE, overlaps, pool
+
+
+def made(seed, leaves=(3, 4, 2), rows=50):
+    rng = np.random.default_rng(seed)
+    reference = np.column_stack([rng.integers(k, size=rows) for k in leaves])
+    return reference, rng.normal(size=sum(leaves)), rng.uniform(0.05, 0.5, sum(leaves))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_posterior_is_that_of_the_dense_model(seed):
+    reference, z, V = made(seed)
+    M, G = overlaps(reference, (3, 4, 2))
+    got = pool(z, V, M, G, 2.0, 3)
+    fits, means, spreads = [], [], []
+    for t2 in np.concatenate([[0.0], 2.0 * GRID]) / 3:
+        C = t2 * M @ M.T + np.diag(V)
+        fits.append(-0.5 * (np.linalg.slogdet(C)[1] + z @ np.linalg.solve(C, z)))
+        gain = t2 * M.T @ np.linalg.inv(C)
+        means.append(gain @ z)
+        spreads.append(np.trace((t2 * np.eye(9) - gain @ M * t2) @ G))
+    weights = np.concatenate([[SPIKE], (1 - SPIKE) * SLAB]) * np.exp(np.array(fits) - max(fits))
+    weights /= weights.sum()
+    assert got.nothing == pytest.approx(weights[0])
+    np.testing.assert_allclose(got.u, weights @ np.array(means), rtol=1e-9, atol=1e-12)
+    assert got.left == pytest.approx(weights @ spreads)
+    assert 0 < got.kept < 1
+
+
+def test_overlaps_are_shares_of_rows():
+    reference, _, _ = made(1)
+    M, G = overlaps(reference, (3, 4, 2))
+    start = (0, 3, 7)
+    for t, s in ((0, 1), (2, 0), (1, 1)):
+        for j in range((3, 4, 2)[t]):
+            rows = reference[reference[:, t] == j]
+            share = np.bincount(rows[:, s], minlength=(3, 4, 2)[s]) / len(rows)
+            np.testing.assert_allclose(M[start[t] + j, start[s] : start[s] + (3, 4, 2)[s]], share)
+    assert G.trace() == pytest.approx(3)
+    alone, _ = overlaps(np.zeros((1, 2), int), (2, 2))
+    assert alone[1].tolist() == [0, 1, 0, 0]  # nobody is known to be there
+
+
+def test_pooling_separates_what_trees_share():
+    """Two trees that overlap each see the other's effect; averages would give either half of it."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(2, size=(4000, 2))
+    reference = np.column_stack([a[:, 0], np.where(rng.random(4000) < 0.8, a[:, 0], a[:, 1])])
+    truth = np.array([0.7, -0.7, 0.0, 0.0])
+    M, G = overlaps(reference, (2, 2))
+    u = pool(M @ truth, np.full(4, 1e-4), M, G, 1.0, 2).u
+    for row in reference[:50]:
+        assert abs(u[row[0]] + u[2 + row[1]] - truth[row[0]]) < 0.05
+        average = ((M @ truth)[row[0]] + (M @ truth)[2 + row[1]]) / 2
+        assert row[0] == row[1] or abs(average - truth[row[0]]) > 0.3
+
+
+def test_reference_rows_lie_between_public_ones():
+    rng = np.random.default_rng(0)
+    D = np.column_stack([rng.random(60), rng.integers(3, size=60)])
+    F = np.column_stack([D, D.sum(axis=1)])
+    rows = reference_rows(F, lambda A: A.sum(axis=1), 1)
+    assert len(rows) == N_REFERENCE and set(rows[:, 1]) <= {0.0, 1.0, 2.0}
+    assert len(np.unique(rows[:, 0])) > 1000 and D[:, 0].min() <= rows[:, 0].min() <= rows[:, 0].max() <= D[:, 0].max()
+    np.testing.assert_array_equal(rows[:, 2], rows[:, :2].sum(axis=1))
+    many = np.column_stack([rng.random((2000, 2)), np.zeros(2000)])
+    kept = reference_rows(many, lambda A: A[:, 0], 1)
+    assert len(kept) == N_REFERENCE == len(np.unique(kept[:, 0])) and set(kept[:, 0]) <= set(many[:, 0])
+    assert reference_rows(np.zeros((1, 2)), lambda A: A[:, 0], 0).shape == (N_REFERENCE, 2)
+
+
+def test_noise_alone_is_not_believed():
+    """Holders whom the public model fits: at 30 seeds the noise of 500 reports at epsilon 1 moves little."""
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 2))
+    y = X[:, 0] + rng.normal(0, 0.2, 300)
+    task = design_assisted(X, y, epsilon=1.0, label_bounds=(-1, 2), n_holders=500, base=Ridge(1e-6), random_state=0)
+    Z = rng.random((500, 2))
+    labels = Z[:, 0] + rng.normal(0, 0.2, 500)
+    moved = []
+    for seed in range(30):
+        model = simulate_assisted(task, Z, labels, seed).model()
+        moved.append(np.mean((model.predict(Z) - model.predict_public(Z)) ** 2))
+    assert np.mean(moved) < 0.1 * task.residuals.mean_square
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 6.0])
+def test_a_public_model_that_overflows_keeps_nobody_from_answering(epsilon):
+    rng = np.random.default_rng(0)
+    X = rng.random((100, 1))
+    task = design_assisted(X, X[:, 0], epsilon=epsilon, label_bounds=(0, 1), n_holders=5000, base=Ridge())
+    wild = PortableModel(1, [0], [-1], 0.0, (Linear([1e308]), Linear([-1e308])))
+    space = FeatureSpace.from_bounds((0, 20), ["x"])
+    task = replace(task, base=wild, space=space)
+    with np.errstate(all="ignore"):
+        reports = assist_many(task, np.array([[0.5], [20.0]]), [0.5, 0.5], 0)
+    assert len(reports) == 2
