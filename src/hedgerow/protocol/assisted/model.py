@@ -91,7 +91,8 @@ class AssistedModel:
         (d0, V0), S2 = self.overall, self.task.residuals.mean_square
         whole = posterior(np.array([d0]), np.array([V0]), S2)
         kept = float(whole.factor(V0)[0]) if whole.nothing < GATE else 0.0
-        several = max(self.task.trees.n_leaves) > 1 and self.pooled.nothing < GATE
+        answered = all(n > 0 for n, _, _ in self.task.encoding.split(np.array(self.sums)))
+        several = max(self.task.trees.n_leaves) > 1 and answered and self.pooled.nothing < GATE
         return kept, self.pooled.kept if several else 0.0
 
     @property

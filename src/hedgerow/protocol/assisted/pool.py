@@ -24,8 +24,8 @@ FloatArray = npt.NDArray[np.float64]
 SPIKE = 0.3
 GRID = np.logspace(-3, 1, 17)
 SLAB = 1 / (1 + GRID / 0.03) / np.sum(1 / (1 + GRID / 0.03))
-"""The prior of tau^2 in units of the public mean squared error: most public models miss less than a thirtieth of it that
-leaves could tell, but more is possible. The 0.03 was set on ABA, AIR, CON and RED, and on data with nothing to correct.
+"""The prior of tau^2 in units of the public mean squared error: for few public models can leaves tell more than a
+thirtieth of it. The 0.03 was set on ABA, AIR, CON and RED, and on data with nothing to correct.
 """
 
 
