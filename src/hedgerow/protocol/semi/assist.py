@@ -81,7 +81,7 @@ class Assist:
 
     def predict(self, Z: npt.ArrayLike) -> FloatArray:
         """Return the public prediction of encoded records, within the label bounds."""
-        return np.clip(self.base.predict(Z), *self.label_bounds)
+        return self.base.predict_within(Z, self.label_bounds)
 
     def errors(self, Z: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
         """Return what holders report instead of their label (the grid clips it to the radius)."""
