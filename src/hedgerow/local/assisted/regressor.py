@@ -39,11 +39,12 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         The public model: the stack of :class:`~hedgerow.PublicModel`, the same in at most 200 kB, or your own.
     n_trees : int, default=8
         Trees; a holder answers about one of them.
-    pilot : "auto", None or float, default="auto"
+    pilot : None, "auto" or float, default=None
         Share of the holders, at most .5, who are drawn to say how wrong the public model is *instead* of where: if
         their errors are not like the public ones, the task for the others and the decoding of its reports are made
         for errors as they are. ``"auto"`` asks as few as can tell, at most 5 %, and nobody if 5 % could not.
-        None asks nobody. Each holder sends one report either way.
+        None asks nobody. Each holder sends one report either way. It helps where labels differ and records do not;
+        where records crowd elsewhere than public ones, the estimator does better without.
     feature_bounds, categorical_features, categories : see :class:`~hedgerow.LPDTRegressor`
     random_state : None, int or Randomness, default=None
         None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
@@ -86,7 +87,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         label_bounds: Any = None,
         base: Any = "auto",
         n_trees: int = 8,
-        pilot: Any = "auto",
+        pilot: Any = None,
         feature_bounds: Any = None,
         categorical_features: Any = None,
         categories: Any = None,
