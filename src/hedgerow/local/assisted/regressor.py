@@ -43,8 +43,9 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         Share of the holders, at most .5, who are drawn to say how wrong the public model is *instead* of where: if
         their errors are not like the public ones, the task for the others and the decoding of its reports are made
         for errors as they are. ``"auto"`` asks as few as can tell, at most 5 %, and nobody if 5 % could not.
-        None asks nobody. Each holder sends one report either way. It helps where labels differ and records do not;
-        where records crowd elsewhere than public ones, the estimator does better without.
+        None asks nobody. Each holder sends one report either way. It makes intervals fit the spread of private
+        labels, and helps predictions where their level differs or they spread less; where records crowd elsewhere
+        than public ones, or at a large epsilon where labels spread more, predictions are better without.
     feature_bounds, categorical_features, categories : see :class:`~hedgerow.LPDTRegressor`
     random_state : None, int or Randomness, default=None
         None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
