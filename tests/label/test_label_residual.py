@@ -119,6 +119,11 @@ def test_few_reports_are_distrusted_by_their_signal_to_noise():
     assert signal_factor(noisy, [0.0, 0.0]) == 0.0  # a public model without error is left alone
 
 
+def test_many_reports_get_a_forest_as_well():
+    few, many = ([type(m).__name__ for m in residual.candidates(n)] for n in (10_000, 10_001))
+    assert many == [*few, "ExtraTreesRegressor"]
+
+
 def test_any_fitted_model_with_residuals_serves(base):
     class Mine:
         residuals_ = np.array([-1.0, 0.5, 1.0])

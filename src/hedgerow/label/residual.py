@@ -25,6 +25,7 @@ FloatArray = npt.NDArray[np.float64]
 _FOLDS = 3
 _CAUTION = 1.0
 """``c`` of the factor ``max(0, 1 - c/z**2)``."""
+_MANY = 10_000
 _WORTH = 0.25
 """What a correction is expected to be worth, as a share of the public model's squared error."""
 
@@ -93,8 +94,11 @@ def inputs(base: Any, X: Any) -> tuple[FloatArray, FloatArray]:
 
 
 def candidates(n: int) -> list[Any]:
-    """Return learners of different smoothness; noise is large, so that leaves are too."""
-    from sklearn.ensemble import HistGradientBoostingRegressor
+    """Return learners of different smoothness; noise is large, so that leaves are too.
+
+    With many reports there is a forest of random splits as well, whose trees average noise that boosting picks up.
+    """
+    from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
     from sklearn.linear_model import RidgeCV
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -106,7 +110,10 @@ def candidates(n: int) -> list[Any]:
         )
         for iterations, leaves, share in ((80, 8, 50), (150, 31, 300))
     ]  # fmt: skip
-    return [*trees, make_pipeline(StandardScaler(), RidgeCV(np.logspace(0, 6, 13)))]
+    learners = [*trees, make_pipeline(StandardScaler(), RidgeCV(np.logspace(0, 6, 13)))]
+    if n > _MANY:
+        learners.append(ExtraTreesRegressor(60, min_samples_leaf=n // 100, max_features=0.5, random_state=0))
+    return learners
 
 
 def learn_residuals(base: Any, regressor: Any, F: FloatArray, noisy: FloatArray) -> ResidualModel:
