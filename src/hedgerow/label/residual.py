@@ -174,6 +174,10 @@ def signal_factor(noisy: FloatArray, residuals: npt.ArrayLike) -> float:
     of the public model's squared error, lowers the posterior mean by variance over prior mean: by this factor. Nothing
     is corrected with fewer than ``16 v/S^2`` reports: about 350 at epsilon 0.5, 30 at epsilon 2.
 
+    Chosen on ABA, AIR, CON, RED and twelve generated sets with 200 to 400 holders (64 runs at epsilon 0.5, 32 each at 1
+    and 2). Mean error over the public model's at these, and the worst run: 1.000/.984/.938 and 1.117/1.042/1.000 by
+    evidence alone with c = 2, as it was before; 1.000/.976/.928 and 1.003/1.000/1.000 with this factor and c = 1.
+
     Examples
     --------
     >>> residuals = np.array([-1.0, 1.0])
