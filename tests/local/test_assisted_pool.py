@@ -11,7 +11,7 @@ from hedgerow.local.assisted import design_assisted
 from hedgerow.local.assisted.reference import N_REFERENCE, reference_rows
 from hedgerow.portable import Linear, PortableModel
 from hedgerow.protocol.assisted import assist_many, simulate_assisted
-from hedgerow.protocol.assisted.pool import GRID, SLAB, SPIKE, overlaps, pool
+from hedgerow.protocol.assisted.pool import GRID, SLAB, SPIKE, overlaps, pool, rake
 
 
 def made(seed, leaves=(3, 4, 2), rows=50):
@@ -52,6 +52,21 @@ def test_overlaps_are_shares_of_rows():
     assert G.trace() == pytest.approx(3)
     alone, _ = overlaps(np.zeros((1, 2), int), (2, 2))
     assert alone[1].tolist() == [0, 1, 0, 0]  # nobody is known to be there
+
+
+def test_raked_rows_have_the_shares_of_holders():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(3, size=900), rng.integers(4, size=900)])
+    truth = rng.uniform(0.2, 3, 900)
+    truth /= truth.sum()
+    share = np.concatenate([np.bincount(c, truth, k) for c, k in zip(rows.T, (3, 4), strict=True)])
+    weights = rake(rows, (3, 4), share)
+    M, G = overlaps(rows, (3, 4), weights)
+    np.testing.assert_allclose(np.diag(G), share, atol=1e-9)
+    assert M[:3, 3:].sum(axis=1) == pytest.approx(np.ones(3)) and weights.sum() == pytest.approx(1)
+    inside = rows[:, 0] == 1
+    expected = np.bincount(rows[inside, 1], weights[inside], 4) / weights[inside].sum()
+    np.testing.assert_allclose(M[1, 3:], expected)
 
 
 def test_pooling_separates_what_trees_share():

@@ -63,7 +63,7 @@ def test_assisted_models_have_the_pilot_of_the_estimator():
     options = {"epsilon": 4.0, "label_bounds": (-30.0, 30.0), "base": base, "random_state": 0}
     same, wide = (X[200:], noise[200:]), (X[200:], 5 * noise[200:])
     task = design_assisted(*public, n_holders=5000, **options)
-    (alone,) = assisted_models(public, same, [7], **options)
+    (alone,) = assisted_models(public, same, [7], pilot=None, **options)
     assert alone == simulate_assisted(task, *same, 7).model()
     first, second = assisted_models(public, same, [7, 8], pilot="auto", **options)
     assert first.n_reports == second.n_reports == 5000 - 155 and first.task == second.task

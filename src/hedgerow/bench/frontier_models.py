@@ -59,7 +59,7 @@ def _digest(X: Any, y: Any, seed: int, categories: Any = None) -> str:
 
 
 def assisted_models(
-    public: tuple[Any, Any], private: tuple[Any, Any], seeds: list[int], *, pilot: Any = None, **options: Any
+    public: tuple[Any, Any], private: tuple[Any, Any], seeds: list[int], *, pilot: Any = "auto", **options: Any
 ) -> list[AssistedModel]:
     """Return the assisted forest for each seed of the holders' noise, as ``AssistedForestRegressor`` would make it.
 

@@ -39,13 +39,11 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         The public model: the stack of :class:`~hedgerow.PublicModel`, the same in at most 200 kB, or your own.
     n_trees : int, default=8
         Trees; a holder answers about one of them.
-    pilot : None, "auto" or float, default=None
+    pilot : "auto", None or float, default="auto"
         Share of the holders, at most .5, who are drawn to say how wrong the public model is *instead* of where: if
         their errors are not like the public ones, the task for the others and the decoding of its reports are made
         for errors as they are. ``"auto"`` asks as few as can tell, at most 5 %, and nobody if 5 % could not.
-        None asks nobody. Each holder sends one report either way. It makes intervals fit the spread of private
-        labels, and helps predictions where their level differs or they spread less; where records crowd elsewhere
-        than public ones, or at a large epsilon where labels spread more, predictions are better without.
+        None asks nobody. Each holder sends one report either way.
     feature_bounds, categorical_features, categories : see :class:`~hedgerow.LPDTRegressor`
     random_state : None, int or Randomness, default=None
         None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
@@ -88,7 +86,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         label_bounds: Any = None,
         base: Any = "auto",
         n_trees: int = 8,
-        pilot: Any = None,
+        pilot: Any = "auto",
         feature_bounds: Any = None,
         categorical_features: Any = None,
         categories: Any = None,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hedgerow.bounds import check_fields, read_list, read_whole
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.protocol.assisted.pool import Pooled, overlaps, pool
+from hedgerow.protocol.assisted.pool import Pooled, overlaps, pool, rake
 from hedgerow.protocol.assisted.shrink import Corrections, estimate, posterior
 from hedgerow.protocol.assisted.task import AssistedTask
 
@@ -82,8 +82,10 @@ class AssistedModel:
     def pooled(self) -> Pooled:
         """What leaves add to the overall correction, before the gate."""
         c, task = self.corrections, self.task
+        rows, leaves = task.reference, task.trees.n_leaves
+        M, G = overlaps(rows, leaves, rake(rows, leaves, np.concatenate(c.p)))
         d, V = np.concatenate(c.d) - self.overall[0], np.concatenate(c.V)
-        return pool(d, V, *overlaps(task.reference, task.trees.n_leaves), task.residuals.mean_square, len(c.d))
+        return pool(d, V, M, G, task.residuals.mean_square, len(c.d))
 
     @cached_property
     def factors(self) -> tuple[float, float]:
@@ -136,7 +138,8 @@ class AssistedModel:
         """Return ``(low, high)`` for the *label* of each record.
 
         Quantiles of public out-of-fold residuals, widened by the noise that is left in the correction, and cut to the
-        label bounds. It covers labels of records like the public ones; a shift in the spread of labels is not seen.
+        label bounds. Where a pilot contradicted the public residuals, they are as the pilot found them; without a pilot
+        a shift in the spread of labels is not seen.
         """
         if not 0 < level < 1:
             raise HedgerowError(f"The 'level' parameter must be between 0 and 1. Got {level!r} instead.")

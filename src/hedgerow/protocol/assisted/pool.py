@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Pooled", "overlaps", "pool"]
+__all__ = ["Pooled", "overlaps", "pool", "rake"]
 
 FloatArray = npt.NDArray[np.float64]
 
+SWEEPS = 50
 SPIKE = 0.3
 GRID = np.logspace(-3, 1, 17)
 SLAB = 1 / (1 + GRID / 0.03) / np.sum(1 / (1 + GRID / 0.03))
@@ -51,10 +52,12 @@ class Pooled:
     left: float
 
 
-def overlaps(reference: npt.NDArray[np.integer], leaves: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+def overlaps(
+    reference: npt.NDArray[np.integer], leaves: tuple[int, ...], weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Return ``(M, G)``: shares of each leaf's rows by leaf, and the mean of ``a a'`` over rows, a their indicators.
 
-    A leaf without rows overlaps with itself alone.
+    A leaf without rows overlaps with itself alone. Weights of rows add up to 1; without them all rows weigh the same.
 
     Examples
     --------
@@ -62,16 +65,41 @@ def overlaps(reference: npt.NDArray[np.integer], leaves: tuple[int, ...]) -> tup
     >>> M.tolist()[0], M.tolist()[3]
     ([1.0, 0.0, 0.5, 0.5], [0.3333333333333333, 0.6666666666666666, 0.0, 1.0])
     """
-    starts = np.cumsum((0, *leaves[:-1]))
     a = np.zeros((len(reference), sum(leaves)))
-    for column, start in zip(reference.T, starts, strict=True):
-        a[np.arange(len(reference)), start + column.astype(np.int64)] = 1.0
-    G = a.T @ a / len(reference)
+    a[np.arange(len(reference))[:, None], _places(reference, leaves)] = 1.0
+    G = a.T @ a / len(reference) if weights is None else (a.T * weights) @ a
     share = np.diag(G).copy()
     empty = share == 0
     M = G / np.where(empty, 1.0, share)[:, None]
     M[empty, empty] = 1.0
     return M, G
+
+
+def _places(reference: npt.NDArray[np.integer], leaves: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Return the leaves of rows, counted through all trees."""
+    return np.cumsum((0, *leaves[:-1])) + reference.astype(np.int64)
+
+
+def rake(reference: npt.NDArray[np.integer], leaves: tuple[int, ...], shares: FloatArray) -> FloatArray:
+    """Return weights of rows whose leaves have these shares, as nearly as may be in all trees at once.
+
+    Raking (iterative proportional fitting), all trees at a time: holders may crowd in other leaves than public records,
+    and then other leaves overlap.
+
+    Examples
+    --------
+    >>> rows = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> rake(rows, (2, 2), np.array([0.8, 0.2, 0.5, 0.5])).round(3).tolist()
+    [0.4, 0.4, 0.1, 0.1]
+    """
+    places = _places(reference, leaves)
+    weights = np.full(len(reference), 1 / len(reference))
+    for _ in range(SWEEPS):
+        now = np.bincount(places.ravel(), np.repeat(weights, places.shape[1]), len(shares))
+        factor = np.log(np.maximum(shares, 1e-12) / np.where(now > 0, now, 1.0))
+        weights *= np.exp(factor[places].mean(axis=1))
+        weights /= weights.sum()
+    return weights
 
 
 def pool(z: FloatArray, V: FloatArray, M: FloatArray, G: FloatArray, scale: float, n_trees: int) -> Pooled:

@@ -59,7 +59,7 @@ def private_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray,
 def mixed_shares(task: AssistedTask, sums: IntArray) -> list[FloatArray]:
     r"""Return leaf shares: a precision-weighted mix of public shares and what the reports say.
 
-    A public share has variance ``p (1-p)/n_public + shift * p**2``; the shift, 0 unless the reports contradict the
+    A public share has variance ``(1/n_public + shift) p (1-p)``; the shift, 0 unless the reports contradict the
     public shares by more than two standard deviations in all, is what brings the weighted squared differences to their
     expectation.
     """
@@ -67,7 +67,7 @@ def mixed_shares(task: AssistedTask, sums: IntArray) -> list[FloatArray]:
     shift = _shift(task, private, public)
     out = []
     for (share, variance), p in zip(private, public, strict=True):
-        prior = p * (1 - p) / max(task.residuals.n_public, 1) + shift * p**2
+        prior = p * (1 - p) * (1 / max(task.residuals.n_public, 1) + shift)
         weight = np.where(np.isfinite(variance), prior / (prior + variance + 1e-300), 0.0)
         mixed = np.maximum(p + weight * (np.where(weight > 0, share, p) - p), _LEAST * p)
         out.append(mixed / mixed.sum())
@@ -80,7 +80,7 @@ def _shift(task: AssistedTask, private: list[tuple[FloatArray, FloatArray]], pub
         known = np.isfinite(variance)
         expected = (variance + p * (1 - p) / max(task.residuals.n_public, 1))[known]
         z += ((share - p)[known] ** 2 / expected).tolist()
-        scale += (p[known] ** 2 / expected).tolist()
+        scale += ((p * (1 - p))[known] / expected).tolist()
     if not z:
         return 0.0
     excess = np.sum(np.array(z) - 1)
