@@ -31,7 +31,7 @@ __all__ = ["design_assisted", "design_without_public"]
 FloatArray = npt.NDArray[np.float64]
 
 _LEAVES_IF_WIDER = 16
-"""Most leaves where a pilot finds larger errors than public ones; chosen on wines and taxi trips, as in the shift studies."""
+"""Most leaves where a pilot finds larger errors than public ones; chosen on wines and taxi trips that shift."""
 
 
 def grow_forest(F: FloatArray, target: FloatArray, K: int, n_trees: int, seed: int) -> Trees:
