@@ -14,9 +14,9 @@ def fake(public, factor):
 
 
 def test_page_states_means_harm_and_which_sets_were_kept_out():
-    results = [(("CON", 0, 2), fake(4.0, 0.9)), (("WHI", 0, 2), fake(1.0, 1.02)), (("RED->WHI", 0, 2), fake(0.7, 0.9))]
+    results = [(("CON", 0, 2), fake(4.0, 0.9)), (("AQU", 0, 2), fake(1.0, 1.02)), (("RED->WHI", 0, 2), fake(0.7, 0.9))]
     text = page(results, frontier.DESIGN, frontier.EPSILONS)
-    assert "| CON (design) | 1 | 4 | 100 | 0.900 |" in text and "| WHI | 1 | 1 | 100 | 1.020 |" in text
+    assert "| CON (design) | 1 | 4 | 100 | 0.900 |" in text and "| AQU | 1 | 1 | 100 | 1.020 |" in text
     assert "12 of 12" in text and "0 of 12" in text
     assert f"**{np.sqrt(0.9 * 1.02):.3f}**" in text and "geometric mean, kept out | | | | **1.020**" in text.replace(
         "  ", " "

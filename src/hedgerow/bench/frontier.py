@@ -29,7 +29,7 @@ from hedgerow.label import LabelPrivateRegressor
 __all__ = ["DATASETS", "DESIGN", "EPSILONS", "label_split", "main", "one_split", "shift_split"]
 
 DATASETS = ("ABA", "AIR", "AQU", "CCP", "CON", "CPU", "FIS", "HOU", "MUS", "RED", "WHI", "CAL")
-DESIGN = ("ABA", "AIR", "CCP", "CON", "RED")
+DESIGN = ("ABA", "AIR", "CCP", "CON", "RED", "WHI")
 """Sets on which constants were set; the others were kept out of all decisions."""
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0)
 LABEL_SETS = ("CAL", "GAS", "MET")
