@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from typing import Any
@@ -17,13 +18,14 @@ and hands out models. Without a database URL it keeps a file hedgerow.db here.
 First run 'hedgerow serve init', which prints a curator's token once. Or set
 HEDGEROW_CURATOR_TOKEN. The service speaks HTTP; put a proxy with TLS in front.
 
-  hedgerow serve [--port 8000] [--database URL]
+  hedgerow serve [--port 8000] [--database URL] [--remember HOURS]
   hedgerow serve init                make the database, print a curator's token
   hedgerow serve backup FILE         a consistent copy, while the service runs
   hedgerow serve restore FILE        into an empty database, of either kind
 """
 _ACTIONS = ("run", "init", "backup", "restore")
 DEFAULT = "sqlite:///hedgerow.db"
+_WEEK = 168.0
 
 
 def register(subparsers: Any) -> None:
@@ -40,8 +42,32 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: 8000)")
     parser.add_argument("--key", metavar="FILE", help="the curator's signing key, PEM (default: in the database)")
+    parser.add_argument(
+        "--remember",
+        type=_hours,
+        default=_WEEK,
+        metavar="HOURS",
+        help="how long after a task was closed a report sent again is still known; 0: forget at once (default: 168)",
+    )
     parser.add_argument("--no-storage", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
+
+
+def _hours(text: str) -> float:
+    """Read a duration.
+
+    >>> _hours("0"), _hours("1.5")
+    (0.0, 1.5)
+    """
+    try:
+        hours = float(text)
+    except ValueError:
+        hours = math.nan
+    if not 0 <= hours * 3600 < math.inf:
+        raise argparse.ArgumentTypeError(
+            f"expected a number of hours of at least 0, such as 24; 0 forgets at once. Got {text!r} instead."
+        )
+    return hours
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,7 +91,8 @@ def _serve(arguments: argparse.Namespace) -> int:
     from hedgerow.service.settings import Settings
 
     key = load_key(arguments.key) if arguments.key else None
-    app = create_app(arguments.database, key=key, settings=Settings(storage=not arguments.no_storage))
+    settings = Settings(remember_seconds=3600 * arguments.remember, storage=not arguments.no_storage)
+    app = create_app(arguments.database, key=key, settings=settings)
     url = f"http://{arguments.host}:{arguments.port}"
     print(f"hedgerow serve: listening on {url}, database {app.state.service.database.url!r}", file=sys.stderr)
     # No access log: it would hold addresses. No Server header: nobody needs it.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+from hedgerow.errors import HedgerowError
 
 __all__ = ["Settings"]
 
@@ -24,8 +27,9 @@ class Settings:
     aggregate_seconds : float
         Rhythm of aggregation.
     remember_seconds : float
-        How long after a task was closed the digests of its reports' ids are kept, so that a device whose receipt was
-        lost learns that its report counted; a week by default.
+        How long after a task was closed the digests of its reports' ids and of its upload tokens are kept, so that a
+        device whose receipt was lost learns that its report counted; a week by default, 0 forgets at the next turn of
+        aggregation.
     log_seconds : float
         How often the log sums up uploads; seldom, so that a line does not tell when one person's report came.
     storage : bool
@@ -42,3 +46,10 @@ class Settings:
     remember_seconds: float = 7 * 86_400.0
     log_seconds: float = 900.0
     storage: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.remember_seconds < math.inf:
+            raise HedgerowError(
+                "The 'remember_seconds' setting must be a finite number of at least 0 (0 forgets at once). "
+                f"Got {self.remember_seconds!r} instead."
+            )
