@@ -1,6 +1,7 @@
 """Every kind of task, from publication to result, equal to the library's own way."""
 
 import csv
+import html
 import io
 import json
 
@@ -13,6 +14,7 @@ from hedgerow.protocol.aggregate import Aggregate
 from hedgerow.protocol.label import LabelReports, LabelTask
 from hedgerow.protocol.report import Reports
 from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask, answer, begin
+from hedgerow.service.forgery_assisted import AssistedForgery, PilotForgery
 
 
 def failures(receipt):
@@ -54,6 +56,12 @@ def test_classes(inside, holders):
     assert set(table["leaves"][0]["classes"]) == {"a", "b", "c"} and table["forecasts"] == []
 
 
+def page_of(service, task):
+    """The dashboard's page of a task, as it reads."""
+    assert service.client.post("/dashboard/sign-in", data={"token": "curator"}).status_code == 200
+    return html.unescape(service.client.get(f"/dashboard/tasks/{task.id}").text)
+
+
 def test_assisted_tasks(inside):
     from sklearn.tree import DecisionTreeRegressor
 
@@ -70,7 +78,11 @@ def test_assisted_tasks(inside):
     assert service.send(task, reports).json()["accepted"] == 200
     service.service.aggregator.turn()
     assert service.get(task, "model").text == AssistedAggregate(task).add(reports).model().to_json()
-    assert service.get(task, "leaves").json()["code"] == "not-available"
+    refused = service.get(task, "leaves").json()
+    assert refused["code"] == "not-available" and "An assisted model has many trees" in refused["detail"]
+    status, page = service.status(task)["forgery"], page_of(service, task)
+    assert status["label_sum"] > task.radius and status["statement"] in page
+    assert AssistedForgery(task).now(AssistedAggregate(task).add(reports).model()) in page
 
 
 def test_pilots_of_assisted_tasks(inside):
@@ -89,7 +101,10 @@ def test_pilots_of_assisted_tasks(inside):
     service.service.aggregator.turn()
     totals = PilotTotals.from_json(service.get(task, "model").text)
     assert totals == PilotAggregate(task).add(reports).model() and totals.n_reports == 200
-    assert service.get(task, "leaves").json()["code"] == "not-available"
+    refused = service.get(task, "leaves").json()
+    assert refused["code"] == "not-available" and "pilot has no leaves" in refused["detail"]
+    status, page = service.status(task)["forgery"], page_of(service, task)
+    assert status["count"] > 1 and status["statement"] in page and PilotForgery(task).now(totals) in page
 
 
 def label_task():

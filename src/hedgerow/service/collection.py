@@ -8,7 +8,7 @@ from typing import Any
 
 from hedgerow.protocol.announcement import Announcement
 from hedgerow.service.detector import Detector, detector_for
-from hedgerow.service.forgery import Forgery, forgery_of
+from hedgerow.service.forgery import AnyForgery, forgery_of
 from hedgerow.service.kinds import Kind, kind_of
 
 __all__ = ["Collection"]
@@ -64,7 +64,7 @@ class Collection:
         return detector_for(self.task)
 
     @cached_property
-    def forgery(self) -> Forgery | None:
+    def forgery(self) -> AnyForgery | None:
         """What one forged report can do."""
         return forgery_of(self.task)
 

@@ -8,19 +8,23 @@ largest change over all of them. The mean is ``N/D``, whose change by (dN, dD) i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import LabelGrid
+from hedgerow.protocol.assisted.pilot import PilotTask
+from hedgerow.protocol.assisted.task import AssistedTask
 from hedgerow.protocol.encoding import Moments
 from hedgerow.protocol.semi import CellTask
 from hedgerow.protocol.task import LocalTask
+from hedgerow.service.forgery_assisted import AssistedForgery, PilotForgery
 
-__all__ = ["Forgery", "forgery_of"]
+__all__ = ["AnyForgery", "Forgery", "forgery_of"]
 
 FloatArray = npt.NDArray[np.float64]
+AnyForgery = Union["Forgery", AssistedForgery, PilotForgery]
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,10 @@ class Forgery:
         ratio = np.divide(N, D, out=np.full(D.shape, self.grid.n_steps / 2), where=D > 0)
         return np.asarray(np.clip(ratio, 0.0, self.grid.n_steps))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-ready content."""
+        return {"count": self.count, "label_sum": self.label_sum, "statement": str(self)}
+
     def __str__(self) -> str:
         return (
             f"One forged report can change the estimated number of holders of a leaf by at most {self.count:.3g} "
@@ -71,8 +79,12 @@ class Forgery:
         )
 
 
-def forgery_of(task: Any) -> Forgery | None:
-    """Return the bounds of a task; None where a report is one row of a data set, or corrects a public model."""
+def forgery_of(task: Any) -> AnyForgery | None:
+    """Return the bounds of a task; None where a report is one row of a data set."""
+    if isinstance(task, AssistedTask):
+        return AssistedForgery(task)
+    if isinstance(task, PilotTask):
+        return PilotForgery(task)
     if isinstance(task, LocalTask):
         return Forgery(task.grid, *task.encoding.extremes())
     return _from_second(task) if isinstance(task, CellTask) else None

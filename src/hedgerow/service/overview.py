@@ -8,12 +8,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from hedgerow.errors import HedgerowError
+from hedgerow.protocol.assisted.pilot_totals import PilotTotals
 from hedgerow.protocol.forecast import Forecast, forecast
 from hedgerow.protocol.model import Model
 from hedgerow.protocol.semi import SemiModel
 from hedgerow.protocol.words import cell_rules
 from hedgerow.service.collection import Collection
 from hedgerow.service.detector import ALPHA, Alarm
+from hedgerow.service.forgery import Forgery
 from hedgerow.service.kinds import FirstKind, LabelKind
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import partials, refusals, tasks, uploads
@@ -96,9 +98,9 @@ class Overview:
         elif isinstance(model, SemiModel):
             rows = _semi_rows(model, level)
         else:
-            raise Problem("not-available", "An assisted model has many trees and no single table of leaves.")
+            raise Problem("not-available", _no_table(model))
         forgery = self.collection.forgery
-        if forgery is not None:
+        if isinstance(forgery, Forgery):
             for row, shift in zip(rows, forgery.mean_shift(model.leaves.moments).tolist(), strict=True):
                 row["forged_mean_shift"] = shift
                 row["forged_count"] = forgery.count
@@ -129,9 +131,7 @@ class Overview:
             "accepted": self.accepted,
             "aggregated": self.aggregated,
             "refused": dict(sorted(self.refused.items())),
-            "forgery": None
-            if forgery is None
-            else {"count": forgery.count, "label_sum": forgery.label_sum, "statement": str(forgery)},
+            "forgery": None if forgery is None else forgery.to_dict(),
             "manipulation": {
                 "watched": len(self.collection.detector.events),
                 "false_alarm_rate": ALPHA,
@@ -152,6 +152,12 @@ class Overview:
                 raise Problem("no-reports", "The first round has no report yet.")
             return "application/vnd.hedgerow.reports+bin; version=1", kind.reports(rows, simulation).to_bytes()
         raise Problem("not-available", "Reports of this task are added up and scrubbed; see /model.")
+
+
+def _no_table(model: Any) -> str:
+    if isinstance(model, PilotTotals):
+        return "A pilot has no leaves: it tells the shares of errors of a public model by bin; see /model."
+    return "An assisted model has many trees and no single table of leaves."
 
 
 def _quoted(name: str) -> str:

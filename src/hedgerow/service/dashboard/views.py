@@ -13,6 +13,7 @@ from hedgerow.protocol.shift import ShiftReport
 from hedgerow.service.collection import Collection
 from hedgerow.service.dashboard.pictures import Node, nest, strip
 from hedgerow.service.detector import ALPHA, Alarm
+from hedgerow.service.forgery_assisted import AssistedForgery, PilotForgery
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import CODES, REPORT_CODES, Problem
 
@@ -126,7 +127,7 @@ def detail(seen: Overview) -> TaskView:
     return TaskView(
         **_common(seen),
         refused=tuple((_reason(code), n) for code, n in seen.refused.most_common()),
-        manipulation=tuple(_manipulation(seen.collection, seen.alarms, seen.aggregated)),
+        manipulation=tuple(_manipulation(seen.collection, seen.alarms, seen.aggregated, model)),
         forecasts=_forecasts(seen, model),
         shift=shift,
         tree=_tree(seen, model),
@@ -144,10 +145,12 @@ def _reason(code: str) -> str:
     return CODES[code][1] if code in CODES else REPORT_CODES.get(code, code).capitalize()
 
 
-def _manipulation(collection: Collection, alarms: list[Alarm], n: int) -> list[Line]:
-    lines = []
-    if collection.forgery is not None:
-        lines.append(Line(str(collection.forgery)))
+def _manipulation(collection: Collection, alarms: list[Alarm], n: int, model: Any = None) -> list[Line]:
+    lines, forgery = [], collection.forgery
+    if forgery is not None:
+        lines.append(Line(str(forgery)))
+    if model is not None and isinstance(forgery, AssistedForgery | PilotForgery):
+        lines.append(Line(forgery.now(model)))
     if not collection.detector.events:
         return lines
     for alarm in alarms[:5]:

@@ -1,0 +1,172 @@
+r"""The most that one forged report can do to the corrections of a public model, or to the pilot before them.
+
+A report to tree t adds integer scores, at most ``top`` at one leaf and ``most`` in all (``size`` for subsets, ``top``
+for levels), and decoding divides by ``kappa top``. With ``n`` the reports of tree t, ``g = radius/inside`` and
+``m_j = score_j/(kappa top n)``, one further report moves
+
+.. math:: |\Delta d_j| \le \frac{g}{p_j (n + 1)} \Big(\frac{1}{\kappa} + |m_j|\Big), \qquad
+          |\Delta d_0| \le \frac{g}{T (n + 1)} \Big(\frac{most}{\kappa\, top} + \Big|\sum_j m_j\Big|\Big)
+
+with equality for some report. The first is at given leaf shares ``p``; the second is exact, because shares cancel in
+the sum. How far corrections are then believed is decided afterwards, and may turn with one report like any threshold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.mechanisms.joint import JointMechanism, SignedSubset
+from hedgerow.protocol.assisted.model import AssistedModel
+from hedgerow.protocol.assisted.pilot import PilotTask
+from hedgerow.protocol.assisted.pilot_totals import PilotTotals
+from hedgerow.protocol.assisted.task import AssistedTask
+
+__all__ = ["AssistedForgery", "PilotForgery"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AssistedForgery:
+    """What one forged report can do to the corrections of a public model.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from hedgerow.local.assisted import design_assisted
+    >>> X = np.random.default_rng(0).random((100, 1)); y = X[:, 0] ** 2
+    >>> task = design_assisted(X, y, epsilon=2.0, n_holders=1000, label_bounds=(0, 1), base=Ridge())
+    >>> forgery = AssistedForgery(task)
+    >>> forgery.label_sum > task.radius  # more than one honest holder
+    True
+    """
+
+    task: AssistedTask
+
+    @property
+    def _gain(self) -> float:
+        return self.task.radius / self.task.residuals.inside
+
+    @property
+    def count(self) -> float:
+        """The most by which the number of holders of a leaf changes, by reports alone (0: they do not tell)."""
+        most, at = 0.0, 0
+        for joint in self.task.encoding.joint:
+            busy = np.array(self.task.busy[at : at + joint.n_leaves])
+            at += joint.n_leaves
+            own, other = _naming(joint, busy)
+            if joint.n_leaves > 1 and (own > 1e-12).any():
+                most = max(most, max(1 - other, other) / float(own[own > 1e-12].min()))
+        return most
+
+    @property
+    def label_sum(self) -> float:
+        """The most by which the sum of public errors over a leaf's holders changes, ``g/kappa``, in label units."""
+        return self._gain * max(1 / float(joint.kappa) for joint in self.task.encoding.joint)
+
+    @property
+    def whole_sum(self) -> float:
+        """The most by which their sum over all leaves of a tree changes, ``g most/(kappa top)``, in label units."""
+        joints = self.task.encoding.joint
+        return self._gain * max(_most(joint) / (float(joint.kappa) * joint.top) for joint in joints)
+
+    def leaf_shift(self, model: AssistedModel) -> list[FloatArray]:
+        """Return, tree by tree, the most by which one further report moves a leaf's correction, at its leaf shares."""
+        parts = zip(self.task.encoding.joint, self._split(model), model.corrections.p, strict=True)
+        return [self._moved(j, n, score.astype(np.float64), float(j.top), p) for j, (n, score, _), p in parts]
+
+    def overall_shift(self, model: AssistedModel) -> float:
+        """Return the most by which one further report moves the correction over all holders."""
+        one, T = np.ones(1), len(self.task.encoding.joint)
+        parts = zip(self.task.encoding.joint, self._split(model), strict=True)
+        return max(
+            float(self._moved(j, n, np.array([score.sum()], dtype=np.float64), float(_most(j)), one)[0]) / T
+            for j, (n, score, _) in parts
+        )
+
+    def _split(self, model: AssistedModel) -> list[Any]:
+        return self.task.encoding.split(np.array(model.sums, dtype=np.int64))
+
+    def _moved(self, joint: JointMechanism, n: int, score: FloatArray, most: float, p: FloatArray) -> FloatArray:
+        # The change of a correction is linear in the score of the report, so one of both ends is the worst.
+        res, unit = self.task.residuals, float(joint.kappa) * joint.top
+
+        def correction(total: FloatArray, count: int) -> FloatArray:
+            return (total / (unit * count * p) - res.clipped_mean) * self._gain + res.mean
+
+        now = correction(score, n) if n else np.zeros(len(score))
+        ends = [np.abs(correction(score + end, n + 1) - now) for end in (-most, most)]
+        return np.maximum(*ends)
+
+    def now(self, model: AssistedModel) -> str:
+        """Say what one further report could do to this model."""
+        widest = max(float(moved.max()) for moved in self.leaf_shift(model))
+        return (
+            f"After {model.n_reports:,} reports, one forged report more moves the error that reports suggest over all "
+            f"holders by at most {self.overall_shift(model):.3g}, and at the leaf shares now in use that of a leaf by "
+            f"at most {widest:.3g}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-ready content."""
+        numbers = {"count": self.count, "label_sum": self.label_sum, "whole_sum": self.whole_sum}
+        return {**numbers, "statement": str(self)}
+
+    def __str__(self) -> str:
+        return (
+            f"One forged report can change the sum of the public model's errors over the holders of a leaf by at most "
+            f"{self.label_sum:.3g}, over all holders of a tree by at most {self.whole_sum:.3g}, and the number of "
+            f"holders of a leaf that reports suggest by at most {self.count:.3g}."
+        )
+
+
+@dataclass(frozen=True)
+class PilotForgery:
+    """What one forged report can do to a pilot: a share moves by ``max(s, 1 - s)/(kappa (n + 1))``, s of n sent it."""
+
+    task: PilotTask
+
+    @property
+    def count(self) -> float:
+        """The most by which the estimated number of holders in a bin changes, ``max(q, 1 - q)/kappa``."""
+        q = float(self.task.encoding.response.q)
+        return max(q, 1 - q) / self.task.encoding.kappa
+
+    def share_shift(self, totals: PilotTotals) -> FloatArray:
+        """Return, for each bin, the most by which one further report moves its share."""
+        sent = np.array(totals.sums) / max(totals.n_reports, 1)
+        return np.maximum(sent, 1 - sent) / ((totals.n_reports + 1) * self.task.encoding.kappa)
+
+    def now(self, totals: PilotTotals) -> str:
+        """Say what one further report could do to these totals."""
+        moved = float(self.share_shift(totals).max())
+        many = f"{totals.n_reports:,} reports"
+        return f"After {many}, one forged report more moves the share of a bin of errors by at most {moved:.3g}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-ready content."""
+        return {"count": self.count, "statement": str(self)}
+
+    def __str__(self) -> str:
+        return (
+            f"One forged report can change the estimated number of holders in a bin of errors by at most "
+            f"{self.count:.3g}, and with n reports a bin's share by at most {1 / self.task.encoding.kappa:.3g}/n."
+        )
+
+
+def _most(joint: JointMechanism) -> int:
+    """Return the largest sum of all scores of a report."""
+    return joint.size if isinstance(joint, SignedSubset) else joint.top
+
+
+def _naming(joint: JointMechanism, busy: FloatArray) -> tuple[FloatArray, float]:
+    """Return by how much likelier a leaf is named by its own holders, and how likely by others."""
+    if joint.naming is not None:
+        own, other = (float(x) for x in joint.naming)
+        return np.full(joint.n_leaves, own - other), other
+    levels = joint.n_levels - 1
+    return float(joint.kappa) * busy, float(1 - joint.kappa) * levels / (joint.n_leaves * levels + 1)
