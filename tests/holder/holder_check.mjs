@@ -32,9 +32,10 @@ export async function checkVectors(holder, data) {
       const made = holder.privatize(task, vector.record, source, vector);
       body = holder.toHex(made.body);
       if (vector.place) {
-        const { prediction, leaves, level } = made.truth;
-        worst = Math.max(worst, Math.abs(prediction - vector.place.prediction) / Math.max(1, Math.abs(prediction)));
-        if (JSON.stringify([leaves, level]) !== JSON.stringify([vector.place.leaves, vector.place.level])) wrong.push(`vector ${number}: ${leaves}, ${level}`);
+        const { prediction, ...exact } = vector.place; // leaves and level, or a bin
+        worst = Math.max(worst, Math.abs(made.truth.prediction - prediction) / Math.max(1, Math.abs(prediction)));
+        for (const [name, value] of Object.entries(exact))
+          if (JSON.stringify(made.truth[name]) !== JSON.stringify(value)) wrong.push(`vector ${number}: ${name} ${made.truth[name]} not ${value}`);
       }
     } catch (error) {
       body = String(error);

@@ -1,4 +1,4 @@
-// Run by test_holder_law.py: draw many messages from seeded bytes, and count them.
+// Run by test_holder_law.py and test_holder_pilot.py: draw many messages from seeded bytes, and count them.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
@@ -26,14 +26,14 @@ class SeededSource {
 }
 
 const results = [];
-for (const { text, draws, leaves, level } of cases) {
+for (const { text, draws, leaves, level, bin } of cases) {
   const { message } = await holder.readTask(text);
   const source = new SeededSource(text);
   const counts = {};
   for (let i = 0; i < draws; i += 1) {
-    const key = holder.toHex(holder.drawMessage(message, leaves, level, source).payload);
+    const key = holder.toHex(bin === undefined ? holder.drawMessage(message, leaves, level, source).payload : holder.drawBin(message, bin, source));
     counts[key] = (counts[key] ?? 0) + 1;
   }
-  results.push({ counts, odds: message.joint.map((joint) => joint.odds) });
+  results.push({ counts, odds: message.joint?.map((joint) => joint.odds) ?? message.odds });
 }
 console.log(JSON.stringify(results));

@@ -13,6 +13,7 @@ import pytest
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.holder.page import ASSETS, HEADERS, SCRIPTS, asset, routes
 from hedgerow.holder.vector_assisted import make_task
+from hedgerow.holder.vector_pilot import make_pilot
 from hedgerow.holder.words import percent
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition import grow
@@ -184,6 +185,54 @@ def test_a_public_model_runs_on_the_page_and_one_message_leaves(stub, context, r
         assert not any(value in f"{path} {headers} {kept}" for value in ("41.125", "12.6875", f"{prediction[0]:.5g}"))
     again = Visit(context).open(stub.announce(task))
     assert again.shown() == shown and "predicts" not in again.page.locator("#odds").inner_text()
+    assert visit.complaints == again.complaints == []
+
+
+@needs_chromium
+def test_a_pilot_is_answered_on_the_page_and_one_byte_about_the_error_leaves(stub, context):
+    task = make_pilot(2.0, (-11.25, -4.0, 4.0, 11.25), "tdlk", 3)
+    visit = Visit(context).open(stub.announce(task))
+    told = visit.page.locator("#facts").inner_text()
+    p, q = (float(x) for x in (task.encoding.response.p, task.encoding.response.q))
+    for part in (
+        "A public model, which came with this task, predicts rent on this device; the message is about how wrong it is",
+        "How wrong the public model is for you, in one of 5 bins",
+        f"Yours is named with probability {percent(p)}, else any other",
+        "all of these values together",
+        "Epsilon 2",
+    ):
+        assert part in told
+    assert "tree" not in told and "They stay on this device" in visit.page.locator("#stays").inner_text()
+    record = {"age": "41.125", "home": "Büro ☂", "pay": "2.5", "rent": "59.6875"}
+    fill(visit, record)
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.wait("Nothing has been sent yet")
+    shown = visit.shown()
+    assert not stub.posts and marks(visit) == dict.fromkeys(record, "stays here")
+    (prediction,) = task.base.predict_within(task.space.encode_record(record)[None, :], task.label_bounds)
+    own, sent = int(task.bins(59.6875 - prediction)), shown[60]
+    bins = ["below -11.25", "from -11.25 to below -4", "from -4 to below 4", "from 4 to below 11.25", "from 11.25"]
+    assert f"predicts {prediction:.5g}" in visit.page.locator("#odds").inner_text()
+    assert visit.page.locator("#odds th").first.inner_text() == "rent minus the prediction"
+    assert bins[own] in visit.page.locator("#truth").inner_text()
+    wanted = []
+    for j in [own, *(j for j in range(5) if j != own)]:
+        chance = p if j == own else q
+        name, yours = (f"{bins[j]} (yours)", "yours") if j == own else (bins[j], "")
+        said, chance = ("named", chance) if j == sent else ("not named", 1 - chance)
+        wanted.append([name, yours, said, percent(chance)])
+    assert odds_rows(visit) == wanted
+    visit.page.get_by_role("button", name="Send these").click()
+    visit.wait("The curator has your report")
+    (post,) = stub.posts
+    report = Reports.from_bytes(task, shown)
+    assert post[3] == shown and len(shown) == 61 and len(report) == 1 and not report.simulation
+    kept = visit.page.evaluate("JSON.stringify(localStorage)")
+    for _, path, headers, _ in stub.requests:
+        assert not any(value in f"{path} {headers} {kept}" for value in ("41.125", "59.6875", f"{prediction:.5g}"))
+    again = Visit(context).open(stub.announce(task))
+    assert again.shown() == shown and "predicts" not in again.page.locator("#odds").inner_text()
+    assert "yours" not in again.page.locator("#odds").inner_text().lower().replace("your bin", "")
     assert visit.complaints == again.complaints == []
 
 

@@ -54,7 +54,7 @@ def test_assisted_vectors_reach_both_sides_of_every_choice(stored):
     """Clipped and unclipped residuals, every kind of part, first and last trees, leaves and levels."""
     kinds, parts, seen = Counter(), Counter(), {}
     for vector in stored["vectors"]:
-        if "place" not in vector:
+        if "leaves" not in vector.get("place", ()):
             continue
         task = read_task(stored["tasks"][vector["task"]]["text"])
         kinds[task.randomizer] += 1
@@ -72,6 +72,25 @@ def test_assisted_vectors_reach_both_sides_of_every_choice(stored):
         assert len(values) >= wanted.get(name, min(3, sum(message.leaves))), (number, name, values)
 
 
+def test_pilot_vectors_lie_on_edges_and_in_many_bins(stored):
+    on, beside, bins, told, cut = Counter(), Counter(), {}, Counter(), 0
+    for vector in stored["vectors"]:
+        if "bin" not in vector.get("place", ()):
+            continue
+        task, number = read_task(stored["tasks"][vector["task"]]["text"]), vector["task"]
+        low, high = task.label_bounds
+        cut += vector["place"]["prediction"] in (low, high)
+        error = min(max(vector["record"]["rent"], low), high) - vector["place"]["prediction"]
+        gap = min(abs(error - edge) for edge in task.edges)
+        on[number] += gap == 0
+        beside[number] += 0 < gap < 1e-12
+        bins.setdefault(number, set()).add(vector["place"]["bin"])
+        sent = Reports.from_bytes(task, bytes.fromhex(vector["body"])).payloads[0, 0]
+        told[bool(sent == vector["place"]["bin"])] += 1
+    assert sum(on.values()) >= 25 and sum(n > 0 for n in on.values()) >= 5 and sum(beside.values()) >= 15 and cut >= 5
+    assert {len(seen) for seen in bins.values()} >= {2, 3, 5, 6} and min(told.values()) >= 40
+
+
 def test_there_are_enough_of_every_kind(stored, vectors_file):
     assert len(stored["vectors"]) >= 500 and vectors_file.stat().st_size < 200_000
     tasks = [read_task(t["text"]) for t in stored["tasks"]]
@@ -86,7 +105,7 @@ def test_there_are_enough_of_every_kind(stored, vectors_file):
     wanted |= {("LocalTask", r, True) for r in ("unary", "k_ary", "subset")}
     wanted |= {("LabelTask", m, False) for m in ("laplace", "staircase", "gaussian", "interval", "bins", "matrix")}
     wanted |= {("SemiTask", "", False), ("CellTask", "k_ary", False), ("CellTask", "bits", False)}
-    wanted |= {("AssistedTask", "subset", False), ("AssistedTask", "levels", False)}
+    wanted |= {("AssistedTask", "subset", False), ("AssistedTask", "levels", False), ("PilotTask", "", False)}
     assert set(kinds) == wanted and min(kinds.values()) >= 16
 
 
@@ -140,6 +159,13 @@ MUTANTS = {
     "single precision": ("row.map(Math.fround)", "row"),
     "a boundary": ("> trees.limit[node]", ">= trees.limit[node]"),
     "a category": ("Number(z[c] === model.code[j])", "Number(z[c] !== model.code[j])"),
+    "an edge": ("edge <= error", "edge < error"),
+    "another bin": ("drawBin(m, bin, source), truth", "drawBin(m, m.bins - 1 - bin, source), truth"),
+    "the label's range": (
+        "const error = Math.min(Math.max(label, m.bounds.low), m.bounds.high)",
+        "const error = label",
+    ),
+    "the prediction's range": ("Math.min(Math.max(exact, low), high)", "exact"),
     "a bump": ("/ scale[j])", "* scale[j])"),
 }
 

@@ -9,6 +9,7 @@ import pytest
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.cli import main
 from hedgerow.holder.vector_assisted import make_task
+from hedgerow.holder.vector_pilot import make_pilot
 from hedgerow.holder.vector_tasks import cases
 from hedgerow.holder.words import _factor, belief, describe, odds, percent, plain
 from hedgerow.mechanisms.gaussian import GaussianNoise
@@ -85,6 +86,19 @@ def test_the_odds_of_a_task_with_a_public_model(stub, randomizer, parameter):
     if randomizer == "subset":
         turned = [float(j._own[1]) for j in task.encoding.joint]
         assert "3 groups are named" in text and f"{percent(min(turned))} to {percent(max(turned))}" in text
+
+
+@pytest.mark.parametrize(
+    ("edges", "others"), [((0.0,), "the other one"), ((-11.25, -4.0, 4.0, 11.25), "any of the other 4")]
+)
+def test_the_odds_of_a_pilot(stub, edges, others):
+    task = make_pilot(2.0, edges, "t", 0)
+    text = words(stub, task)
+    truth = percent(float(task.encoding.response.p))
+    assert f"in one of {len(edges) + 1} bins" in text and f"yours with probability {truth}, else {others}" in text
+    assert "public model" in text and "rent: a number from -20 to 60" in text and "tree" not in text
+    assert "about your whole record, little" in text and "asked nothing else" in text
+    assert join(stub.announce(task), "--show") == 0
 
 
 @pytest.mark.parametrize("case", list(cases())[::3], ids=lambda c: c.name)

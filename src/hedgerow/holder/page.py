@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ASSETS", "HEADERS", "SCRIPTS", "asset", "routes"]
 
-SCRIPTS = ("holder.js", "exact.js", "mechanisms.js", "portable.js", "assisted.js")
+SCRIPTS = ("holder.js", "exact.js", "mechanisms.js", "portable.js", "assisted.js", "pilot.js")
 """The modules of the page; the first one loads the others."""
 
 ASSETS = {

@@ -6,6 +6,7 @@ Models and trees are made up from seeded whole numbers, so that they are the sam
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,9 +21,9 @@ from hedgerow.protocol.assisted.residuals import Residuals
 from hedgerow.protocol.assisted.task import AssistedTask
 from hedgerow.randomness import Randomness, SeededRandomness
 
-__all__ = ["AssistedCase", "assisted_cases", "make_task"]
+__all__ = ["BOUNDS", "SPACE", "AssistedCase", "ModelCase", "assisted_cases", "make_base", "make_task"]
 
-_SPACE = FeatureSpace(
+SPACE = FeatureSpace(
     (
         NumericFeature("age", 0, 99),
         CategoricalFeature("home", ("flat", "house", "Büro ☂")),
@@ -30,31 +31,54 @@ _SPACE = FeatureSpace(
     )
 )
 _COLUMN, _CODE = [0, 1, 1, 1, 2], [-1, 0, 1, 2, -1]
-_BOUNDS = (-20.0, 60.0)
-_CUTS = [(0.0, 99.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (-3.0, 9.0), _BOUNDS]
+BOUNDS = (-20.0, 60.0)
+_CUTS = [(0.0, 99.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (-3.0, 9.0), BOUNDS]
 """Range of the cuts of each column of the design, and of the prediction, which comes last."""
 
 _RESIDUALS = Residuals(0.0, 16.0, 0.0, 0.75, 0.5, 100, tuple(k / 4 - 12.5 for k in range(101)))
 
 
-class AssistedCase(Case):
+class ModelCase(Case, ABC):
     """A task with a public model; holders' values lie on the cuts of its trees now and then."""
 
-    task: AssistedTask
-
     def _label_range(self) -> tuple[float, float]:
-        return self.task.label_bounds
+        low, high = self.task.label_bounds
+        return float(low), float(high)
+
+    def _trees(self) -> list[Trees]:
+        """Return all trees that the device walks."""
+        return [part for part in self.task.base.parts if isinstance(part, Trees)]
 
     def _cuts(self, column: int) -> list[float]:
-        """Return the cuts of a feature, in the trees and in the public model."""
+        """Return the cuts of a feature, in all trees."""
         cuts: list[float] = []
-        for trees in (self.task.trees, *(p for p in self.task.base.parts if isinstance(p, Trees))):
+        for trees in self._trees():
             split = trees.feature[trees.feature >= 0]
             cuts += trees.threshold[split == _COLUMN.index(column)].tolist()
         return cuts + [math.nextafter(cut, math.inf) for cut in cuts]  # on the cut still, in single precision
 
     def _number(self, feature: NumericFeature, column: int, source: Randomness, number: int) -> float:
         return super()._number(feature, column, source, int(source.integers(7, 1)[0]))
+
+    @abstractmethod
+    def place(self, record: dict[str, Any], source: Randomness) -> dict[str, Any]:
+        """Return what the device works out before it randomises; ``source`` gives the bytes that it draws."""
+
+    def refused(self) -> list[dict[str, Any]]:
+        """Return records that must not be answered: values are missing, or are none."""
+        good = {"age": 41.0, "home": "flat", "pay": 2.0, self.task.target: 3.0}
+        lacks = [{k: v for k, v in good.items() if k != name} for name in good]
+        wrong = [{**good, name: value} for name in good for value in (None, "", "old")]
+        return lacks + wrong
+
+
+class AssistedCase(ModelCase):
+    """A task with a public model and trees of its own."""
+
+    task: AssistedTask
+
+    def _trees(self) -> list[Trees]:
+        return [self.task.trees, *super()._trees()]
 
     def _edges(self) -> Iterator[bytes]:
         """Yield bytes that lead to each tree and leave the first bit there open, whatever the eight bytes after it."""
@@ -77,13 +101,6 @@ class AssistedCase(Case):
         residual = (self.task.labels([record[self.task.target]]) - g) / self.task.radius
         level = self.task.grid.levels(residual, source)
         return {"prediction": float(g[0]), "leaves": leaf[0].tolist(), "level": int(level[0])}
-
-    def refused(self) -> list[dict[str, Any]]:
-        """Return records that must not be answered: values are missing, or are none."""
-        good = {"age": 41.0, "home": "flat", "pay": 2.0, self.task.target: 3.0}
-        lacks = [{k: v for k, v in good.items() if k != name} for name in good]
-        wrong = [{**good, name: value} for name in good for value in (None, "", "old")]
-        return lacks + wrong
 
 
 def _whole(source: Randomness, high: int, n: int) -> npt.NDArray[np.float64]:
@@ -116,7 +133,7 @@ def _trees(leaves: tuple[int, ...], columns: int, source: Randomness, *, shares:
     return Trees(np.array([len(s) for s in shapes]), feature, cuts, value, single)
 
 
-def _base(kinds: str, source: Randomness) -> PortableModel:
+def make_base(kinds: str, source: Randomness) -> PortableModel:
     """Return a public model with these parts: t(rees), d(ouble precision trees), l(inear), k(ernel)."""
     parts: list[Any] = []
     d = len(_COLUMN)
@@ -129,7 +146,7 @@ def _base(kinds: str, source: Randomness) -> PortableModel:
             points, weights = _whole(source, 512, 7 * d).reshape(7, d) / 128 - 2, _whole(source, 64, 7) / 4 - 8
             center, scale = np.array([[50.0, 0.25, 0.5, 0.25, 3.0], [30.0, 0.5, 0.5, 0.5, 4.0]])
             parts.append(Kernel(points, weights, center, scale, np.array([0.3])))
-    return PortableModel(len(_SPACE), np.array(_COLUMN), np.array(_CODE), 12.5, tuple(parts))
+    return PortableModel(len(SPACE), np.array(_COLUMN), np.array(_CODE), 12.5, tuple(parts))
 
 
 def make_task(
@@ -137,9 +154,9 @@ def make_task(
 ) -> AssistedTask:
     """Return a made-up task; ``kinds`` are the parts of its public model, by their first letters."""
     source = SeededRandomness(seed)
-    base, trees = _base(kinds, source), _trees(leaves, len(_CUTS), source, shares=True)
+    base, trees = make_base(kinds, source), _trees(leaves, len(_CUTS), source, shares=True)
     return AssistedTask(
-        epsilon, _BOUNDS, _SPACE, base, trees, radius, randomizer, parameter, _RESIDUALS, (1.0,) * sum(leaves),
+        epsilon, BOUNDS, SPACE, base, trees, radius, randomizer, parameter, _RESIDUALS, (1.0,) * sum(leaves),
         np.zeros((1, len(leaves)), int), "rent",
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.holder.vector_assisted import assisted_cases
 from hedgerow.holder.vector_case import Case
+from hedgerow.holder.vector_pilot import pilot_cases
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.interval import IntervalResponse
@@ -109,3 +110,4 @@ def cases() -> Iterator[Case]:
     yield from _label_cases()
     yield from _semi_cases()
     yield from assisted_cases()
+    yield from pilot_cases()

@@ -4,8 +4,8 @@
 every body from the same task, record and random bytes, and uses up exactly those bytes. Besides seeded bytes there
 are chosen ones that lead into the corners: long runs of 0 and of 255, and draws on the very edge of a threshold.
 Where a public model runs on the device, ``place`` is what it works out: the prediction (to 1e-9 of itself; how a
-machine adds up products is its own affair), the leaf in every tree, the rounded level. Records that are ``refused``
-must be.
+machine adds up products is its own affair), and the leaf in every tree and the rounded level, or the bin of the error
+in a pilot. Records that are ``refused`` must be.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.holder.make import make_body
-from hedgerow.holder.vector_assisted import AssistedCase
+from hedgerow.holder.vector_assisted import ModelCase
 from hedgerow.holder.vector_tasks import Case, cases
 from hedgerow.protocol.announcement import task_text
 from hedgerow.protocol.semi import CellTask
@@ -71,7 +71,7 @@ def _vectors(case: Case, seed: int) -> Iterator[dict[str, Any]]:
         drawn = ScriptedRandomness(script, source.child("draw", i))
         body, _ = make_body(case.task, record, drawn, mask=mask, secrets=secrets)
         vector = {"record": record, "random": drawn.taken.hex(), "body": body.hex()}
-        if isinstance(case, AssistedCase):
+        if isinstance(case, ModelCase):
             vector["place"] = case.place(record, ScriptedRandomness(drawn.taken, source))
         yield vector | ({"mask": mask} if mask else {}) | ({"secrets": kept} if kept else {})
 
@@ -81,7 +81,7 @@ def make_vectors() -> dict[str, Any]:
     tasks, vectors = [], []
     for number, case in enumerate(cases()):
         parameters = {name: f"{value:x}" for name, value in case.parameters().items()}
-        refused = {"refused": case.refused()} if isinstance(case, AssistedCase) else {}
+        refused = {"refused": case.refused()} if isinstance(case, ModelCase) else {}
         text = task_text(case.task)
         tasks.append({"name": case.name, "text": text, "id": case.task.id, "parameters": parameters, **refused})
         vectors += [{"task": number, **vector} for vector in _vectors(case, number)]

@@ -93,7 +93,9 @@ def odds(task: Any) -> list[str]:
         ]
     if isinstance(task, SemiTask | CellTask):
         return _semi_odds(task)
-    return _assisted_odds(task)
+    from hedgerow.protocol.assisted.pilot import PilotTask
+
+    return _pilot_odds(task) if isinstance(task, PilotTask) else _assisted_odds(task)
 
 
 def _local_odds(task: LocalTask) -> list[str]:
@@ -117,13 +119,30 @@ def _local_odds(task: LocalTask) -> list[str]:
     ]
 
 
+def _model(task: Any) -> str:
+    return (
+        f"a public model that came with the task predicts your {plain(task.target)} on this device; the message is "
+        "about how wrong it is for you"
+    )
+
+
+def _pilot_odds(task: Any) -> list[str]:
+    """Return the public model's part in it, and the odds of k-ary response about its error."""
+    m = task.encoding
+    others = "the other one" if m.n_inputs == 2 else f"any of the other {m.n_inputs - 1}"
+    return [
+        _model(task),
+        f"how far your {plain(task.target)} is above or below the prediction is told in one of {m.n_inputs} bins: "
+        f"yours with probability {percent(float(m.response.p))}, else {others}",
+    ]
+
+
 def _assisted_odds(task: Any) -> list[str]:
     """Return the public model's part in it, and the odds of the joint randomiser of each tree, from least to most."""
     joint, target = task.encoding.joint, plain(task.target)
     trees = "a tree" if len(joint) == 1 else f"one of {len(joint)} trees, drawn at random without looking at you,"
     lines = [
-        f"a public model that came with the task predicts your {target} on this device; the message is about how wrong "
-        "it is for you",
+        _model(task),
         f"{trees} sorts people into {_span([m.n_leaves for m in joint])} groups; your group and the error are "
         "randomised together",
     ]

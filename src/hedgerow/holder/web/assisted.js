@@ -12,7 +12,7 @@
 
 import { bernoulli, integer, join, littleBytes, ONE, pack, percent, require, shareBelow, short, uniformSubset } from "./exact.js";
 import { kAry, levelOf, toNumber } from "./mechanisms.js";
-import { design, predict, reached, readModel } from "./portable.js";
+import { design, predictWithin, reached, readModel } from "./portable.js";
 
 /** @typedef {import("./exact.js").Source} Source */
 /** @typedef {import("./exact.js").Json} Json */
@@ -98,9 +98,7 @@ function levelResponse(epsilon, K, levels) {
 
 /** The clipped prediction for an encoded record, and its group in every tree. @param {Json} m @param {number[]} z */
 export function place({ base, trees, bounds }, z) {
-  const exact = predict(base, z);
-  // A model can overflow for some records. They get a report too: who is silent must not depend on the record.
-  const prediction = Number.isNaN(exact) ? bounds.low : Math.min(Math.max(exact, bounds.low), bounds.high);
+  const prediction = predictWithin(base, z, bounds);
   const leaves = reached(trees, [...design(base, z), prediction]).map((node) => trees.number[node]);
   return { prediction, leaves };
 }

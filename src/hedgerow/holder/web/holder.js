@@ -2,8 +2,8 @@
 /**
  * The holder's side in a browser: plain modules, no dependencies.
  *
- * exact.js draws from exact laws with integers only; mechanisms.js, portable.js, assisted.js and parts 1 and 2 here
- * turn a record into the bytes of a report, byte for byte as hedgerow's Python does from the same random bytes (shared
+ * exact.js draws from exact laws with integers only; mechanisms.js, portable.js, assisted.js, pilot.js and parts 1 and
+ * 2 here turn a record into the bytes of a report, byte for byte as hedgerow's Python does from the same random bytes (shared
  * vectors prove it); part 3 checks signatures; part 4 says the odds; part 5 is the page. Nothing leaves the page but
  * the body that `send` posts.
  */
@@ -11,9 +11,11 @@
 import { bernoulli, bernoullis, capped, discreteLaplace, flipChance, fromHex, HolderError, join, littleBytes, littleEndian, ONE, pack, percent, require, SecureSource, shareBelow, short, toHex, uniformSubset } from "./exact.js";
 import { aboutAssisted, assist, assistedWords, groupWords, readAssisted } from "./assisted.js";
 import { clamp, kAry, laplace, levelMechanism, levelOf, position, readEpsilon, splitEpsilon, toNumber } from "./mechanisms.js";
+import { aboutPilot, binWords, pilot, pilotWords, readPilot } from "./pilot.js";
 
 export { drawMessage, place } from "./assisted.js";
 export { fromHex, GivenSource, HolderError, percent, toHex } from "./exact.js";
+export { drawBin } from "./pilot.js";
 export { predict } from "./portable.js";
 
 /** @typedef {import("./exact.js").Source} Source */
@@ -27,7 +29,11 @@ const KINDS = /** @type {{[format: string]: string}} */ ({
   "hedgerow/semi-task": "semi-first",
   "hedgerow/cell-task": "semi-second",
   "hedgerow/assisted-task": "assisted",
+  "hedgerow/pilot-task": "pilot",
 });
+
+/** Whether a public model, which came with the task, runs on the device. @param {Json} task */
+const runsModel = ({ kind }) => kind === "assisted" || kind === "pilot";
 
 /** @param {string} text */
 async function sha256(text) {
@@ -53,7 +59,7 @@ export async function readTask(text) {
   require(!taken.includes(first.target), `this task calls both a feature and the label ${first.target}; do not answer it`);
   if (content.partition) checkTree(content.partition);
   const known = { ...task, message: message(task) };
-  return { ...known, labels: kind === "assisted" ? known.message.bounds : first.grid };
+  return { ...known, labels: runsModel(task) ? known.message.bounds : first.grid };
 }
 
 /** Refuse a tree in which a walk could go astray. @param {Json} tree */
@@ -149,6 +155,7 @@ function message(task) {
   if (kind === "label") return { label: levelMechanism(content.mechanism, grid.n_steps) };
   if (kind === "local") return localMessage(content, epsilon, grid.n_steps);
   if (kind === "assisted") return readAssisted(content, epsilon);
+  if (kind === "pilot") return readPilot(content, epsilon);
   const share = task.first.label_share;
   const [coarseEpsilon, cellEpsilon] = share === 1 ? [epsilon, 0] : splitEpsilon(epsilon, share);
   const [fine, coarse] = [laplace(epsilon, grid.n_steps), laplace(coarseEpsilon, grid.n_steps)];
@@ -219,8 +226,8 @@ export function privatize(task, record, source, more = {}) {
     return { body: join([header("HDGL", 1, task.digest), ...row, signed32(code)]), truth: { label, level, code } };
   }
   const z = encodeRecord(task.features, record);
-  if (task.kind === "assisted") {
-    const { payload, truth } = assist(task.message, z, label, source);
+  if (runsModel(task)) {
+    const { payload, truth } = (task.kind === "pilot" ? pilot : assist)(task.message, z, label, source);
     return { body: join([header("HDGR", task.message.code | mark, task.digest), source.take(12), payload]), truth: { z, label, ...truth } };
   }
   const leaf = leafOf(task.content.partition, z);
@@ -386,6 +393,7 @@ export function leavesWords(task) {
   const { message: m, target, kind, first } = task;
   if (kind === "label") return `The number of your record, in clear, and your ${target}, rounded to a grid and replaced at random.`;
   if (kind === "assisted") return assistedWords(m, target);
+  if (kind === "pilot") return pilotWords(m, target);
   if (kind === "local") {
     if (m.code === 1) return `One bit for each of ${m.leaves} groups of people, each told truly with probability ${percent(1 - toNumber(m.flip))} and flipped otherwise; and your ${target}, rounded to a grid, with random noise.`;
     if (m.code === 2) return `One bit for each of ${m.k} pairs of a group and a value: yours is set with probability 50 %, every other one with ${percent(toNumber(m.rare))}.`;
@@ -454,9 +462,9 @@ function codeRange(task, mechanism) {
 
 /**
  * Cut a body into named parts, and say what each stands for and how probable that was.
- * `rows` are bits or choices; `label` is the noisy label; `clear` marks parts that are sent as they are.
+ * `rows` are bits or choices, of what `heading` says; `label` is the noisy label; `clear` marks parts that are sent as they are.
  * @param {Json} task @param {Uint8Array} body @param {Json} [truth]
- * @returns {{parts: {name: string, bytes: Uint8Array, clear?: boolean}[], rows: Json[], label?: Json, words: string[]}}
+ * @returns {{parts: {name: string, bytes: Uint8Array, clear?: boolean}[], rows: Json[], heading?: string, label?: Json, words: string[]}}
  */
 export function explain(task, body, truth) {
   let at = 0;
@@ -482,6 +490,7 @@ export function explain(task, body, truth) {
   cut("random name of this report", 12);
   if (task.kind === "local") return { parts, ...aboutLocal(task, cut, truth) };
   if (task.kind === "assisted") return { parts, ...aboutAssisted(task, cut, truth) };
+  if (task.kind === "pilot") return { parts, ...aboutPilot(task, cut, truth) };
   const reach = task.message.coarse.reach;
   const code = Number(littleEndian(cut(`your ${task.target}, with noise`, 4))) - reach;
   const noise = task.kind === "semi-first" && truth?.mask.some(Boolean) === false ? task.message.fine : task.message.coarse;
@@ -641,11 +650,11 @@ function showTask(state) {
   find("by").textContent = `Asked by ${notice.curator || "somebody without a name"}`;
   const delta = task.content.mechanism?.delta ?? 0;
   const asked = [...task.features.map((/** @type {Json} */ f) => f.name), ...(task.kind === "semi-second" ? [] : [task.target])];
-  const protects = { local: "all of these values together", assisted: "all of these values together", label: `${task.target} (the rest of your record is public already)` }[/** @type {string} */ (task.kind)] ?? `${task.target}, and the features that are kept private`;
+  const protects = { local: "all of these values together", assisted: "all of these values together", pilot: "all of these values together", label: `${task.target} (the rest of your record is public already)` }[/** @type {string} */ (task.kind)] ?? `${task.target}, and the features that are kept private`;
   /** @type {[string, (Node | string)[]][]} */
   const facts = [
     ["What for", [notice.purpose || "The curator does not say."]],
-    ["What is asked", [asked.join(", "), ...(task.kind === "assisted" ? [`. A public model, which came with this task, predicts ${task.target} on this device; the message is about how wrong it is for you, and about your group in one tree drawn at random.`] : [])]],
+    ["What is asked", [asked.join(", "), ...(runsModel(task) ? [`. A public model, which came with this task, predicts ${task.target} on this device; the message is about how wrong it is for you${task.kind === "assisted" ? ", and about your group in one tree drawn at random" : ""}.`] : [])]],
     ["What leaves", [leavesWords(task)]],
     ["What is protected", [protects]],
     ["How strongly", [`Epsilon ${task.epsilon}${delta ? ` and delta ${delta}` : ""}${task.kind === "semi-second" ? " for both rounds, paid with the first" : ""}. ${epsilonWords(task.epsilon, delta)}`]],
@@ -776,14 +785,15 @@ function showReport(state, truth, record) {
   const { task } = state;
   const kept = Memory.read(`report:${task.id}`);
   const body = fromHex(kept.body);
-  const { parts, rows, label, words } = explain(task, body, truth);
+  const { parts, rows, heading, label, words } = explain(task, body, truth);
   const values = truth ? Object.entries(record ?? {}) : [];
   find("truth").replaceChildren(...values.flatMap(([name, value]) => showValue(name, String(value), inClear(task, name, truth))));
   const groups = truth?.leaf === undefined ? [] : task.kind === "assisted" ? groupWords(task, truth.tree) : leafWords(task.content.partition);
   if (groups.length) find("truth").append(el("dt", {}, task.kind === "assisted" ? "your group in the tree that was drawn" : "your group"), el("dd", {}, groups[truth?.leaf]));
+  if (truth && task.kind === "pilot") find("truth").append(el("dt", {}, `your bin (${heading})`), el("dd", {}, binWords(task.message.edges)[truth.bin]));
   if (!truth) find("truth").replaceChildren(el("dd", {}, "This report was drawn before. Your values were not kept, and whatever they are now, the same bytes are used: answering again tells nothing more."));
   find("parts").replaceChildren(...parts.map((part, i) => showPart(part, i, task)));
-  find("odds").replaceChildren(...showOdds(rows, words), ...(label ? showLabel(task, label) : []));
+  find("odds").replaceChildren(...showOdds(rows, words, heading), ...(label ? showLabel(task, label) : []));
   find("send").textContent = kept.state === "accepted" ? "Send the same bytes again" : `Send these ${body.length} bytes`;
   find("send").onclick = () => void guarded(() => send(state));
   find("fill").hidden = true;
@@ -795,7 +805,7 @@ function showReport(state, truth, record) {
 /** Whether a value is sent as it is. @param {Json} task @param {string} name @param {Json} [truth] @returns {boolean} */
 function inClear(task, name, truth) {
   if (task.kind === "label") return name === "record";
-  if (task.kind === "local" || task.kind === "assisted") return false;
+  if (task.kind === "local" || runsModel(task)) return false;
   const mask = truth?.mask ?? Memory.read(`secrets:${task.first.id}`)?.mask ?? [];
   return task.features.some((/** @type {Json} */ f, /** @type {number} */ j) => f.name === name && !mask[j]);
 }
@@ -807,7 +817,8 @@ function showValue(name, value, clear) {
 
 /** What stays on the device, in words. @param {Json} task */
 function staysWords(task) {
-  const simple = { local: "They stay on this device.", assisted: "They stay on this device, where the public model runs.", label: `Your ${task.target} stays on this device; the number of your record is sent in clear.` }[/** @type {string} */ (task.kind)];
+  if (runsModel(task)) return "They stay on this device, where the public model runs.";
+  const simple = { local: "They stay on this device.", label: `Your ${task.target} stays on this device; the number of your record is sent in clear.` }[/** @type {string} */ (task.kind)];
   if (simple) return simple;
   if (task.first.masks === "hidden") return "They stay on this device.";
   const mine = task.first.masks === "policy" ? [...task.first.private, task.target].join(", ") : `${task.target}, and what you mark as private`;
@@ -823,12 +834,12 @@ function showPart(part, i, task) {
   return el("li", { class: part.clear ? "clear" : noisy ? "noisy" : "" }, name, el("span", { class: "hex", tabindex: part.bytes.length > 200 ? "0" : undefined }, hex));
 }
 
-/** @param {Json[]} rows @param {string[]} words */
-function showOdds(rows, words) {
+/** @param {Json[]} rows @param {string[]} words @param {string} [heading] */
+function showOdds(rows, words, heading = "Group") {
   const shown = [el("h3", {}, "The odds"), ...words.map((text) => el("p", {}, text))];
   if (!rows.length) return words.length ? shown : shown.slice(0, 1);
   const sorted = [...rows.filter((row) => row.own), ...rows.filter((row) => !row.own)];
-  const heads = ["Group", "True", "Sent", "Chance of that"].map((text, i) => el("th", { scope: "col", class: i ? "number" : "" }, text));
+  const heads = [heading, "True", "Sent", "Chance of that"].map((text, i) => el("th", { scope: "col", class: i ? "number" : "" }, text));
   const body = sorted.map((row) => el("tr", { class: row.own ? "own" : "" }, el("td", {}, row.own ? `${row.what} (yours)` : row.what), ...[row.truth, row.sent, row.chance].map((text) => el("td", { class: "number" }, text))));
   const caption = el("caption", {}, "Each line: what is true, what is sent, and how probable it was that this would be sent.");
   return [...shown, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The odds, line by line" }, el("table", {}, caption, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body)))];

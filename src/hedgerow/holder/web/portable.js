@@ -128,6 +128,13 @@ export function predict(model, z) {
   return model.parts.reduce((sum, part) => sum + PREDICT[part.kind](part, row), model.intercept);
 }
 
+/** The prediction, cut to the range of the label. @param {Model} model @param {number[]} z @param {{low: number, high: number}} bounds */
+export function predictWithin(model, z, { low, high }) {
+  const exact = predict(model, z);
+  // A model can overflow for some records. They get a report too: who is silent must not depend on the record.
+  return Number.isNaN(exact) ? low : Math.min(Math.max(exact, low), high);
+}
+
 /** @type {{[kind: string]: (part: any, row: number[]) => number}} */
 const PREDICT = {
   trees: (part, row) => reached(part, row).reduce((sum, node) => sum + part.value[node], 0),
