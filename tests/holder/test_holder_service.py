@@ -15,6 +15,7 @@ from hedgerow.cli import main
 from hedgerow.holder import Client, Cost, Holder, ServiceError
 from hedgerow.protocol.announcement import Announcement
 from hedgerow.protocol.assisted.aggregate import AssistedAggregate
+from hedgerow.protocol.assisted.pilot_totals import PilotAggregate
 from hedgerow.protocol.report import Reports
 from hedgerow.protocol.semi import SemiTask
 from hedgerow.protocol.task import LocalTask
@@ -173,22 +174,20 @@ def test_page_sends_the_bytes_it_showed_and_nothing_else(server):
     assert Reports.from_bytes(task, shown).to_bytes() == shown
 
 
-@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
-@pytest.mark.parametrize("epsilon", [1.0, 3.5])  # the design chooses subsets, then levels
-def test_page_answers_a_task_with_a_public_model_and_the_aggregate_counts_it(server, epsilon):
-    api = pytest.importorskip("playwright.sync_api")
+def public_records():
+    """Return arguments of a design: a few public records, what is known of their features, and a small model."""
     pd = pytest.importorskip("pandas")
-    design = pytest.importorskip("hedgerow.local.assisted.design").design_assisted
     boosting = pytest.importorskip("sklearn.ensemble").GradientBoostingRegressor(n_estimators=10, random_state=0)
     rng = np.random.default_rng(0)
     frame = {"age": rng.uniform(0, 99, 200), "home": rng.choice(["flat", "house"], 200)}
     hours = 0.3 * frame["age"] + 9 * (frame["home"] == "house") + rng.normal(size=200)
-    task = design(
-        pd.DataFrame(frame), hours, epsilon=epsilon, label_bounds=(0, 80), n_holders=1000, base=boosting, n_trees=3,
-        target="hours", feature_bounds=(0, 99), categories={"home": ["flat", "house"]},
-    )  # fmt: skip
-    assert task.randomizer == ("subset" if epsilon < 2 else "levels")
-    url = server.publish(task)
+    known = {"feature_bounds": (0, 99), "categories": {"home": ["flat", "house"]}, "label_bounds": (0, 80)}
+    return (pd.DataFrame(frame), hours), {**known, "base": boosting, "target": "hours"}
+
+
+def answer_on_page(url):
+    """Fill in the page, send, and return the bytes that it showed."""
+    api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page()
@@ -203,6 +202,34 @@ def test_page_answers_a_task_with_a_public_model_and_the_aggregate_counts_it(ser
         page.get_by_role("button", name="Send these").click()
         page.wait_for_function("() => document.getElementById('status').textContent.includes('has your report')")
         browser.close()
+    return shown
+
+
+@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
+@pytest.mark.parametrize("epsilon", [1.0, 3.5])  # the design chooses subsets, then levels
+def test_page_answers_a_task_with_a_public_model_and_the_aggregate_counts_it(server, epsilon):
+    design = pytest.importorskip("hedgerow.local.assisted.design").design_assisted
+    public, options = public_records()
+    task = design(*public, epsilon=epsilon, n_holders=1000, n_trees=3, **options)
+    assert task.randomizer == ("subset" if epsilon < 2 else "levels")
+    shown = answer_on_page(server.publish(task))
     assert counted(server, task)["accepted"] == 1
     model = server.call(f"/v1/tasks/{task.id}/model")
     assert model == json.loads(AssistedAggregate(task).add(Reports.from_bytes(task, shown)).model().to_json())
+
+
+@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
+def test_page_and_command_line_answer_a_pilot_and_the_totals_count_both(server, tmp_path, capsys):
+    design = pytest.importorskip("hedgerow.local.assisted.pilot").design_pilot
+    public, options = public_records()
+    task = design(*public, epsilon=2.0, **options)
+    url = server.publish(task)
+    bodies = [answer_on_page(url)]
+    assert main(["join", url, "age=41", "home=flat", "hours=12.5", "--home", str(tmp_path), "--yes", "--json"]) == 0
+    bodies.append(bytes.fromhex(json.loads(capsys.readouterr().out)["body"]))
+    assert counted(server, task)["accepted"] == 2
+    totals = PilotAggregate(task)
+    for body in bodies:
+        totals.add(Reports.from_bytes(task, body))
+    model = server.call(f"/v1/tasks/{task.id}/model")
+    assert model == json.loads(totals.model().to_json()) and not totals.simulation
