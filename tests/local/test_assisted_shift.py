@@ -1,10 +1,14 @@
 """Holders who crowd where public records are rare must not be corrected many times over."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from sklearn.linear_model import Ridge
 
 from hedgerow.local.assisted import design_assisted
 from hedgerow.protocol.assisted import simulate_assisted
+from hedgerow.protocol.assisted.shrink import find_shift
 
 
 def test_corrections_stay_attainable_when_holders_crowd_in_rare_leaves():
@@ -22,3 +26,44 @@ def test_corrections_stay_attainable_when_holders_crowd_in_rare_leaves():
     raw = np.concatenate(model.corrections.d)
     assert raw.max() > 2 * high  # what it would have been
     assert np.mean((model.predict(Z) - labels) ** 2) < np.mean((model.predict_public(Z) - labels) ** 2)
+
+
+def labelled(X, rng):
+    return X, 3 * X[:, 0] + 2 * (X[:, 1] > 0.6) + 0.5 * rng.normal(size=len(X))
+
+
+@pytest.fixture(scope="module", params=["subset", "levels"])
+def task(request):
+    public = labelled(np.random.default_rng(0).random((200, 3)), np.random.default_rng(1))
+    options = {"n_holders": 300, "base": Ridge(), "label_bounds": (-2, 8), "feature_bounds": (0, 1)}
+    task = design_assisted(*public, epsilon=4.0, **options)
+    assert max(task.trees.n_leaves) >= 4
+    if request.param == "levels":
+        return replace(task, randomizer="levels", parameter=3)
+    return replace(task, randomizer="subset", parameter=1, busy=(1.0,) * len(task.busy))
+
+
+def with_new_public(task, rng, n=200):
+    """The same trees with the shares of new public records: what chance alone does to them."""
+    leaf = task.place(task.space.encode(rng.random((n, 3))))[1]
+    counts = [np.bincount(own, minlength=k) + 0.1 for own, k in zip(leaf.T, task.trees.n_leaves, strict=True)]
+    return replace(task, trees=replace(task.trees, value=np.concatenate([c / c.sum() for c in counts])))
+
+
+def test_public_shares_of_the_same_records_are_no_shift(task):
+    """Below 1 % of draws: more than 8 of 100 have a chance below 1e-6 then (binomial)."""
+    rng, found = np.random.default_rng(2), 0
+    for seed in range(100):
+        drawn = with_new_public(task, rng)
+        aggregate = simulate_assisted(drawn, *labelled(rng.random((10_000, 3)), rng), seed)
+        found += find_shift(drawn, aggregate.sums) > 0
+    assert found <= 8
+
+
+@pytest.mark.parametrize("power", [0.5, 2.0])
+def test_holders_of_another_distribution_are(task, power):
+    rng = np.random.default_rng(3)
+    for seed in range(3):
+        drawn = with_new_public(task, rng)
+        aggregate = simulate_assisted(drawn, *labelled(rng.random((10_000, 3)) ** power, rng), seed)
+        assert find_shift(drawn, aggregate.sums) > 0 and aggregate.model().corrections.shift > 0

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.protocol.assisted.pool import overlaps
 from hedgerow.protocol.assisted.task import AssistedTask
 from hedgerow.protocol.encoding import IntArray
 
-__all__ = ["Corrections", "Posterior", "estimate", "mixed_shares", "posterior"]
+__all__ = ["Corrections", "Posterior", "estimate", "find_shift", "mixed_shares", "posterior"]
 
 FloatArray = npt.NDArray[np.float64]
 
 _SPIKE = 0.3
 _GRID = np.logspace(-3, 1, 17)
-_SHIFTED = 2.0
+_CLEARLY = 3.0
 _LEAST = 0.25
 
 
@@ -27,7 +28,7 @@ _LEAST = 0.25
 class Corrections:
     """For each tree: corrections ``d`` of the public model by leaf, their variances ``V``, and leaf shares ``p``.
 
-    ``shift`` is above 0 where reports contradict the public leaf shares, see :func:`mixed_shares`.
+    ``shift`` is above 0 where reports contradict the public leaf shares, see :func:`find_shift`.
     """
 
     d: list[FloatArray]
@@ -56,15 +57,14 @@ def private_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray,
     return out
 
 
-def mixed_shares(task: AssistedTask, sums: IntArray) -> list[FloatArray]:
+def mixed_shares(task: AssistedTask, sums: IntArray, shift: float | None = None) -> list[FloatArray]:
     r"""Return leaf shares: a precision-weighted mix of public shares and what the reports say.
 
-    A public share has variance ``(1/n_public + shift) p (1-p)``; the shift, 0 unless the reports contradict the
-    public shares by more than two standard deviations in all, is what brings the weighted squared differences to their
-    expectation.
+    A public share has variance ``(1/n_public + shift) p (1-p)``, see :func:`find_shift`.
     """
     private, public = private_shares(task, sums), [np.asarray(p) for p in task.shares]
-    shift = _shift(task, private, public)
+    if shift is None:
+        shift = find_shift(task, sums)
     out = []
     for (share, variance), p in zip(private, public, strict=True):
         prior = p * (1 - p) * (1 / max(task.residuals.n_public, 1) + shift)
@@ -74,17 +74,60 @@ def mixed_shares(task: AssistedTask, sums: IntArray) -> list[FloatArray]:
     return out
 
 
-def _shift(task: AssistedTask, private: list[tuple[FloatArray, FloatArray]], public: list[FloatArray]) -> float:
-    z, scale = [], []
-    for (share, variance), p in zip(private, public, strict=True):
-        known = np.isfinite(variance)
-        expected = (variance + p * (1 - p) / max(task.residuals.n_public, 1))[known]
-        z += ((share - p)[known] ** 2 / expected).tolist()
-        scale += ((p * (1 - p))[known] / expected).tolist()
-    if not z:
+def find_shift(task: AssistedTask, sums: IntArray) -> float:
+    r"""Return the variance, in units of p (1-p), by which public shares differ from the holders' beyond chance.
+
+    With ``z_j`` the difference of the two shares of leaf j over its standard deviation, ``Q = sum z_j^2`` has mean m,
+    the number of leaves, and variance ``2 sum R_ij^2``, R the correlations of the differences. These are not 0: the
+    public shares of all trees come from the same records, so that overlapping leaves err together. Only where Q is
+    beyond what a multiple of chi-square with these moments reaches at three standard deviations (of its cube root,
+    which is nearly normal), the shift is what brings Q to m; else it is 0.
+    """
+    share, noise = (np.concatenate(parts) for parts in zip(*private_shares(task, sums), strict=True))
+    known, p = np.isfinite(noise), np.concatenate(task.shares)
+    if not known.any():
         return 0.0
-    excess = np.sum(np.array(z) - 1)
-    return float(excess / np.sum(scale)) if excess > _SHIFTED * np.sqrt(2 * len(z)) else 0.0
+    n, busy = max(task.residuals.n_public, 1), np.array(task.busy)
+    # What is decoded from the public records of a leaf is as uncertain as its share is, and with it.
+    spread = p * (1 - p) / n + p**2 * (1 / busy - 1) / (n * p + 5)
+    expected = np.where(known, noise, 1.0) + spread
+    Q, m = float(np.sum(((share - p) ** 2 / expected)[known])), int(known.sum())
+    if not _beyond(Q, m, 2.0 * m):  # correlations only widen what chance may do
+        return 0.0
+    R = _correlations(task, spread / expected)[np.ix_(known, known)]
+    if not _beyond(Q, m, 2.0 * float(np.sum(R**2))):
+        return 0.0
+    return float((Q - m) / np.sum((p * (1 - p) / expected)[known]))
+
+
+def _beyond(Q: float, mean: float, variance: float) -> bool:
+    """Whether Q is too large for a multiple of chi-square with this mean and variance (Wilson and Hilferty).
+
+    >>> _beyond(30.0, 10, 20.0), _beyond(28.0, 10, 20.0)  # chi-square of ten degrees of freedom: P(Q > 29) = .0012
+    (True, False)
+    >>> _beyond(30.0, 10, 60.0)  # terms that rise and fall together
+    False
+    """
+    spread = variance / (9 * mean**2)
+    return bool((Q / mean) ** (1 / 3) > 1 - spread + _CLEARLY * spread**0.5)
+
+
+def _correlations(task: AssistedTask, public: FloatArray) -> FloatArray:
+    """Return correlations of share differences, ``public`` the part of their variance that is due to public shares.
+
+    Public shares: as leaves overlap in the reference rows. Reports: trees have different holders; in a tree, naming a
+    leaf is at the cost of the others.
+    """
+    leaves = np.array(task.trees.n_leaves)
+    G = overlaps(task.reference, task.trees.n_leaves)[1]
+    C = G - np.outer(np.diag(G), np.diag(G))
+    sd = np.sqrt(np.maximum(np.diag(C), 0.0))
+    scale = np.divide(np.sqrt(public), sd, out=np.zeros(len(sd)), where=sd > 0)
+    tree, size = np.repeat(np.arange(len(leaves)), leaves), np.repeat(leaves, leaves)
+    named = (tree[:, None] == tree) * -np.sqrt(np.outer(1 - public, 1 - public)) / np.maximum(size - 1, 1)
+    R = C * np.outer(scale, scale) + named
+    np.fill_diagonal(R, 1.0)
+    return np.asarray(R)
 
 
 def estimate(task: AssistedTask, sums: IntArray) -> Corrections:
@@ -98,7 +141,8 @@ def estimate(task: AssistedTask, sums: IntArray) -> Corrections:
 
     because a residual that moves by a little moves the mean of v by gamma/r of it.
     """
-    res, shares = task.residuals, mixed_shares(task, sums)
+    res, shift = task.residuals, find_shift(task, sums)
+    shares = mixed_shares(task, sums, shift)
     gain = task.radius / res.inside
     d, V = [], []
     for joint, p, (n, score, _) in zip(task.encoding.joint, shares, task.encoding.split(sums), strict=True):
@@ -107,7 +151,6 @@ def estimate(task: AssistedTask, sums: IntArray) -> Corrections:
         known = n > 0
         d.append((mean / p - res.clipped_mean) * gain + res.mean if known else np.zeros(len(p)))
         V.append(gain**2 * (p * A + (1 - p) * B) / (max(n, 1) * p**2) if known else np.full(len(p), 1e300))
-    shift = _shift(task, private_shares(task, sums), [np.asarray(p) for p in task.shares])
     return Corrections(d, V, shares, shift)
 
 
