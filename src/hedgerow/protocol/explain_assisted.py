@@ -18,8 +18,8 @@ __all__ = ["assisted_table", "explain_assisted", "plot_assisted", "verdict"]
 
 _LONGEST = 64
 _MOVED = (
-    "The shares of leaves among holders differ from those among public records by more than three standard deviations in "
-    "all; corrections are cut to what errors within the radius can attain."
+    "The shares of leaves among holders differ from those among public records by more than three standard deviations "
+    "in all; corrections are cut to what errors within the radius can attain."
 )
 _UNKNOWN = 1e299  # variance of a tree that nobody answered for
 
