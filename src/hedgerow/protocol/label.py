@@ -33,7 +33,7 @@ from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import FloatArray, LaplaceNoise, LevelMechanism
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
-from hedgerow.protocol.published import Published
+from hedgerow.protocol.published import Published, reading_task
 from hedgerow.randomness import Randomness, as_randomness
 
 __all__ = ["LabelReports", "LabelTask"]
@@ -143,14 +143,10 @@ class LabelTask(Published):
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
             raise FormatError(f"this is not a label task: expected format {_FORMAT!r}, version {_VERSION}.")
         check_fields(data, {"format", "version", "title", "target", "grid", "mechanism", "id"}, "label task")
-        try:
+        with reading_task():
             kind = _KINDS[data["mechanism"]["kind"]]
             mechanism, grid = kind.from_dict(data["mechanism"]), LabelGrid.from_dict(data["grid"])
             task = cls(grid, mechanism, str(data["target"]), str(data["title"]))
-        except FormatError:
-            raise
-        except (TypeError, ValueError, KeyError, OverflowError) as error:
-            raise FormatError(f"this task is malformed: {error}") from error
         return task._check_id(data["id"])
 
     def __repr__(self) -> str:

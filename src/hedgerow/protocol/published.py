@@ -4,13 +4,42 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Self
 
+from hedgerow.bounds import check_fields
 from hedgerow.errors import FormatError
 
-__all__ = ["Published"]
+__all__ = ["Published", "check_published", "reading_task"]
+
+
+def check_published(data: object, form: str, version: int, names: set[str], what: str) -> None:
+    """Refuse what is not a JSON object of this format and version, with these fields and an id.
+
+    >>> check_published({"format": "x"}, "hedgerow/y", 1, set(), "local task")
+    Traceback (most recent call last):
+    ...
+    hedgerow.errors.FormatError: this is not a local task: expected a JSON object with format 'hedgerow/y'.
+    """
+    if not isinstance(data, Mapping) or data.get("format") != form:
+        article = "an" if what[0] in "aeiou" else "a"
+        raise FormatError(f"this is not {article} {what}: expected a JSON object with format {form!r}.")
+    if type(data.get("version")) is not int or data["version"] != version:
+        raise FormatError(f"task version {data.get('version')!r} is not supported (this is version {version}).")
+    check_fields(data, names | {"format", "version", "id"}, what)
+
+
+@contextmanager
+def reading_task() -> Iterator[None]:
+    """Report whatever goes wrong while a task is read as a task that is malformed."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except (TypeError, ValueError, KeyError, OverflowError) as error:
+        raise FormatError(f"this task is malformed: {error}") from error
 
 
 class Published:

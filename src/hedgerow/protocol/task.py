@@ -32,7 +32,7 @@ from hedgerow.protocol.bits import BitsEncoding, split_epsilon
 from hedgerow.protocol.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
 from hedgerow.protocol.encoding import Encoding
 from hedgerow.protocol.public import PublicLeaves
-from hedgerow.protocol.published import Published
+from hedgerow.protocol.published import Published, reading_task
 from hedgerow.protocol.tuning import RESPONSES, resolve
 from hedgerow.randomness import as_randomness
 
@@ -251,7 +251,7 @@ class LocalTask(Published):
                 "upgrade hedgerow or ask the curator for another task."
             )
         check_fields(data, _FIELDS | {"format", "version", "id"}, "local task")
-        try:
+        with reading_task():
             epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", "local task")
             public = None if data["public"] is None else PublicLeaves.from_dict(data["public"])
             grid, partition = LabelGrid.from_dict(data["grid"]), Partition.from_dict(data["partition"])
@@ -261,10 +261,6 @@ class LocalTask(Published):
             if data["classes"] is not None:
                 classes = tuple(read_list(data, "classes", "local task"))
             task = cls(epsilon, grid, partition, response, share, public, target, title, classes)
-        except FormatError:
-            raise
-        except (TypeError, ValueError, KeyError, OverflowError) as error:
-            raise FormatError(f"this task is malformed: {error}") from error
         return task._check_id(data["id"])
 
     def __repr__(self) -> str:

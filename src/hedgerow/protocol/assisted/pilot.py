@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, check_fields, check_label_bounds, check_labels, read_number, read_text
+from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels, read_number, read_text
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import Law, Mechanism, check_epsilon
@@ -24,7 +24,7 @@ from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.portable import PortableModel
 from hedgerow.protocol.assisted.residuals import read_numbers
 from hedgerow.protocol.encoding import ByteRows, IntArray
-from hedgerow.protocol.published import Published
+from hedgerow.protocol.published import Published, check_published, reading_task
 from hedgerow.randomness import Randomness, as_randomness
 
 __all__ = ["MULTIPLES", "PilotMessage", "PilotTask", "pilot_multiples"]
@@ -189,21 +189,13 @@ class PilotTask(Published):
     def from_dict(cls, data: Mapping[str, Any]) -> PilotTask:
         """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
         what = "pilot task"
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise FormatError(f"this is not a pilot task: expected a JSON object with format {_FORMAT!r}.")
-        if type(data.get("version")) is not int or data["version"] != _VERSION:
-            raise FormatError(f"task version {data.get('version')!r} is not supported (this is version {_VERSION}).")
-        check_fields(data, {f.name for f in fields(cls)} | {"format", "version", "id"}, what)
-        try:
+        check_published(data, _FORMAT, _VERSION, {f.name for f in fields(cls)}, what)
+        with reading_task():
             epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", what)
             low, high = read_numbers(data, "label_bounds", what)
             space, base = FeatureSpace.from_dict(data["space"]), PortableModel.from_dict(data["base"])
             edges = read_numbers(data, "edges", what)
             task = cls(epsilon, (low, high), space, base, edges, read_text(data, "target", what))
-        except FormatError:
-            raise
-        except (TypeError, ValueError, KeyError, OverflowError) as error:
-            raise FormatError(f"this task is malformed: {error}") from error
         return task._check_id(data["id"])
 
     def __repr__(self) -> str:

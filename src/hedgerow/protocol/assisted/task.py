@@ -15,7 +15,6 @@ import numpy.typing as npt
 from hedgerow.bounds import (
     FeatureSpace,
     LabelGrid,
-    check_fields,
     check_label_bounds,
     check_labels,
     read_number,
@@ -28,7 +27,7 @@ from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.portable import PortableModel, Trees
 from hedgerow.protocol.assisted.message import RANDOMIZERS, AssistedMessage
 from hedgerow.protocol.assisted.residuals import Residuals, read_numbers
-from hedgerow.protocol.published import Published
+from hedgerow.protocol.published import Published, check_published, reading_task
 
 __all__ = ["AssistedTask"]
 
@@ -164,17 +163,9 @@ class AssistedTask(Published):
     def from_dict(cls, data: Mapping[str, Any]) -> AssistedTask:
         """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
         what = "assisted task"
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise FormatError(f"this is not an assisted task: expected a JSON object with format {_FORMAT!r}.")
-        if type(data.get("version")) is not int or data["version"] != _VERSION:
-            raise FormatError(f"task version {data.get('version')!r} is not supported (this is version {_VERSION}).")
-        check_fields(data, {f.name for f in fields(cls)} | {"format", "version", "id"}, what)
-        try:
+        check_published(data, _FORMAT, _VERSION, {f.name for f in fields(cls)}, what)
+        with reading_task():
             task = cls._read(data, what)
-        except FormatError:
-            raise
-        except (TypeError, ValueError, KeyError, OverflowError) as error:
-            raise FormatError(f"this task is malformed: {error}") from error
         return task._check_id(data["id"])
 
     @classmethod

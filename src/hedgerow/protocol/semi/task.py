@@ -19,7 +19,7 @@ from hedgerow.mechanisms.gradual import GradualLaplace
 from hedgerow.portable import PortableModel
 from hedgerow.protocol.bits import split_epsilon
 from hedgerow.protocol.encoding import FloatArray
-from hedgerow.protocol.published import Published
+from hedgerow.protocol.published import Published, reading_task
 from hedgerow.protocol.semi.assist import Assist
 
 __all__ = ["MASKS", "SemiTask", "check_mask"]
@@ -207,16 +207,12 @@ class SemiTask(Published):
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
             raise FormatError(f"this is not a semi-feature task of version {_VERSION} ({_FORMAT!r}).")
         check_fields(data, _FIELDS | ({"assist"} & set(data)), "semi-feature task")
-        try:
+        with reading_task():
             epsilon = math.inf if data["epsilon"] == "inf" else float(data["epsilon"])
             grid, space = LabelGrid.from_dict(data["grid"]), FeatureSpace.from_dict(data["space"])
             rest = (str(data["masks"]), tuple(map(str, data["private"])), str(data["target"]), str(data["title"]))
             assist = Assist.from_dict(data["assist"]) if "assist" in data else None
             task = cls(epsilon, grid, space, float(data["label_share"]), *rest, assist)
-        except FormatError:
-            raise
-        except (TypeError, ValueError, KeyError, OverflowError) as error:
-            raise FormatError(f"this task is malformed: {error}") from error
         return task._check_id(data["id"])
 
     def __repr__(self) -> str:
