@@ -21,8 +21,8 @@ from hedgerow.protocol.assisted import (
     check_pilot,
     simulate_assisted,
 )
+from hedgerow.protocol.assisted.chi_square import chi_square_limit
 from hedgerow.protocol.assisted.pilot import PilotMessage, pilot_multiples
-from hedgerow.protocol.assisted.pilot_check import _chi_square
 from hedgerow.randomness import SeededRandomness
 
 BOUNDS = (-30, 30)
@@ -152,10 +152,17 @@ def test_statistic_is_chi_square_where_nothing_differs(public, base):
     assert abs(np.mean(found) - dof) < 6 * math.sqrt(2 * dof / 400)
 
 
-def test_threshold_is_the_999_per_mille_quantile_of_chi_square():
+def test_threshold_is_the_999_per_mille_quantile_of_chi_square(public, base):
     stats = pytest.importorskip("scipy.stats")
     for dof in range(2, 13):
-        assert _chi_square(dof) == pytest.approx(stats.chi2.ppf(0.999, dof), rel=0.025)
+        limit = chi_square_limit(dof, 2.0 * dof, stats.norm.ppf(0.999))
+        assert limit == pytest.approx(stats.chi2.ppf(0.999, dof), rel=0.025)
+    for epsilon in (0.5, 2.0, 4.0):
+        task = design_pilot(*public, **options(base, epsilon))
+        nobody = PilotTotals(task, 0, (0,) * len(task.edges) + (0,))
+        assert check_pilot(nobody, base.residuals_).threshold == pytest.approx(
+            stats.chi2.ppf(0.999, len(task.edges)), rel=0.025
+        )
 
 
 @pytest.mark.parametrize("epsilon", [2.0, 8.0])

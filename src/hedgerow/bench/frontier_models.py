@@ -16,6 +16,7 @@ from hedgerow.local.assisted import design_assisted, design_pilot
 from hedgerow.local.assisted.design import public_errors
 from hedgerow.local.assisted.pilot import pilot_group, pilot_size
 from hedgerow.local.public_model import PublicModel
+from hedgerow.local.records import take_rows
 from hedgerow.protocol.assisted import AssistedModel, check_pilot, simulate_assisted
 from hedgerow.randomness import SeededRandomness
 
@@ -74,12 +75,8 @@ def assisted_models(
         task, source, others = plain, SeededRandomness(seed), np.arange(len(y))
         if question is not None:
             asked, others = pilot_group(len(y), size, source.child("pilot group"))
-            totals = simulate_assisted(question, _rows(X, asked), y[asked], source.child("pilot")).model()
+            totals = simulate_assisted(question, take_rows(X, asked), y[asked], source.child("pilot")).model()
             if check_pilot(totals, residuals).differs:
                 task = design_assisted(*public, n_holders=len(others), pilot=totals, **options)
-        models.append(simulate_assisted(task, _rows(X, others), y[others], source).model())
+        models.append(simulate_assisted(task, take_rows(X, others), y[others], source).model())
     return models
-
-
-def _rows(X: Any, rows: Any) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

@@ -1,4 +1,4 @@
-"""What the estimators without public data share: numeric records within public bounds."""
+"""What estimators share: rows of records, and, without public data, numeric records within public bounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
 from hedgerow.errors import HedgerowError
 
-__all__ = ["check_number", "encode", "open_records"]
+__all__ = ["check_number", "encode", "open_records", "take_rows"]
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -35,6 +35,11 @@ def open_records(estimator: Any, X: Any, y: Any) -> tuple[FeatureSpace, FloatArr
 def encode(estimator: Any, space: FeatureSpace, X: Any) -> FloatArray:
     """Return records to predict for, scaled."""
     return unit(space, validate_data(estimator, X, reset=False, dtype=[np.float64, np.float32]))
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
+    """Return these rows of a frame or an array."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows] if hasattr(X, "columns") else np.asarray(X)[rows]
 
 
 def unit(space: FeatureSpace, array: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hedgerow.bounds import check_label_bounds, check_labels
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.local.records import check_number
+from hedgerow.local.records import check_number, take_rows
 from hedgerow.mechanisms.one_bit import OneBit
 from hedgerow.randomness import SeededRandomness, as_randomness
 
@@ -150,8 +150,7 @@ def _own_errors(models: Sequence[Any], X: Any, y: Any, own: Any, bounds: tuple[f
     for m, model in enumerate(models):
         rows = np.flatnonzero(own == m)
         if rows.size:
-            chosen = X.iloc[rows] if hasattr(X, "iloc") else X[rows] if hasattr(X, "columns") else np.asarray(X)[rows]
-            prediction = np.nan_to_num(np.asarray(model.predict(chosen), dtype=np.float64), nan=bounds[0])
+            prediction = np.nan_to_num(np.asarray(model.predict(take_rows(X, rows)), dtype=np.float64), nan=bounds[0])
             errors[rows] = (np.clip(prediction, *bounds) - y[rows]) ** 2
     return errors
 

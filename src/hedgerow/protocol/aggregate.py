@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -64,12 +64,12 @@ class Aggregate:
         self.sums = self.sums + sums
         self.simulation = self.simulation or simulation
 
-    def __add__(self, other: Aggregate) -> Aggregate:
-        if not isinstance(other, Aggregate):
+    def __add__(self, other: Aggregate) -> Self:
+        if not isinstance(other, type(self)):
             return NotImplemented
         if other.task.digest != self.task.digest:
             raise FormatError("aggregates of different tasks cannot be merged.")
-        merged = Aggregate(self.task)
+        merged = type(self)(self.task)
         for part in (self, other):
             merged._include(part.n_reports, part.sums, part.simulation)
         return merged

@@ -62,6 +62,12 @@ class Published:
         text = json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).digest()
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
     @property
     def id(self) -> str:
         """The digest in hexadecimal: a task that differs in anything has another id."""

@@ -16,6 +16,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.local.assisted.design import design_assisted, design_without_public
 from hedgerow.local.assisted.regressor import AssistedForestRegressor
 from hedgerow.local.classifier import LPDTClassifier
+from hedgerow.local.records import take_rows
 from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.protocol.assisted import simulate_assisted
 from hedgerow.randomness import as_randomness
@@ -109,8 +110,9 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         for k, label in enumerate(asked):
             rows = np.flatnonzero(drawn == k)
             task = self._task(X, X_public, y_public, label, max(1, len(y) // len(asked)), source.child("design", k))
-            part = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-            holders = simulate_assisted(task, part, (y[rows] == label).astype(float), source.child("holders", k))
+            holders = simulate_assisted(
+                task, take_rows(X, rows), (y[rows] == label).astype(float), source.child("holders", k)
+            )
             self.models_.append(holders.model())
         self.guarantee_ = replace(self.models_[0].guarantee, simulation=source.simulation)
         if self.classes is None and y_public is None:

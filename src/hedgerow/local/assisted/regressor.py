@@ -14,6 +14,7 @@ from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
 from hedgerow.errors import HedgerowError
 from hedgerow.local.assisted.design import design_assisted, design_without_public, public_model
 from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
+from hedgerow.local.records import take_rows
 from hedgerow.mechanisms.base import check_epsilon, check_positive
 from hedgerow.protocol.assisted import PilotTask, PilotTotals, simulate_assisted
 from hedgerow.randomness import Randomness, as_randomness
@@ -148,8 +149,8 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         if size:
             asked, others = pilot_group(len(y), size, source.child("pilot group"))
             self.pilot_task_ = task = design_pilot(X_public, y_public, **options)
-            self.pilot_ = simulate_assisted(task, _rows(X, asked), y[asked], source.child("pilot")).model()
-            X, y = _rows(X, others), y[others]
+            self.pilot_ = simulate_assisted(task, take_rows(X, asked), y[asked], source.child("pilot")).model()
+            X, y = take_rows(X, others), y[others]
         self.task_ = design_assisted(
             X_public, y_public, n_holders=len(y), n_trees=self.n_trees, pilot=self.pilot_, **options
         )
@@ -187,7 +188,3 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         tags.regressor_tags.poor_score = True
         tags.non_deterministic = True
         return tags
-
-
-def _rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

@@ -11,6 +11,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.protocol.assisted.chi_square import chi_square_limit
 from hedgerow.protocol.assisted.pilot_totals import PilotTotals
 
 __all__ = ["FALSE_ALARM", "PilotCheck", "check_pilot"]
@@ -79,7 +80,7 @@ def check_pilot(pilot: PilotTotals, residuals: npt.ArrayLike) -> PilotCheck:
     True 3.1
     """
     res, k = np.sort(np.asarray(residuals, dtype=np.float64)), len(pilot.sums)
-    threshold = _chi_square(k - 1)
+    threshold = chi_square_limit(k - 1, 2.0 * (k - 1), NormalDist().inv_cdf(1 - FALSE_ALARM))
     if not pilot.n_reports:
         return PilotCheck(0.0, threshold)
     p = _shares(pilot, res, np.ones(1), np.zeros(1))[0, 0]
@@ -107,13 +108,3 @@ def _shares(pilot: PilotTotals, res: FloatArray, scales: FloatArray, places: Flo
     ends = [np.zeros((*below.shape[:2], 1)), below, np.full((*below.shape[:2], 1), len(res))]
     count = np.diff(np.concatenate(ends, axis=2), axis=2)
     return np.asarray((count + 0.5) / (len(res) + 0.5 * count.shape[2]))
-
-
-def _chi_square(dof: int) -> float:
-    """Return the upper FALSE_ALARM quantile of chi-square (at most 2.5 % above it, from 2 degrees of freedom on).
-
-    >>> round(_chi_square(4), 1)
-    18.7
-    """
-    z = NormalDist().inv_cdf(1 - FALSE_ALARM)
-    return float(dof * (1 - 2 / (9 * dof) + z * (2 / (9 * dof)) ** 0.5) ** 3)

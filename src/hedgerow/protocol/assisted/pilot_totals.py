@@ -30,20 +30,7 @@ class PilotAggregate(Aggregate):
     """Totals of the reports to one pilot task; adds, merges and travels as :class:`~hedgerow.Aggregate` does."""
 
     def __init__(self, task: PilotTask) -> None:
-        self.task = cast("Any", task)
-        self.n_reports = 0
-        self.sums = np.zeros(task.encoding.n_sums, dtype=np.int64)
-        self.simulation = False
-
-    def __add__(self, other: Aggregate) -> PilotAggregate:
-        if not isinstance(other, PilotAggregate):
-            return NotImplemented
-        if other.task.digest != self.task.digest:
-            raise FormatError("aggregates of different tasks cannot be merged.")
-        merged = PilotAggregate(cast("Any", self.task))
-        for part in (self, other):
-            merged._include(part.n_reports, part.sums, part.simulation)
-        return merged
+        super().__init__(cast("Any", task))
 
     def model(self, **options: Any) -> PilotTotals:  # type: ignore[override]
         """Return the totals in the form that the design of the next task reads."""

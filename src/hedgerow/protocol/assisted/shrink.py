@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.protocol.assisted.pool import overlaps
+from hedgerow.protocol.assisted.chi_square import chi_square_limit
+from hedgerow.protocol.assisted.pool import GRID, SPIKE, overlaps
 from hedgerow.protocol.assisted.task import AssistedTask
 from hedgerow.protocol.encoding import IntArray
 
@@ -18,8 +19,6 @@ __all__ = ["Corrections", "Posterior", "estimate", "find_shift", "mixed_shares",
 
 FloatArray = npt.NDArray[np.float64]
 
-_SPIKE = 0.3
-_GRID = np.logspace(-3, 1, 17)
 _CLEARLY = 3.0
 _LEAST = 0.25
 
@@ -92,24 +91,12 @@ def find_shift(task: AssistedTask, sums: IntArray) -> float:
     spread = p * (1 - p) / n + p**2 * (1 / busy - 1) / (n * p + 5)
     expected = np.where(known, noise, 1.0) + spread
     Q, m = float(np.sum(((share - p) ** 2 / expected)[known])), int(known.sum())
-    if not _beyond(Q, m, 2.0 * m):  # correlations only widen what chance may do
+    if chi_square_limit(m, 2.0 * m, _CLEARLY) >= Q:  # correlations only widen what chance may do
         return 0.0
     R = _correlations(task, spread / expected)[np.ix_(known, known)]
-    if not _beyond(Q, m, 2.0 * float(np.sum(R**2))):
+    if chi_square_limit(m, 2.0 * float(np.sum(R**2)), _CLEARLY) >= Q:
         return 0.0
     return float((Q - m) / np.sum((p * (1 - p) / expected)[known]))
-
-
-def _beyond(Q: float, mean: float, variance: float) -> bool:
-    """Whether Q is too large for a multiple of chi-square with this mean and variance (Wilson and Hilferty).
-
-    >>> _beyond(30.0, 10, 20.0), _beyond(28.0, 10, 20.0)  # chi-square of ten degrees of freedom: P(Q > 29) = .0012
-    (True, False)
-    >>> _beyond(30.0, 10, 60.0)  # terms that rise and fall together
-    False
-    """
-    spread = variance / (9 * mean**2)
-    return bool((Q / mean) ** (1 / 3) > 1 - spread + _CLEARLY * spread**0.5)
 
 
 def _correlations(task: AssistedTask, public: FloatArray) -> FloatArray:
@@ -184,9 +171,9 @@ def posterior(d: FloatArray, V: FloatArray, scale: float) -> Posterior:
     >>> quiet.nothing > 0.3 > loud.nothing
     True
     """
-    grid = np.concatenate([[0.0], max(scale, 1e-300) * _GRID])
+    grid = np.concatenate([[0.0], max(scale, 1e-300) * GRID])
     total = grid[:, None] + np.maximum(V, 1e-300)
     fit = -0.5 * (np.log(total) + d**2 / total).sum(axis=1)
-    slab = (1 - _SPIKE) * _GRID**-0.5 / np.sum(_GRID**-0.5)
-    weights = np.concatenate([[_SPIKE], slab]) * np.exp(fit - fit.max())
+    slab = (1 - SPIKE) * GRID**-0.5 / np.sum(GRID**-0.5)
+    weights = np.concatenate([[SPIKE], slab]) * np.exp(fit - fit.max())
     return Posterior(grid, weights / weights.sum())

@@ -36,7 +36,7 @@ FloatArray = npt.NDArray[np.float64]
 _FORMAT, _VERSION = "hedgerow/assisted-task", 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AssistedTask(Published):
     """A question to holders: the leaf in a tree drawn at random, and how wrong the public model is there.
 
@@ -152,12 +152,6 @@ class AssistedTask(Published):
             "busy": list(self.busy),
             "reference": base64.b64encode(self.reference.tobytes()).decode(),
         }
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AssistedTask) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AssistedTask:
