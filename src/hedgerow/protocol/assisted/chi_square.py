@@ -13,10 +13,10 @@ def chi_square_limit(mean: float, variance: float, z: float) -> float:
 
     Examples
     --------
-    >>> round(chi_square_limit(10, 20, 3.0), 1)  # ten degrees of freedom: P(Q > 29) = .0012
-    28.8
+    >>> round(chi_square_limit(10, 20, 3.0), 1)  # ten degrees of freedom: P(Q > 28.9) = .0013
+    28.9
     >>> round(chi_square_limit(10, 60, 3.0), 1)  # terms that rise and fall together
-    49.4
+    49.8
     """
     spread = variance / (9 * mean**2)
     return float(mean * (1 - spread + z * spread**0.5) ** 3)
