@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: demo test lint bench docs clean setup
+.PHONY: demo test lint bench docs clean setup mutants
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml setup.py csrc/kernels.c
@@ -25,6 +25,10 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Each planted privacy fault must be caught by the tests or audits that it names.
+mutants: $(STAMP)
+	$(BIN)/python -m mutants --jobs $(JOBS) $(FAULTS)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.errors import HedgerowError
+
 if TYPE_CHECKING:
     from hedgerow.audit import Auditable, AuditResult
 
@@ -33,6 +35,7 @@ def register(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN", help="audit only entries whose name holds this text")
     parser.add_argument(
         "--epsilon",
         type=_epsilons,
@@ -64,11 +67,19 @@ def run(arguments: argparse.Namespace) -> int:
     from hedgerow.audit import auditables, find
 
     entries = tuple(map(find, arguments.mechanism)) if arguments.mechanism else auditables()
+    if arguments.patterns:
+        entries = tuple(entry for entry in entries if _named(entry.name, arguments.patterns))
+        if not entries:
+            raise HedgerowError(f"no audit has {' or '.join(map(repr, arguments.patterns))} in its name; see --list.")
     if arguments.list:
         print(json.dumps([e.name for e in entries]) if arguments.json else "\n".join(e.name for e in entries))
         return 0
     results = _results(entries, arguments)
     return _print_json(results) if arguments.json else _print_table(results, entries)
+
+
+def _named(name: str, patterns: list[str]) -> bool:
+    return any(pattern.lower() in name.lower() for pattern in patterns)
 
 
 def _results(entries: tuple[Auditable, ...], arguments: argparse.Namespace) -> Iterator[AuditResult]:
