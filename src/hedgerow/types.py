@@ -1,0 +1,25 @@
+"""Names of the arrays that the library passes around."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["BoolArray", "ByteRows", "FloatArray", "IntArray", "RealArray"]
+
+FloatArray = npt.NDArray[np.float64]
+"""Double precision."""
+
+RealArray = npt.NDArray[np.floating[Any]]
+"""Single or double precision, as the caller gave it."""
+
+IntArray = npt.NDArray[np.int64]
+"""Levels, codes, leaves, totals."""
+
+BoolArray = npt.NDArray[np.bool_]
+"""Masks."""
+
+ByteRows = npt.NDArray[np.uint8]
+"""One message a row."""
