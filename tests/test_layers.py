@@ -15,8 +15,8 @@ ROOT = Path(hedgerow.__file__).parent
 # A module may import its own package and anything in a layer above it in this list: nothing further down, and
 # nothing else on its own line.
 LAYERS = [
-    ["errors"],
-    ["kernels"],
+    ["errors", "types"],
+    ["kernels", "content"],
     ["randomness", "guarantee"],
     ["samplers", "ledger"],
     ["bounds", "counting"],
