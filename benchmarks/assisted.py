@@ -8,7 +8,7 @@ import numpy as np
 
 from hedgerow.local.assisted import design_assisted
 from hedgerow.local.public_model import PublicModel
-from hedgerow.protocol.assisted import simulate_assisted
+from hedgerow.tasks.assisted import simulate_assisted
 
 HOLDERS, PUBLIC, FEATURES = 100_000, 1000, 12
 

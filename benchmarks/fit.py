@@ -19,7 +19,7 @@ from hedgerow import LocalTask, simulate_aggregate
 from hedgerow.counting import Counts, count_discrete_laplace
 from hedgerow.kernels import native, reference
 from hedgerow.randomness import SecureRandomness
-from hedgerow.simulate import _ROWS, _levels
+from hedgerow.tasks.tree.simulate import _ROWS, _levels
 
 D, DEPTH, EPSILON = 10, 10, 2.0
 _CHILD = "import sys; from benchmarks.fit import child; child(int(sys.argv[1]), int(sys.argv[2]))"

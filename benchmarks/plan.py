@@ -13,8 +13,8 @@ from pathlib import Path
 
 from hedgerow import LocalTask
 from hedgerow.engine.dask import BRANCHES, BUCKET_ROWS, GROUPS, PIECES
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.report import TOKEN_BYTES
+from hedgerow.tasks.reports import TOKEN_BYTES
+from hedgerow.tasks.totals import Aggregate
 
 REFERENCE = Path(__file__).parent / "results" / "reference.json"
 TASK_SECONDS = 2.2e-3  # CPU time of scheduler and client for a task: 4,000 tasks of a local cluster, distributed 2026.8

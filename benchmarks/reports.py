@@ -11,7 +11,7 @@ from benchmarks.timing import Row, interleave
 from hedgerow import LocalTask, privatize_many
 from hedgerow.engine import files, memory
 from hedgerow.kernels import native, reference
-from hedgerow.protocol.report import Reports
+from hedgerow.tasks.reports import Reports
 
 
 def run(quick: bool) -> list[Row]:

@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.timing import Row, fresh, interleave
 from hedgerow import LocalTask, simulate_aggregate
-from hedgerow.protocol.report import Reports
 from hedgerow.randomness import SecureRandomness
+from hedgerow.tasks.reports import Reports
 
 _MEMORY = "import sys; from benchmarks.scaling import memory_child; memory_child(*sys.argv[1:])"
 

@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import Row
-from hedgerow.protocol.holder import privatize_many
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.tree.task import LocalTask
 
 RESULTS = Path(__file__).parent / "results" / "service.json"
 TOKEN = "benchmark"

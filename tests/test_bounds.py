@@ -22,8 +22,8 @@ from hedgerow.bounds import (
 )
 from hedgerow.errors import BoundsError, FormatError
 from hedgerow.mechanisms.laplace import DiscreteLaplace
-from hedgerow.protocol.bits import split_epsilon
 from hedgerow.randomness import SeededRandomness
+from hedgerow.tasks.tree.bits import split_epsilon
 
 
 def exact_rounding(grid, y, script):

@@ -19,11 +19,11 @@ from hedgerow.partition.cells import Splits
 from hedgerow.partition.max_edge import grow_max_edge
 from hedgerow.partition.sides import Sides
 from hedgerow.partition.tree import Partition
-from hedgerow.protocol.holder import privatize_many
-from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import SeededRandomness
 from hedgerow.samplers import ONE, binomial, discrete_laplace, dyadic_exp
-from hedgerow.simulate import simulate_aggregate
+from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.tree.simulate import simulate_aggregate
+from hedgerow.tasks.tree.task import LocalTask
 
 compiled = pytest.mark.skipif(kernels.native() is None, reason="there are no compiled kernels here")
 few = settings(max_examples=30, deadline=None)

@@ -22,8 +22,7 @@ LAYERS = [
     ["bounds", "counting"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
-    ["protocol"],  # knows nothing of estimators
-    ["simulate"],
+    ["tasks"],  # know nothing of estimators
     ["local", "semi", "label", "central"],  # know nothing of each other, of engines or of the service
     ["audit"],
     ["engine"],
@@ -36,7 +35,7 @@ LAYERS = [
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 # Up to here, and in what `hedgerow --help` loads, module level may import NumPy and the standard library only.
-LIGHT = {name for name, level in LEVEL.items() if level <= LEVEL["simulate"]} | {"audit", "holder", "commands", "cli"}
+LIGHT = {name for name, level in LEVEL.items() if level <= LEVEL["tasks"]} | {"audit", "holder", "commands", "cli"}
 
 
 def part(dotted):
@@ -114,7 +113,7 @@ HEAVY = {"sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "jobli
 LIGHT_CODE = [
     "import hedgerow",
     "from hedgerow import Guarantee, Ledger, SecureRandomness",
-    "import hedgerow.mechanisms, hedgerow.partition, hedgerow.audit, hedgerow.simulate",
+    "import hedgerow.mechanisms, hedgerow.partition, hedgerow.audit, hedgerow.tasks.tree.simulate",
     # The holder's path: what a device runs.
     "from hedgerow import LocalTask, Report, privatize, privatize_many",
     "from hedgerow.cli import build_parser\nbuild_parser().format_help()",

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hedgerow import LocalTask, privatize
-from hedgerow.protocol.encoding import unpack
+from hedgerow.tasks.tree.encoding import unpack
 
 INK, GREEN, ORANGE, GREY = "#333333", "#2e7d32", "#e07b00", "#9e9e9e"
 

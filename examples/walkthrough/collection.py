@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow import Aggregate, LocalTask, Model, Report, Reports, privatize
-from hedgerow.protocol.announcement import Announcement
+from hedgerow.tasks.announcement import Announcement
 from walkthrough.population import Homes
 
 _MEDIA = "application/vnd.hedgerow.reports+bin; version=1"

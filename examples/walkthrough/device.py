@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow import LocalTask, Report, privatize
-from hedgerow.protocol.encoding import unpack
+from hedgerow.tasks.tree.encoding import unpack
 
 
 @dataclass(frozen=True)

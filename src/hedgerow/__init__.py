@@ -54,7 +54,7 @@ _HOMES = {
     ),
     "hedgerow.partition": ("Partition",),
     "hedgerow.portable": ("PortableModel",),
-    "hedgerow.protocol": (
+    "hedgerow.tasks": (
         "Aggregate",
         "LocalTask",
         "Model",
@@ -63,7 +63,7 @@ _HOMES = {
         "privatize",
         "privatize_many",
     ),
-    "hedgerow.protocol.label": ("LabelReports", "LabelTask"),
+    "hedgerow.tasks.labels.task": ("LabelReports", "LabelTask"),
     "hedgerow.randomness": ("Randomness", "SecureRandomness", "SeededRandomness"),
     "hedgerow.semi": (
         "HistOfTreeRegressor",
@@ -71,7 +71,7 @@ _HOMES = {
         "LabelTreeRegressor",
         "PartialTreeRegressor",
     ),
-    "hedgerow.simulate": ("simulate_aggregate",),
+    "hedgerow.tasks.tree.simulate": ("simulate_aggregate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -120,11 +120,11 @@ if TYPE_CHECKING:
     )
     from hedgerow.partition import Partition
     from hedgerow.portable import PortableModel
-    from hedgerow.protocol import Aggregate, LocalTask, Model, Report, Reports, privatize, privatize_many
-    from hedgerow.protocol.label import LabelReports, LabelTask
     from hedgerow.randomness import Randomness, SecureRandomness, SeededRandomness
     from hedgerow.semi import HistOfTreeRegressor, KRRRegressor, LabelTreeRegressor, PartialTreeRegressor
-    from hedgerow.simulate import simulate_aggregate
+    from hedgerow.tasks import Aggregate, LocalTask, Model, Report, Reports, privatize, privatize_many
+    from hedgerow.tasks.labels.task import LabelReports, LabelTask
+    from hedgerow.tasks.tree.simulate import simulate_aggregate
 
 
 def __getattr__(name: str) -> Any:

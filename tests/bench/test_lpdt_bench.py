@@ -17,7 +17,7 @@ from hedgerow.bench.runner import run
 from hedgerow.bench.splits import split, widened
 from hedgerow.bench.tidy import Row
 from hedgerow.cli import main
-from hedgerow.simulate import simulate_aggregate
+from hedgerow.tasks.tree.simulate import simulate_aggregate
 
 
 @pytest.fixture

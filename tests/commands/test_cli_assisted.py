@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from hedgerow.protocol.assisted import AssistedModel, AssistedTask, simulate_assisted
-from hedgerow.protocol.explain_assisted import assisted_table, explain_assisted
+from hedgerow.tasks.assisted import AssistedModel, AssistedTask, simulate_assisted
+from hedgerow.tasks.assisted.explain import assisted_table, explain_assisted
 
 DESIGN = ["design", "public.csv", "--target", "kwh", "--epsilon", "4", "--label-bounds", "0:60", "--features",
           "area,people", "-o", "task.json"]  # fmt: skip

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hedgerow.protocol.assisted import AssistedTask, PilotTask, PilotTotals, assist_many
+from hedgerow.tasks.assisted import AssistedTask, PilotTask, PilotTotals, assist_many
 
 DESIGN = ["design", "public.csv", "--target", "kwh", "--epsilon", "4", "--label-bounds", "0:60", "--features",
           "area,people", "--n-holders", "5000", "--assisted", "compact"]  # fmt: skip

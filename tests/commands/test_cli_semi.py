@@ -14,8 +14,17 @@ import pytest
 
 from hedgerow.cli import build_parser
 from hedgerow.commands import COMMANDS, semi_privatize, tables
-from hedgerow.protocol.semi import CellTask, FirstReports, Secrets, SemiAggregate, SemiModel, SemiTask, answer, begin
-from hedgerow.protocol.semi.files import design_cells
+from hedgerow.tasks.partly_public import (
+    CellTask,
+    FirstReports,
+    Secrets,
+    SemiAggregate,
+    SemiModel,
+    SemiTask,
+    answer,
+    begin,
+)
+from hedgerow.tasks.partly_public.files import design_cells
 
 NAMES = ("area", "heating", "people")
 PUBLIC = [

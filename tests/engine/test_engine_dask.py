@@ -10,10 +10,10 @@ import pytest
 from hedgerow import cli
 from hedgerow.engine import memory
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.holder import privatize_many
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.tree.task import LocalTask
 
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")

@@ -9,10 +9,10 @@ from hedgerow.engine import dedupe
 from hedgerow.engine.dedupe import find_copies, repeats, spread
 from hedgerow.engine.memory import MemorySource, aggregate
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.holder import privatize_many
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.tree.task import LocalTask
 
 TASK = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=3)
 X = np.random.default_rng(0).random((400, 1))

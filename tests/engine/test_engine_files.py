@@ -14,10 +14,10 @@ from hedgerow import cli
 from hedgerow.engine import checkpoint, files
 from hedgerow.engine.files import BatchFile, ParquetReports, aggregate, open_reports
 from hedgerow.errors import FormatError
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.holder import privatize_many
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.tree.task import LocalTask
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -246,7 +246,7 @@ def test_all_kinds_of_models_resume(small_blocks, monkeypatch):
 
     from hedgerow.commands.tables import Frame
     from hedgerow.local.assisted import design_assisted
-    from hedgerow.protocol.assisted import simulate_assisted
+    from hedgerow.tasks.assisted import simulate_assisted
 
     write_csv(Path("new.csv"), 250)
     X = np.random.default_rng(3).random((300, 2))

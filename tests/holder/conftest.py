@@ -85,7 +85,7 @@ class Stub:
 
     def announce(self, task, **changes):
         """Publish a task and return the link to its page."""
-        from hedgerow.protocol.announcement import Announcement
+        from hedgerow.tasks.announcement import Announcement
 
         key = changes.pop("key", self.key)
         words = {"title": "Hours at work", "purpose": "Plan buses", "curator": "Town", "opens": 0, "closes": 1 << 40}

@@ -9,11 +9,11 @@ import pytest
 from hedgerow.bounds import LabelGrid
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.mechanisms.level import LaplaceNoise
-from hedgerow.protocol.announcement import Announcement, canonical, task_text
-from hedgerow.protocol.keys import base64url, from_base64url, generate_key, load_key, public_bytes
-from hedgerow.protocol.label import LabelTask
-from hedgerow.protocol.semi import SemiTask
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.announcement import Announcement, canonical, task_text
+from hedgerow.tasks.keys import base64url, from_base64url, generate_key, load_key, public_bytes
+from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.partly_public import SemiTask
+from hedgerow.tasks.tree.task import LocalTask
 
 ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
 KEY = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32)))

@@ -17,10 +17,10 @@ from hedgerow.holder import Cost, Holder, Limits, ServiceError
 from hedgerow.holder.client import read_url
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
-from hedgerow.protocol.label import LabelReports, LabelTask
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiTask
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.labels.task import LabelReports, LabelTask
+from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.tree.task import LocalTask
 
 pytest.importorskip("cryptography")
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -83,7 +83,7 @@ def test_a_wrong_record_spends_nothing(stub, holder):
 
 def test_a_name_for_two_things_is_refused(stub, holder, monkeypatch):
     """Otherwise a label that is to be randomised would be sent in clear, as a feature or as a record's number."""
-    monkeypatch.setattr("hedgerow.protocol.announcement._check_names", lambda task: None)  # a curator who cheats
+    monkeypatch.setattr("hedgerow.tasks.announcement._check_names", lambda task: None)  # a curator who cheats
     space = FeatureSpace((NumericFeature("age", 0, 99), NumericFeature("pay", 0, 9)))
     semi = SemiTask.design(space, epsilon=1.0, label_bounds=(0, 9), private_columns=["pay"], target="age")
     label = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16), target="record")

@@ -17,11 +17,11 @@ from hedgerow.holder.vector_pilot import make_pilot
 from hedgerow.holder.words import percent
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition import grow
-from hedgerow.protocol.announcement import task_text
-from hedgerow.protocol.label import LabelReports, LabelTask
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiTask
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.announcement import task_text
+from hedgerow.tasks.labels.task import LabelReports, LabelTask
+from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.tree.task import LocalTask
 
 HERE = Path(__file__).parent
 CHROMIUM = os.environ.get("HEDGEROW_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -340,7 +340,7 @@ def test_a_changed_task_is_refused(stub, context):
 
 @needs_chromium
 def test_what_cannot_be_answered_safely_is_refused(stub, context, monkeypatch):
-    monkeypatch.setattr("hedgerow.protocol.announcement._check_names", lambda task: None)  # a curator who cheats
+    monkeypatch.setattr("hedgerow.tasks.announcement._check_names", lambda task: None)  # a curator who cheats
     twice = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16), target="record")
     for task, reason in ((twice, "calls both"), (local_task(float("inf")), "no privacy at all")):
         visit = Visit(context).open(stub.announce(task))

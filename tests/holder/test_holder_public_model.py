@@ -12,7 +12,7 @@ import pytest
 from hedgerow.holder.page import SCRIPTS, asset
 from hedgerow.holder.vector_assisted import make_task
 from hedgerow.portable import Linear, PortableModel
-from hedgerow.protocol.announcement import task_text
+from hedgerow.tasks.announcement import task_text
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")

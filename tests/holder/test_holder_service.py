@@ -13,12 +13,12 @@ import pytest
 from hedgerow.bounds import FeatureSpace, NumericFeature
 from hedgerow.cli import main
 from hedgerow.holder import Client, Cost, Holder, ServiceError
-from hedgerow.protocol.announcement import Announcement
-from hedgerow.protocol.assisted.aggregate import AssistedAggregate
-from hedgerow.protocol.assisted.pilot_totals import PilotAggregate
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.semi import SemiTask
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.assisted.aggregate import AssistedAggregate
+from hedgerow.tasks.assisted.pilot_totals import PilotAggregate
+from hedgerow.tasks.partly_public import SemiTask
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.tree.task import LocalTask
 
 pytest.importorskip("cryptography")
 uvicorn = pytest.importorskip("uvicorn")

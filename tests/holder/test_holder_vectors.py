@@ -14,9 +14,9 @@ from hedgerow.errors import HedgerowError
 from hedgerow.holder.make import make_body
 from hedgerow.holder.page import SCRIPTS, asset
 from hedgerow.holder.vectors import main, make_vectors, to_json
-from hedgerow.protocol.announcement import read_task
-from hedgerow.protocol.report import Reports
 from hedgerow.randomness import SeededRandomness
+from hedgerow.tasks.announcement import read_task
+from hedgerow.tasks.reports import Reports
 
 HERE = Path(__file__).parent
 NODE = shutil.which("node")

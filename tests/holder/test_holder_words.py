@@ -15,11 +15,11 @@ from hedgerow.holder.words import _factor, belief, describe, odds, percent, plai
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition import grow
-from hedgerow.protocol.label import LabelTask
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.semi import SemiTask
-from hedgerow.protocol.task import LocalTask
 from hedgerow.samplers import exp_at_least
+from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.partly_public import SemiTask
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.tree.task import LocalTask
 
 pytest.importorskip("cryptography")
 
@@ -199,7 +199,7 @@ def test_a_token_in_the_link(stub, tmp_path, capsys):
 
 
 def test_personal_masks(stub, tmp_path):
-    from hedgerow.protocol.semi import FirstReports
+    from hedgerow.tasks.partly_public import FirstReports
 
     task = SemiTask.design(SPACE, epsilon=1.5, label_bounds=(0, 80), target="hours")
     assert join(stub.announce(task), *ME, "--private", "home", "--yes", "--home", tmp_path) == 0

@@ -16,9 +16,9 @@ from hedgerow.mechanisms import DiscreteLaplace
 from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.interval import IntervalResponse
-from hedgerow.protocol.label import LabelTask
 from hedgerow.randomness import SeededRandomness
 from hedgerow.samplers import dyadic_exp
+from hedgerow.tasks.labels.task import LabelTask
 
 SKEWED = LabelPrior((-1, 2, 3, 7.3, 12), (1, 3, 2, 1.5))
 

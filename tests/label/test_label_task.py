@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.label import GaussianMechanism, LaplaceMechanism, RPWithPrior, RROnBins, UnbiasedRandomizer
-from hedgerow.protocol.label import LabelReports, LabelTask
+from hedgerow.tasks.labels.task import LabelReports, LabelTask
 
 TASKS = [
     LaplaceMechanism(1.0, label_bounds=(0, 80)).task,

@@ -13,7 +13,7 @@ from hedgerow import AssistedForestRegressor, PublicModel, Report, Reports
 from hedgerow.audit import audit_exact, audit_sampled
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.local.assisted import design_assisted
-from hedgerow.protocol.assisted import (
+from hedgerow.tasks.assisted import (
     AssistedAggregate,
     AssistedModel,
     AssistedTask,
@@ -21,8 +21,8 @@ from hedgerow.protocol.assisted import (
     assist_many,
     simulate_assisted,
 )
-from hedgerow.protocol.assisted.message import AssistedMessage
-from hedgerow.protocol.assisted.shrink import estimate, mixed_shares, posterior, private_shares
+from hedgerow.tasks.assisted.message import AssistedMessage
+from hedgerow.tasks.assisted.shrink import estimate, mixed_shares, posterior, private_shares
 
 MESSAGES = [
     lambda e: AssistedMessage(e, (2, 3), "subset", 1),

@@ -12,7 +12,8 @@ from hedgerow.audit import audit_exact, audit_sampled
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.local.assisted import design_assisted, design_pilot
 from hedgerow.local.assisted.pilot import pilot_group, pilot_size
-from hedgerow.protocol.assisted import (
+from hedgerow.randomness import SeededRandomness
+from hedgerow.tasks.assisted import (
     PilotAggregate,
     PilotTask,
     PilotTotals,
@@ -21,9 +22,8 @@ from hedgerow.protocol.assisted import (
     check_pilot,
     simulate_assisted,
 )
-from hedgerow.protocol.assisted.chi_square import chi_square_limit
-from hedgerow.protocol.assisted.pilot import PilotMessage, pilot_multiples
-from hedgerow.randomness import SeededRandomness
+from hedgerow.tasks.assisted.chi_square import chi_square_limit
+from hedgerow.tasks.assisted.pilot import PilotMessage, pilot_multiples
 
 BOUNDS = (-30, 30)
 

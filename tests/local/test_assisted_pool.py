@@ -10,8 +10,8 @@ from hedgerow import FeatureSpace
 from hedgerow.local.assisted import design_assisted
 from hedgerow.local.assisted.reference import N_REFERENCE, reference_rows
 from hedgerow.portable import Linear, PortableModel
-from hedgerow.protocol.assisted import assist_many, simulate_assisted
-from hedgerow.protocol.assisted.pool import GRID, SLAB, SPIKE, overlaps, pool, rake
+from hedgerow.tasks.assisted import assist_many, simulate_assisted
+from hedgerow.tasks.assisted.pool import GRID, SLAB, SPIKE, overlaps, pool, rake
 
 
 def made(seed, leaves=(3, 4, 2), rows=50):

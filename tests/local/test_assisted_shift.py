@@ -7,8 +7,8 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from hedgerow.local.assisted import design_assisted
-from hedgerow.protocol.assisted import simulate_assisted
-from hedgerow.protocol.assisted.shrink import find_shift
+from hedgerow.tasks.assisted import simulate_assisted
+from hedgerow.tasks.assisted.shrink import find_shift
 
 
 def test_corrections_stay_attainable_when_holders_crowd_in_rare_leaves():

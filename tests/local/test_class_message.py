@@ -4,8 +4,8 @@ import pytest
 
 from hedgerow.audit import audit_exact
 from hedgerow.errors import HedgerowError
-from hedgerow.protocol.assisted import ClassMessage
-from hedgerow.protocol.assisted.message import AssistedMessage
+from hedgerow.tasks.assisted import ClassMessage
+from hedgerow.tasks.assisted.message import AssistedMessage
 
 
 def build(epsilon):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hedgerow import HedgerowError, LocalTask, LPDTClassifier, Model, simulate_aggregate
-from hedgerow.protocol.model import ClassModel
+from hedgerow.tasks.tree.model import ClassModel
 
 
 def flowers(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -54,7 +54,7 @@ def test_assisted_models_have_the_pilot_of_the_estimator():
     from hedgerow import PublicModel
     from hedgerow.bench.frontier_models import assisted_models
     from hedgerow.local.assisted import design_assisted
-    from hedgerow.protocol.assisted import simulate_assisted
+    from hedgerow.tasks.assisted import simulate_assisted
 
     rng = np.random.default_rng(0)
     X, noise = rng.random((5200, 2)), rng.normal(size=5200)

@@ -15,9 +15,9 @@ from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse, worst_column
-from hedgerow.protocol.label import _KINDS
 from hedgerow.randomness import SeededRandomness
 from hedgerow.samplers import ONE, exp_at_least
+from hedgerow.tasks.labels.task import _KINDS
 
 ROWS = ((ONE // 2, ONE // 4, ONE // 4), (ONE // 3, ONE // 3, ONE - 2 * (ONE // 3)), (ONE // 4, ONE // 4, ONE // 2))
 PURE = {

@@ -10,11 +10,11 @@ from hedgerow.audit.exact import audit_exact
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.local.public_model import PublicModel
 from hedgerow.partition import grow
-from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiModel, SemiTask, answer, begin
-from hedgerow.protocol.semi.histogram import histogram_below
-from hedgerow.protocol.semi.law import TwoRounds
 from hedgerow.randomness import as_randomness
 from hedgerow.semi import HistOfTreeRegressor
+from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiModel, SemiTask, answer, begin
+from hedgerow.tasks.partly_public.histogram import histogram_below
+from hedgerow.tasks.partly_public.law import TwoRounds
 
 PRIVATE = [True, False, False]
 

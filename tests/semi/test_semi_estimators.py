@@ -9,10 +9,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hedgerow
 from hedgerow.errors import HedgerowError
-from hedgerow.protocol.semi.choose import choose, criterion
 from hedgerow.semi import HistOfTreeRegressor, KRRRegressor, LabelTreeRegressor, PartialTreeRegressor
 from hedgerow.semi.krr import equal_shares
 from hedgerow.semi.masks import read_mask
+from hedgerow.tasks.partly_public.choose import choose, criterion
 
 ALL = [HistOfTreeRegressor, KRRRegressor, PartialTreeRegressor, LabelTreeRegressor]
 WIDE = {"label_bounds": (-1000.0, 1000.0), "feature_bounds": (-100.0, 100.0)}

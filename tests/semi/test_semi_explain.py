@@ -9,8 +9,8 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from hedgerow import HistOfTreeRegressor, PublicModel
-from hedgerow.protocol.semi import SemiModel
-from hedgerow.protocol.semi import explain as words
+from hedgerow.tasks.partly_public import SemiModel
+from hedgerow.tasks.partly_public import explain as words
 
 
 def data(n, seed):

@@ -8,12 +8,12 @@ import pytest
 
 from hedgerow.bounds import FeatureSpace
 from hedgerow.partition import grow
-from hedgerow.protocol.bits import BitsEncoding
-from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiTask, answer, begin
-from hedgerow.protocol.semi.first import FirstReports
-from hedgerow.protocol.semi.growing import grow_masked
-from hedgerow.protocol.semi.histogram import histogram_below
 from hedgerow.semi import HistOfTreeRegressor
+from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiTask, answer, begin
+from hedgerow.tasks.partly_public.first import FirstReports
+from hedgerow.tasks.partly_public.growing import grow_masked
+from hedgerow.tasks.partly_public.histogram import histogram_below
+from hedgerow.tasks.tree.bits import BitsEncoding
 
 RNG = np.random.default_rng(0)
 X = RNG.random((600, 3))
@@ -124,7 +124,7 @@ def test_memory_of_a_large_task():
 import sys, tracemalloc
 import numpy as np
 tracemalloc.start()
-from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiTask, answer_blocks, begin
+from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiTask, answer_blocks, begin
 n, d = int(sys.argv[1]), 8
 rng = np.random.default_rng(0)
 X = rng.random((n, d)); W = rng.random((n, d)) < np.array([.9, .8, .7, .3, .2, .1, .1, .1])

@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.errors import BoundsError, BudgetError, FormatError, HedgerowError
-from hedgerow.protocol.semi import (
+from hedgerow.tasks.partly_public import (
     CellReports,
     CellTask,
     FirstReports,
@@ -21,7 +21,7 @@ from hedgerow.protocol.semi import (
     answer_blocks,
     begin,
 )
-from hedgerow.protocol.semi.reach import candidates
+from hedgerow.tasks.partly_public.reach import candidates
 
 N, D = 300, 4
 
@@ -242,7 +242,7 @@ def test_categorical_features_take_part():
 
 def test_the_holders_side_needs_numpy_only():
     code = (
-        "import sys; import hedgerow.protocol.semi as s; "
+        "import sys; import hedgerow.tasks.partly_public as s; "
         "sys.exit(any(m.split('.')[0] in ('sklearn', 'scipy', 'pandas') for m in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -10,9 +10,9 @@ from hedgerow.audit import audit_exact, audit_laws, audit_sampled, runner
 from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.mechanisms.gradual import as_law
 from hedgerow.partition import grow
-from hedgerow.protocol.semi import CellTask, SemiTask
-from hedgerow.protocol.semi.histogram import histogram_below
-from hedgerow.protocol.semi.law import TwoRounds
+from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.partly_public.histogram import histogram_below
+from hedgerow.tasks.partly_public.law import TwoRounds
 
 SPACE = FeatureSpace.from_bounds((0, 1), ["a", "b", "c"])
 STUMP = grow("max_edge", SPACE, None, None, max_depth=0)

@@ -20,9 +20,9 @@ pytest.importorskip("starlette")
 pytest.importorskip("sqlalchemy")
 httpx = pytest.importorskip("httpx")
 
-from hedgerow.protocol.holder import privatize_many  # noqa: E402
-from hedgerow.protocol.report import Reports  # noqa: E402
-from hedgerow.protocol.task import LocalTask  # noqa: E402
+from hedgerow.tasks.reports import Reports  # noqa: E402
+from hedgerow.tasks.tree.holder import privatize_many  # noqa: E402
+from hedgerow.tasks.tree.task import LocalTask  # noqa: E402
 
 MEDIA = "application/vnd.hedgerow.reports+bin; version=1"
 CURATOR = {"Authorization": "Bearer curator"}

@@ -5,8 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.report import Reports
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
 
 COUNTED = {"accepted": 0, "duplicates": 1, "failures": []}
 WEEK = 7 * 86_400

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from hedgerow.protocol.aggregate import Aggregate
+from hedgerow.tasks.totals import Aggregate
 
 CURATOR = {"Authorization": "Bearer curator"}
 FULL = bool(os.environ.get("HEDGEROW_FULL_CRASH"))

@@ -11,11 +11,11 @@ pytest.importorskip("jinja2")
 
 from starlette.testclient import TestClient
 
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.holder import privatize_many
-from hedgerow.protocol.task import LocalTask
 from hedgerow.service.app import create_app
 from hedgerow.service.dashboard.session import LIFETIME
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.tree.task import LocalTask
 
 TOKEN = "hc_dashboard-test"
 MEDIA = {"Content-Type": "application/vnd.hedgerow.reports+bin; version=1"}

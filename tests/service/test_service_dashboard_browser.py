@@ -9,8 +9,8 @@ import urllib.request
 import numpy as np
 import pytest
 
-from hedgerow.protocol.holder import privatize_many
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.tree.task import LocalTask
 
 pytest.importorskip("starlette")
 sync_api = pytest.importorskip("playwright.sync_api")

@@ -5,10 +5,10 @@ import pytest
 
 from hedgerow.bounds import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
-from hedgerow.protocol.holder import privatize_many
-from hedgerow.protocol.label import LabelTask
-from hedgerow.protocol.semi import SemiTask, begin
 from hedgerow.service.detector import ALPHA, Detector, Event, detector_for
+from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.partly_public import SemiTask, begin
+from hedgerow.tasks.tree.holder import privatize_many
 
 
 def exact_bounds(task, detector):

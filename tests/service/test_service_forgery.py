@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.estimates import LeafEstimates
-from hedgerow.protocol.holder import privatize_many
-from hedgerow.protocol.label import LabelTask
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiTask, answer, begin
 from hedgerow.service.forgery import forgery_of
+from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiTask, answer, begin
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.estimates import LeafEstimates
+from hedgerow.tasks.tree.holder import privatize_many
 
 
 def every_payload(task):

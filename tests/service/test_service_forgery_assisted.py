@@ -8,9 +8,9 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from hedgerow.local.assisted import design_assisted, design_pilot
-from hedgerow.protocol.assisted import AssistedAggregate, PilotAggregate, assist_many, shrink, simulate_assisted
-from hedgerow.protocol.report import Reports
 from hedgerow.service.forgery import forgery_of
+from hedgerow.tasks.assisted import AssistedAggregate, PilotAggregate, assist_many, shrink, simulate_assisted
+from hedgerow.tasks.reports import Reports
 
 
 def make(n, seed):

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.holder import privatize_many
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.task import LocalTask
 from hedgerow.service.kinds import kind_of
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.tree.task import LocalTask
 
 CURATOR = {"Authorization": "Bearer curator"}
 RELAXED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

@@ -10,11 +10,11 @@ import pytest
 
 from hedgerow.bounds import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.label import LabelReports, LabelTask
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask, answer, begin
 from hedgerow.service.forgery_assisted import AssistedForgery, PilotForgery
+from hedgerow.tasks.labels.task import LabelReports, LabelTask
+from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask, answer, begin
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
 
 
 def failures(receipt):
@@ -40,8 +40,8 @@ def test_local_models_are_bit_for_bit_the_librarys(inside, local_task, holders, 
 
 
 def test_classes(inside, holders):
-    from hedgerow.protocol.holder import privatize_many
-    from hedgerow.protocol.task import LocalTask
+    from hedgerow.tasks.tree.holder import privatize_many
+    from hedgerow.tasks.tree.task import LocalTask
 
     task = LocalTask.design(
         epsilon=3.0, classes=["a", "b", "c"], features=2, feature_bounds=(0, 1), max_depth=2, response="unary"
@@ -66,8 +66,8 @@ def test_assisted_tasks(inside):
     from sklearn.tree import DecisionTreeRegressor
 
     from hedgerow.local.assisted.design import design_assisted
-    from hedgerow.protocol.assisted.aggregate import AssistedAggregate
-    from hedgerow.protocol.assisted.holder import assist_many
+    from hedgerow.tasks.assisted.aggregate import AssistedAggregate
+    from hedgerow.tasks.assisted.holder import assist_many
 
     rng, base = np.random.default_rng(0), DecisionTreeRegressor(max_depth=2)
     X = rng.random((80, 2))
@@ -89,7 +89,7 @@ def test_pilots_of_assisted_tasks(inside):
     from sklearn.tree import DecisionTreeRegressor
 
     from hedgerow.local.assisted import design_pilot
-    from hedgerow.protocol.assisted import PilotAggregate, PilotTotals, assist_many
+    from hedgerow.tasks.assisted import PilotAggregate, PilotTotals, assist_many
 
     rng = np.random.default_rng(0)
     X = rng.random((80, 2))

@@ -6,8 +6,8 @@ import threading
 import numpy as np
 import pytest
 
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.report import Reports
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
 
 CURATOR = {"Authorization": "Bearer curator"}
 

@@ -38,12 +38,12 @@ from hedgerow.mechanisms.rounded_gaussian import NeighbouringSums
 from hedgerow.mechanisms.selection import NeighbouringCosts, PermuteAndFlip
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
-from hedgerow.protocol.assisted.classes import ClassMessage
-from hedgerow.protocol.assisted.message import AssistedMessage
-from hedgerow.protocol.assisted.pilot import PilotMessage
-from hedgerow.protocol.semi.law import small_protocol
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE
+from hedgerow.tasks.assisted.classes import ClassMessage
+from hedgerow.tasks.assisted.message import AssistedMessage
+from hedgerow.tasks.assisted.pilot import PilotMessage
+from hedgerow.tasks.partly_public.law import small_protocol
 
 __all__ = ["Auditable", "audit_all", "auditables", "find", "register"]
 

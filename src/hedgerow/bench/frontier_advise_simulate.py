@@ -17,8 +17,8 @@ from hedgerow.bench.results import Results
 from hedgerow.bench.splits import Split, split
 from hedgerow.label import LabelPrivateRegressor
 from hedgerow.local.assisted import design_assisted
-from hedgerow.protocol.assisted import simulate_assisted
 from hedgerow.semi import HistOfTreeRegressor
+from hedgerow.tasks.assisted import simulate_assisted
 
 __all__ = ["frontier_row", "private_half", "simulate_missing", "simulate_split"]
 

@@ -17,8 +17,8 @@ from hedgerow.local.assisted.design import public_errors
 from hedgerow.local.assisted.pilot import pilot_group, pilot_size
 from hedgerow.local.public_model import PublicModel
 from hedgerow.local.records import take_rows
-from hedgerow.protocol.assisted import AssistedModel, check_pilot, simulate_assisted
 from hedgerow.randomness import SeededRandomness
+from hedgerow.tasks.assisted import AssistedModel, check_pilot, simulate_assisted
 
 __all__ = ["assisted_models", "fitted_model"]
 

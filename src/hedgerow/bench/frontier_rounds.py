@@ -28,8 +28,8 @@ from hedgerow.bench.splits import widened
 from hedgerow.errors import HedgerowError
 from hedgerow.label.residual import inputs
 from hedgerow.local.assisted import design_assisted
-from hedgerow.protocol.assisted import simulate_assisted
 from hedgerow.randomness import SeededRandomness
+from hedgerow.tasks.assisted import simulate_assisted
 
 __all__ = ["main", "one_split"]
 

@@ -16,8 +16,8 @@ from hedgerow.bench.experiments.histoftree import BUDGETS, FIGURE_2, GAMMAS, SIZ
 from hedgerow.bench.histoftree import estimators
 from hedgerow.bench.histoftree_methods import CONSTANTS, Trial, rounds_of
 from hedgerow.bench.tidy import Row, summarise
-from hedgerow.protocol.semi.choose import choose
 from hedgerow.randomness import SeededRandomness
+from hedgerow.tasks.partly_public.choose import choose
 
 __all__ = ["compute", "figure_text", "legacy", "tidy"]
 

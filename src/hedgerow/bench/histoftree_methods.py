@@ -16,14 +16,14 @@ from hedgerow.bounds import FeatureSpace
 from hedgerow.local import PrivateHistogramRegressor
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
-from hedgerow.protocol.semi import CellTask, Secrets, SemiAggregate, SemiTask, answer_blocks, begin
-from hedgerow.protocol.semi.cells import most_protected
-from hedgerow.protocol.semi.choose import choose
-from hedgerow.protocol.semi.growing import grow_masked
-from hedgerow.protocol.semi.histogram import histogram_below
 from hedgerow.randomness import Randomness
 from hedgerow.semi import KRRRegressor
 from hedgerow.semi.label_trees import noisy_labels
+from hedgerow.tasks.partly_public import CellTask, Secrets, SemiAggregate, SemiTask, answer_blocks, begin
+from hedgerow.tasks.partly_public.cells import most_protected
+from hedgerow.tasks.partly_public.choose import choose
+from hedgerow.tasks.partly_public.growing import grow_masked
+from hedgerow.tasks.partly_public.histogram import histogram_below
 
 __all__ = ["METHODS", "Trial", "make_trial", "mask_for", "n_sensitive", "rounds_of"]
 

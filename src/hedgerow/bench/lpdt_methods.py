@@ -19,10 +19,10 @@ from hedgerow.bench.experiments.lpdt import BANDWIDTHS, BINS, DEPTHS, LEAF_SIZES
 from hedgerow.bench.splits import Split, split
 from hedgerow.bounds import LabelGrid
 from hedgerow.partition import Partition, grow
-from hedgerow.protocol.bits import split_epsilon
-from hedgerow.protocol.model import Model
-from hedgerow.protocol.task import LocalTask, PublicLeaves
 from hedgerow.randomness import Randomness, SeededRandomness
+from hedgerow.tasks.tree.bits import split_epsilon
+from hedgerow.tasks.tree.model import Model
+from hedgerow.tasks.tree.task import LocalTask, PublicLeaves
 
 __all__ = ["FALLBACKS", "GROUPS", "Errors", "Stream", "Tabulated", "compute", "mse", "trees"]
 

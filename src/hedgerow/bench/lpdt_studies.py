@@ -17,10 +17,10 @@ from hedgerow.bench.splits import Part, Split, widened
 from hedgerow.bench.tidy import Row
 from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.partition import grow
-from hedgerow.protocol.bits import split_epsilon
-from hedgerow.protocol.model import Model
-from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness
+from hedgerow.tasks.tree.bits import split_epsilon
+from hedgerow.tasks.tree.model import Model
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["STUDIES", "Point", "compute", "lpdt_model", "make_split", "synthetic", "tidy"]
 

@@ -18,9 +18,9 @@ from hedgerow.commands.files import (
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.protocol.aggregate import Aggregate
-    from hedgerow.protocol.model import Model
-    from hedgerow.protocol.task import LocalTask
+    from hedgerow.tasks.totals import Aggregate
+    from hedgerow.tasks.tree.model import Model
+    from hedgerow.tasks.tree.task import LocalTask
 
 _DESCRIPTION = """\
 Add up the reports to a task, in exact integers, and make a model of the totals.
@@ -78,7 +78,7 @@ def register(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read every file, add, write the model."""
     from hedgerow.commands.assisted_files import aggregate_assisted, read_assisted
-    from hedgerow.protocol.task import LocalTask
+    from hedgerow.tasks.tree.task import LocalTask
 
     check_output(arguments, [arguments.task, *arguments.reports, *(arguments.first or [])])
     if (assisted := read_assisted(arguments.task)) is not None:

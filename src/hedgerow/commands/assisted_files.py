@@ -12,8 +12,8 @@ from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Block, Table
-    from hedgerow.protocol.assisted import AssistedModel, AssistedTask, PilotTask
-    from hedgerow.protocol.report import Reports
+    from hedgerow.tasks.assisted import AssistedModel, AssistedTask, PilotTask
+    from hedgerow.tasks.reports import Reports
 
 __all__ = ["aggregate_assisted", "design_task", "predict_assisted", "privatize_assisted", "read_assisted", "read_model"]
 
@@ -38,7 +38,7 @@ def read_assisted(path: str) -> AssistedTask | PilotTask | None:
     content, pilot = _content(path, TASK), _content(path, PILOT)
     if content is None and pilot is None:
         return None
-    from hedgerow.protocol.assisted import AssistedTask, PilotTask
+    from hedgerow.tasks.assisted import AssistedTask, PilotTask
 
     with naming(path):
         return PilotTask.from_dict(pilot) if pilot is not None else AssistedTask.from_dict(content)
@@ -48,7 +48,7 @@ def read_model(path: str) -> AssistedModel | None:
     """Return the assisted model in a file, or None if the file holds something else."""
     if (content := _content(path, MODEL)) is None:
         return None
-    from hedgerow.protocol.assisted import AssistedModel
+    from hedgerow.tasks.assisted import AssistedModel
 
     with naming(path):
         return AssistedModel.from_dict(content)
@@ -102,8 +102,8 @@ def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
 
     from hedgerow.commands.batches import PARQUET, BytesBatch, ParquetBatch
     from hedgerow.commands.tables import Table
-    from hedgerow.protocol.assisted import assist_many
     from hedgerow.randomness import as_randomness
+    from hedgerow.tasks.assisted import assist_many
 
     _refuse(arguments, {"secrets": None, "mask": None, "resume": False})
     table, source = Table(arguments.private), as_randomness(arguments.seed)
@@ -144,8 +144,8 @@ def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
 def aggregate_assisted(arguments: argparse.Namespace, task: AssistedTask | PilotTask) -> int:
     """Add reports up, each of them once, and write the model (of a pilot: the totals)."""
     from hedgerow.commands.pilot_files import write_totals
-    from hedgerow.protocol.assisted import PilotTotals
-    from hedgerow.protocol.assisted.holder import empty_aggregate
+    from hedgerow.tasks.assisted import PilotTotals
+    from hedgerow.tasks.assisted.holder import empty_aggregate
 
     refused = {"first": None, "shrink": None, "fallback": None, "checkpoint": None, "scheduler": None}
     _refuse(arguments, {**refused, "engine": "files"})
@@ -189,7 +189,7 @@ def aggregate_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
 
 def _reports(task: AssistedTask | PilotTask, path: str) -> Reports:
     from hedgerow.commands.batches import PARQUET
-    from hedgerow.protocol.report import Reports
+    from hedgerow.tasks.reports import Reports
 
     if path.lower().endswith(PARQUET):
         return Reports.from_parquet(cast("Any", task), path)

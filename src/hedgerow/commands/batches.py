@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import FormatError
-from hedgerow.protocol.report import PARQUET_OPTIONS, Reports
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.reports import PARQUET_OPTIONS, Reports
+from hedgerow.tasks.tree.task import LocalTask
 
 PARQUET = (".parquet", ".pq")
 

@@ -11,7 +11,7 @@ from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Frame
-    from hedgerow.protocol.task import LocalTask
+    from hedgerow.tasks.tree.task import LocalTask
 
 _DESCRIPTION = """\
 Design a task from PUBLIC records: a tree, and the message that asks each holder
@@ -131,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_local(arguments: argparse.Namespace) -> int:
     from hedgerow.commands.schema import read_public
-    from hedgerow.protocol.task import LocalTask
+    from hedgerow.tasks.tree.task import LocalTask
 
     if arguments.public is None:
         raise HedgerowError("public records are needed; give a CSV or Parquet file (only two rounds do without).")

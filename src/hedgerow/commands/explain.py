@@ -13,9 +13,9 @@ from hedgerow.errors import HedgerowError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hedgerow.protocol.assisted import AssistedModel
-    from hedgerow.protocol.model import Model
-    from hedgerow.protocol.semi import SemiModel
+    from hedgerow.tasks.assisted import AssistedModel
+    from hedgerow.tasks.partly_public import SemiModel
+    from hedgerow.tasks.tree.model import Model
 
 _DESCRIPTION = """\
 Say what a model predicts and how sure it is: each leaf with its conditions,
@@ -59,7 +59,7 @@ def _explained(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str]
     """Return the summary for machines, the lines for people, and what can be drawn, for each kind of model."""
     from hedgerow.commands.anova_files import explain_anova, read_anova
     from hedgerow.commands.assisted_files import read_model as read_assisted_model
-    from hedgerow.protocol.semi import SemiModel
+    from hedgerow.tasks.partly_public import SemiModel
 
     path = arguments.model
     if (central := read_anova(path)) is not None:
@@ -68,7 +68,7 @@ def _explained(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str]
         return summary, lines, {"plot": parts.plot}
     if (assisted := read_assisted_model(path)) is not None:
         _no_shift(arguments, "corrects a public model; what reports say against it is in 'hedgerow explain' without it")
-        from hedgerow.protocol.explain_assisted import explain_assisted, plot_assisted
+        from hedgerow.tasks.assisted.explain import explain_assisted, plot_assisted
 
         return _assisted(assisted), [explain_assisted(assisted)], {"plot": lambda: plot_assisted(assisted)}
     model = read_any_model(path)
@@ -115,7 +115,7 @@ def _promised(model: Model | SemiModel | AssistedModel) -> dict[str, Any]:
 
 
 def _semi(model: SemiModel) -> dict[str, Any]:
-    from hedgerow.protocol.semi.explain import semi_importances
+    from hedgerow.tasks.partly_public.explain import semi_importances
 
     first = model.task.first
     assist = first.assist
@@ -139,7 +139,7 @@ def _semi(model: SemiModel) -> dict[str, Any]:
 
 
 def _assisted(model: AssistedModel) -> dict[str, Any]:
-    from hedgerow.protocol.explain_assisted import assisted_table, verdict
+    from hedgerow.tasks.assisted.explain import assisted_table, verdict
 
     task, (whole, leaves) = model.task, model.factors
     return {

@@ -21,9 +21,9 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 from hedgerow.errors import FormatError, HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.protocol.model import Model
-    from hedgerow.protocol.semi import CellTask, SemiModel, SemiTask
-    from hedgerow.protocol.task import LocalTask
+    from hedgerow.tasks.partly_public import CellTask, SemiModel, SemiTask
+    from hedgerow.tasks.tree.model import Model
+    from hedgerow.tasks.tree.task import LocalTask
 
 EXIT_CODES = "Exit codes: 0 all well, 2 bad arguments or input; nothing is written then."
 STDIO = "-"
@@ -59,11 +59,11 @@ def read_task(path: str) -> LocalTask | SemiTask | CellTask:
 
 
 def _task(data: bytes) -> LocalTask | SemiTask | CellTask:
-    from hedgerow.protocol.task import LocalTask
+    from hedgerow.tasks.tree.task import LocalTask
 
     kind = _format(data)
     if kind in (FIRST_TASK, SECOND_TASK):
-        from hedgerow.protocol.semi import CellTask, SemiTask
+        from hedgerow.tasks.partly_public import CellTask, SemiTask
 
         return SemiTask.from_json(data) if kind == FIRST_TASK else CellTask.from_json(data)
     return LocalTask.from_json(data)
@@ -75,10 +75,10 @@ def read_any_model(path: str) -> Model | SemiModel:
 
 
 def _any_model(data: bytes) -> Model | SemiModel:
-    from hedgerow.protocol.model import Model
+    from hedgerow.tasks.tree.model import Model
 
     if _format(data) == SEMI_MODEL:
-        from hedgerow.protocol.semi import SemiModel
+        from hedgerow.tasks.partly_public import SemiModel
 
         return SemiModel.from_json(data)
     return Model.from_json(data)
@@ -114,7 +114,7 @@ _KINDS = {
 _MADE = {
     "task": "Tasks come from 'hedgerow design' and 'hedgerow grow'.",
     "model": "Models come from 'hedgerow aggregate' and 'hedgerow fit'.",
-    "label task": "Label tasks are made in Python, by hedgerow.protocol.label.LabelTask.",
+    "label task": "Label tasks are made in Python, by hedgerow.tasks.labels.task.LabelTask.",
 }
 _USED = {
     "label task": "'hedgerow labels randomize --task' answers it.",

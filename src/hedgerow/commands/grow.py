@@ -9,7 +9,7 @@ from hedgerow.commands.files import add_command, add_output, check_output, namin
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.protocol.semi import CellTask, FirstReports, SemiTask
+    from hedgerow.tasks.partly_public import CellTask, FirstReports, SemiTask
 
 _DESCRIPTION = """\
 Grow the partition of the second round from the reports of the first: a tree over
@@ -46,8 +46,8 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read every file, grow, write."""
-    from hedgerow.protocol.semi import SemiTask
-    from hedgerow.protocol.semi.files import design_cells
+    from hedgerow.tasks.partly_public import SemiTask
+    from hedgerow.tasks.partly_public.files import design_cells
 
     check_output(arguments, [arguments.task, *arguments.reports])
     task = read_task(arguments.task)
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 def read_first(task: SemiTask, paths: list[str]) -> FirstReports:
     """Read first reports from all files, refusing copies."""
     from hedgerow.commands.batches import check_no_copies
-    from hedgerow.protocol.semi import FirstReports
+    from hedgerow.tasks.partly_public import FirstReports
 
     batches = []
     for path in paths:

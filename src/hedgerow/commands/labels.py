@@ -85,8 +85,8 @@ def _prepare(arguments: argparse.Namespace) -> tuple[str, Any]:
 
     from hedgerow.label import LabelRelease
     from hedgerow.label.release import Part
-    from hedgerow.protocol.label import LabelTask
     from hedgerow.randomness import as_randomness
+    from hedgerow.tasks.labels.task import LabelTask
 
     source = as_randomness(arguments.seed)
     if arguments.task:

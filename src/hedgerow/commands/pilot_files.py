@@ -9,7 +9,7 @@ from hedgerow.commands.files import naming, report, write_text
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.protocol.assisted import PilotTotals
+    from hedgerow.tasks.assisted import PilotTotals
 
 __all__ = ["check_pilot_options", "read_totals", "write_pilot", "write_totals"]
 
@@ -63,7 +63,7 @@ def read_totals(path: str | None) -> PilotTotals | None:
     """Return the totals in a file."""
     if path is None:
         return None
-    from hedgerow.protocol.assisted import PilotTotals
+    from hedgerow.tasks.assisted import PilotTotals
 
     with open(path, "rb") as file, naming(path):
         return PilotTotals.from_json(file.read())

@@ -10,8 +10,8 @@ from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Block, Table
-    from hedgerow.protocol.model import ClassModel, Model
-    from hedgerow.protocol.semi import SemiModel
+    from hedgerow.tasks.partly_public import SemiModel
+    from hedgerow.tasks.tree.model import ClassModel, Model
 
 _DESCRIPTION = """\
 Predict the label of new records. All columns of the input are kept; the last

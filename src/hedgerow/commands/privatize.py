@@ -23,9 +23,9 @@ from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Table
-    from hedgerow.protocol.report import Reports
-    from hedgerow.protocol.task import LocalTask
     from hedgerow.randomness import Randomness
+    from hedgerow.tasks.reports import Reports
+    from hedgerow.tasks.tree.task import LocalTask
 
 _DESCRIPTION = """\
 Answer a task: turn each private record into one report. Run this where the
@@ -65,7 +65,7 @@ def register(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Privatise, for the kind of task that was published."""
     from hedgerow.commands.assisted_files import privatize_assisted, read_assisted
-    from hedgerow.protocol.task import LocalTask
+    from hedgerow.tasks.tree.task import LocalTask
 
     check_output(arguments, [arguments.task, arguments.private])
     if (assisted := read_assisted(arguments.task)) is not None:
@@ -105,7 +105,7 @@ def _run_local(arguments: argparse.Namespace, task: LocalTask) -> int:
 def _write(arguments: argparse.Namespace, task: LocalTask, table: Table, source: Randomness) -> int:
     from hedgerow.commands.batches import PARQUET, BytesBatch, ParquetBatch
     from hedgerow.commands.parts import Parts
-    from hedgerow.protocol.report import Reports
+    from hedgerow.tasks.reports import Reports
 
     kind = ParquetBatch if arguments.output.lower().endswith(PARQUET) else BytesBatch
     parts = None
@@ -134,7 +134,7 @@ def _blocks(
     arguments: argparse.Namespace, task: LocalTask, table: Table, source: Randomness, skip: int = 0
 ) -> Iterator[Reports]:
     """Yield the reports of each block of rows, but for those that are done."""
-    from hedgerow.protocol.holder import privatize_many
+    from hedgerow.tasks.tree.holder import privatize_many
 
     for i, block in enumerate(table.blocks()):
         if i < skip:

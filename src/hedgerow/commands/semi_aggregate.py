@@ -8,7 +8,7 @@ from hedgerow.commands.batches import check_no_copies
 from hedgerow.commands.files import Progress, check_output, counted, naming, report, write_text
 from hedgerow.commands.grow import read_first
 from hedgerow.errors import HedgerowError
-from hedgerow.protocol.semi import CellReports, CellTask, SemiAggregate, SemiModel, SemiTask
+from hedgerow.tasks.partly_public import CellReports, CellTask, SemiAggregate, SemiModel, SemiTask
 
 
 def run_semi(arguments: argparse.Namespace, task: SemiTask | CellTask) -> int:

@@ -9,7 +9,7 @@ from hedgerow.commands.files import check_output, report, write_text
 from hedgerow.commands.schema import _column, _range, _read
 from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import HedgerowError
-from hedgerow.protocol.semi import SemiTask
+from hedgerow.tasks.partly_public import SemiTask
 
 _LATER = ("rule", "max_depth", "min_samples_leaf", "response")
 

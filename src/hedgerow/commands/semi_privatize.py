@@ -27,7 +27,7 @@ from hedgerow.commands.batches import PARQUET
 from hedgerow.commands.files import STDIO, check_output, counted, naming, output, report, warn
 from hedgerow.commands.tables import Frame, Table
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.protocol.semi import CellTask, Secrets, SemiTask, answer, begin
+from hedgerow.tasks.partly_public import CellTask, Secrets, SemiTask, answer, begin
 
 
 def run_semi(arguments: argparse.Namespace, task: SemiTask | CellTask) -> int:

@@ -85,10 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace) -> int:
     import uvicorn
 
-    from hedgerow.protocol.keys import load_key
     from hedgerow.service import create_app
     from hedgerow.service.logs import uvicorn_config
     from hedgerow.service.settings import Settings
+    from hedgerow.tasks.keys import load_key
 
     key = load_key(arguments.key) if arguments.key else None
     settings = Settings(remember_seconds=3600 * arguments.remember, storage=not arguments.no_storage)
@@ -110,9 +110,9 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _init(arguments: argparse.Namespace) -> int:
-    from hedgerow.protocol.keys import base64url, fingerprint, load_key, public_bytes
     from hedgerow.service.database import Database
     from hedgerow.service.service import Service
+    from hedgerow.tasks.keys import base64url, fingerprint, load_key, public_bytes
 
     with Database(arguments.database) as database:
         key = load_key(arguments.key) if arguments.key else None

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from hedgerow.bounds import CategoricalFeature, FeatureSpace
 from hedgerow.commands.files import STDIO
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.tree.task import LocalTask
 
 ROWS = 1 << 16
 LARGE = 1 << 23  # bytes of CSV from which pyarrow is worth its start-up

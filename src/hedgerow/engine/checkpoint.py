@@ -11,8 +11,8 @@ import time
 from collections.abc import Sequence
 
 from hedgerow.errors import FormatError
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["Checkpoint", "fingerprint", "write_whole"]
 

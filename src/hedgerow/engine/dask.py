@@ -20,9 +20,9 @@ from hedgerow.engine.dedupe import Bits, Copies, Source, judge, new_key, repeats
 from hedgerow.engine.files import open_reports, pieces
 from hedgerow.engine.memory import Records, add_source, simulate_part
 from hedgerow.errors import HedgerowError
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["aggregate", "aggregate_files", "connect", "mapper", "simulate"]
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.protocol.report import TOKEN_BYTES, Reports
+from hedgerow.tasks.reports import TOKEN_BYTES, Reports
 
 __all__ = ["Bits", "Copies", "Source", "find_copies", "judge", "repeats"]
 

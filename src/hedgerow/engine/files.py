@@ -17,8 +17,7 @@ from hedgerow.engine.checkpoint import Checkpoint
 from hedgerow.engine.dedupe import Copies, Source, find_copies
 from hedgerow.engine.memory import MemorySource, add_source
 from hedgerow.errors import FormatError
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.report import (
+from hedgerow.tasks.reports import (
     HEADER_BYTES,
     TOKEN_BYTES,
     Report,
@@ -27,7 +26,8 @@ from hedgerow.protocol.report import (
     batch_head,
     check_schema,
 )
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["PARQUET", "BatchFile", "ParquetReports", "aggregate", "open_reports", "pieces"]
 
@@ -183,7 +183,7 @@ def aggregate(
 def _parquet_file(path: str) -> Any:
     if not os.path.exists(path):
         raise FileNotFoundError(2, "No such file or directory", path)
-    from hedgerow.protocol.report import _arrow
+    from hedgerow.tasks.reports import _arrow
 
     pa, pq = _arrow()
     try:

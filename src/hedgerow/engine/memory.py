@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from hedgerow.engine.dedupe import find_copies
 from hedgerow.errors import FormatError
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness, as_randomness
-from hedgerow.simulate import simulate_aggregate
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.simulate import simulate_aggregate
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["MemorySource", "Records", "add_source", "aggregate", "simulate"]
 
@@ -56,7 +56,7 @@ def aggregate(task: LocalTask, batches: Sequence[Reports], *, copies: str = "dro
 
     Examples
     --------
-    >>> from hedgerow.protocol.holder import privatize_many
+    >>> from hedgerow.tasks.tree.holder import privatize_many
     >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
     >>> reports = privatize_many(task, [[0.2], [0.7]], [0.0, 1.0], randomness=1)
     >>> aggregate(task, [reports, reports]).n_reports

@@ -17,10 +17,10 @@ from hedgerow.holder.client import Client, Place, Receipt, ServiceError, read_ur
 from hedgerow.holder.make import make_body, question
 from hedgerow.holder.store import Store
 from hedgerow.holder.words import describe, when
-from hedgerow.protocol.announcement import Announcement
-from hedgerow.protocol.keys import fingerprint
-from hedgerow.protocol.semi import CellTask, FirstReports, Secrets
 from hedgerow.randomness import Randomness
+from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.keys import fingerprint
+from hedgerow.tasks.partly_public import CellTask, FirstReports, Secrets
 
 __all__ = ["Answer", "Holder", "Invitation", "default_home"]
 

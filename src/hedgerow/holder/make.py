@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hedgerow.errors import BoundsError, HedgerowError
-from hedgerow.protocol.holder import privatize
-from hedgerow.protocol.label import LabelTask
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.semi import CellTask, Secrets, SemiTask, answer, begin
-from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness
+from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.partly_public import CellTask, Secrets, SemiTask, answer, begin
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.tree.holder import privatize
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["make_body", "question"]
 
@@ -67,7 +67,7 @@ def make_body(
         if secrets is None:
             raise HedgerowError("this is a second round, and this device did not answer the first.")
         return answer(task, record, secrets, randomness).to_bytes(), None
-    from hedgerow.protocol.assisted.holder import assist
+    from hedgerow.tasks.assisted.holder import assist
 
     return Reports.collect(task, [assist(task, record, randomness=randomness)]).to_bytes(), None
 

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from hedgerow.errors import BudgetError, FormatError, HedgerowError
 from hedgerow.holder.budget import Cost, Limits
-from hedgerow.protocol.keys import fingerprint
+from hedgerow.tasks.keys import fingerprint
 
 __all__ = ["Kept", "Store"]
 

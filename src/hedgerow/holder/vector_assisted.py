@@ -17,9 +17,9 @@ from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.holder.vector_case import Case
 from hedgerow.mechanisms.joint import LevelResponse, SignedSubset
 from hedgerow.portable import Kernel, Linear, PortableModel, Trees
-from hedgerow.protocol.assisted.residuals import Residuals
-from hedgerow.protocol.assisted.task import AssistedTask
 from hedgerow.randomness import Randomness, SeededRandomness
+from hedgerow.tasks.assisted.residuals import Residuals
+from hedgerow.tasks.assisted.task import AssistedTask
 
 __all__ = ["BOUNDS", "SPACE", "AssistedCase", "ModelCase", "assisted_cases", "make_base", "make_task"]
 

@@ -12,11 +12,11 @@ from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition.tree import Partition
-from hedgerow.protocol.label import LabelTask
-from hedgerow.protocol.semi import CellTask, SemiTask
-from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, LazyCdf, _geometric_cdf, _laplace_cdf
+from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["Case"]
 

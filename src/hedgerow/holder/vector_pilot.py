@@ -8,8 +8,8 @@ from typing import Any
 
 from hedgerow.holder.vector_assisted import BOUNDS, SPACE, ModelCase, make_base
 from hedgerow.portable import Trees
-from hedgerow.protocol.assisted.pilot import PilotTask
 from hedgerow.randomness import Randomness, SeededRandomness
+from hedgerow.tasks.assisted.pilot import PilotTask
 
 __all__ = ["PilotCase", "make_pilot", "pilot_cases"]
 

@@ -18,10 +18,10 @@ from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.partition import grow
 from hedgerow.partition.tree import Partition
-from hedgerow.protocol.label import LabelTask
-from hedgerow.protocol.semi import CellTask, SemiTask
-from hedgerow.protocol.task import LocalTask
 from hedgerow.samplers import ONE
+from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["Case", "cases"]
 

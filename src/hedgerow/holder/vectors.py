@@ -21,9 +21,9 @@ import numpy as np
 from hedgerow.holder.make import make_body
 from hedgerow.holder.vector_assisted import ModelCase
 from hedgerow.holder.vector_tasks import Case, cases
-from hedgerow.protocol.announcement import task_text
-from hedgerow.protocol.semi import CellTask
 from hedgerow.randomness import Randomness, SeededRandomness
+from hedgerow.tasks.announcement import task_text
+from hedgerow.tasks.partly_public import CellTask
 
 __all__ = ["ScriptedRandomness", "main", "make_vectors"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from hedgerow.bounds import CategoricalFeature, Feature
 from hedgerow.guarantee import Guarantee
-from hedgerow.protocol.announcement import Announcement
-from hedgerow.protocol.label import LabelTask
-from hedgerow.protocol.semi import CellTask, SemiTask
-from hedgerow.protocol.task import LocalTask
+from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["asked", "belief", "describe", "odds", "plain"]
 
@@ -93,7 +93,7 @@ def odds(task: Any) -> list[str]:
         ]
     if isinstance(task, SemiTask | CellTask):
         return _semi_odds(task)
-    from hedgerow.protocol.assisted.pilot import PilotTask
+    from hedgerow.tasks.assisted.pilot import PilotTask
 
     return _pilot_odds(task) if isinstance(task, PilotTask) else _assisted_odds(task)
 

@@ -9,7 +9,7 @@ from hedgerow.label.base import LabelMechanism
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.staircase import StaircaseNoise
-from hedgerow.protocol.label import LabelTask
+from hedgerow.tasks.labels.task import LabelTask
 
 __all__ = ["GaussianMechanism", "LaplaceMechanism", "StaircaseMechanism"]
 

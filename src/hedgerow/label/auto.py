@@ -13,7 +13,7 @@ from hedgerow.label.bins import RROnBins
 from hedgerow.label.interval import RPWithPrior
 from hedgerow.label.optimal import OptimalRandomizer
 from hedgerow.label.unbiased import UnbiasedRandomizer
-from hedgerow.protocol.label import LabelTask
+from hedgerow.tasks.labels.task import LabelTask
 
 __all__ = ["AutoMechanism"]
 

@@ -17,10 +17,10 @@ from hedgerow.label.prior import Fidelity, LabelPrior, fidelity
 from hedgerow.label.release import LabelRelease, Part
 from hedgerow.mechanisms.base import Law, check_epsilon
 from hedgerow.mechanisms.level import FloatArray, LaplaceNoise
-from hedgerow.protocol.bits import split_epsilon
-from hedgerow.protocol.label import NOTES, LabelTask
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import bernoulli
+from hedgerow.tasks.labels.task import NOTES, LabelTask
+from hedgerow.tasks.tree.bits import split_epsilon
 
 __all__ = ["LabelMechanism", "PriorMechanism"]
 

@@ -13,7 +13,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.label.base import PriorMechanism
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.level import FloatArray
-from hedgerow.protocol.label import LabelTask
+from hedgerow.tasks.labels.task import LabelTask
 
 __all__ = ["Bins", "RROnBins", "optimal_bins"]
 

@@ -14,7 +14,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.label.base import PriorMechanism
 from hedgerow.label.prior import GridPrior, fidelity
 from hedgerow.mechanisms.interval import OUTSIDE, IntervalResponse
-from hedgerow.protocol.label import LabelTask
+from hedgerow.tasks.labels.task import LabelTask
 
 __all__ = ["RPWithPrior", "optimal_interval"]
 

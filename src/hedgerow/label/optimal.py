@@ -14,8 +14,8 @@ from hedgerow.label.base import PriorMechanism
 from hedgerow.mechanisms.base import check_positive
 from hedgerow.mechanisms.level import FloatArray
 from hedgerow.mechanisms.unbiased import MatrixResponse
-from hedgerow.protocol.label import LabelTask
 from hedgerow.samplers import ONE
+from hedgerow.tasks.labels.task import LabelTask
 
 __all__ = ["OptimalRandomizer", "least_error_matrix"]
 

@@ -21,8 +21,8 @@ from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
 from hedgerow.label.residual import ResidualMechanism, check_base, inputs, learn_residuals
 from hedgerow.ledger import Ledger
-from hedgerow.protocol.bits import split_epsilon
 from hedgerow.randomness import as_randomness
+from hedgerow.tasks.tree.bits import split_epsilon
 
 __all__ = ["LabelPrivateRegressor", "measure_averaging"]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hedgerow.guarantee import Guarantee
 from hedgerow.label.prior import LabelPrior, fidelity
 from hedgerow.mechanisms.level import FloatArray
-from hedgerow.protocol.label import LabelTask
+from hedgerow.tasks.labels.task import LabelTask
 
 __all__ = ["LabelRelease", "Part"]
 

@@ -13,10 +13,10 @@ from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.mechanisms.joint import JointMechanism
-from hedgerow.protocol.assisted.choose import choose_randomizer
-from hedgerow.protocol.assisted.message import build_joint
-from hedgerow.protocol.assisted.residuals import Residuals
 from hedgerow.randomness import Randomness
+from hedgerow.tasks.assisted.choose import choose_randomizer
+from hedgerow.tasks.assisted.message import build_joint
+from hedgerow.tasks.assisted.residuals import Residuals
 
 __all__ = ["ResidualMechanism", "ResidualModel", "learn_residuals"]
 

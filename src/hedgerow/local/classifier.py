@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from hedgerow.bounds import category_name
 from hedgerow.errors import HedgerowError
 from hedgerow.local.tree import LocalTree
-from hedgerow.protocol.model import ClassModel
+from hedgerow.tasks.tree.model import ClassModel
 
 __all__ = ["LPDTClassifier"]
 

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import check_epsilon
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.model import Model
-from hedgerow.protocol.task import LocalTask
 from hedgerow.randomness import as_randomness
-from hedgerow.simulate import simulate_aggregate
+from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.tree.model import Model
+from hedgerow.tasks.tree.simulate import simulate_aggregate
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["LocalTree"]
 

@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow.bounds import FeatureSpace
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.protocol.semi import CellTask, SemiAggregate, SemiModel, SemiTask, answer_blocks, begin
-from hedgerow.protocol.semi.choose import Choice
-from hedgerow.protocol.semi.files import resolve
 from hedgerow.randomness import as_randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
+from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiModel, SemiTask, answer_blocks, begin
+from hedgerow.tasks.partly_public.choose import Choice
+from hedgerow.tasks.partly_public.files import resolve
 
 __all__ = ["HistOfTreeRegressor"]
 
@@ -27,7 +27,7 @@ class HistOfTreeRegressor(SemiRegressor):
     Two rounds. First, holders send a noisy label and their public features; the curator grows a tree from them and
     crosses it with a histogram over the most protected features. Second, each holder says in which cell it is, among
     the cells that its public features leave open, through randomised response. ``fit`` runs that protocol
-    (:mod:`hedgerow.protocol.semi`) on arrays; both rounds together cost epsilon.
+    (:mod:`hedgerow.tasks.partly_public`) on arrays; both rounds together cost epsilon.
 
     Parameters
     ----------

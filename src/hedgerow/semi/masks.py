@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import BoundsError
-from hedgerow.protocol.semi.task import check_mask
+from hedgerow.tasks.partly_public.task import check_mask
 
 __all__ = ["is_aligned", "mask_of", "read_mask"]
 

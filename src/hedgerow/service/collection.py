@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hedgerow.protocol.announcement import Announcement
 from hedgerow.service.detector import Detector, detector_for
 from hedgerow.service.forgery import AnyForgery, forgery_of
 from hedgerow.service.kinds import Kind, kind_of
+from hedgerow.tasks.announcement import Announcement
 
 __all__ = ["Collection"]
 

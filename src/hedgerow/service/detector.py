@@ -24,12 +24,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.mechanisms.level import LaplaceNoise
-from hedgerow.protocol.bits import BitsEncoding
-from hedgerow.protocol.cells import CellEncoding, UnaryCellEncoding
-from hedgerow.protocol.label import LabelTask
-from hedgerow.protocol.semi import CellTask, SemiTask
-from hedgerow.protocol.task import LocalTask
 from hedgerow.samplers import ONE
+from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.tree.bits import BitsEncoding
+from hedgerow.tasks.tree.cells import CellEncoding, UnaryCellEncoding
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["ALPHA", "Alarm", "Detector", "Event", "detector_for"]
 
@@ -76,7 +76,7 @@ class Detector:
     --------
     >>> task = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), response="unary")
     >>> detector = detector_for(task)
-    >>> from hedgerow.protocol.holder import privatize_many
+    >>> from hedgerow.tasks.tree.holder import privatize_many
     >>> honest = privatize_many(task, np.full((2000, 1), 0.3), np.ones(2000), randomness=1).payloads
     >>> detector.alarms(detector.count(honest), 2000)
     []

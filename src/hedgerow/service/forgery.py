@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import LabelGrid
-from hedgerow.protocol.assisted.pilot import PilotTask
-from hedgerow.protocol.assisted.task import AssistedTask
-from hedgerow.protocol.encoding import Moments
-from hedgerow.protocol.semi import CellTask
-from hedgerow.protocol.task import LocalTask
 from hedgerow.service.forgery_assisted import AssistedForgery, PilotForgery
+from hedgerow.tasks.assisted.pilot import PilotTask
+from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.partly_public import CellTask
+from hedgerow.tasks.tree.encoding import Moments
+from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["AnyForgery", "Forgery", "forgery_of"]
 

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.mechanisms.joint import JointMechanism, SignedSubset
-from hedgerow.protocol.assisted.model import AssistedModel
-from hedgerow.protocol.assisted.pilot import PilotTask
-from hedgerow.protocol.assisted.pilot_totals import PilotTotals
-from hedgerow.protocol.assisted.task import AssistedTask
+from hedgerow.tasks.assisted.model import AssistedModel
+from hedgerow.tasks.assisted.pilot import PilotTask
+from hedgerow.tasks.assisted.pilot_totals import PilotTotals
+from hedgerow.tasks.assisted.task import AssistedTask
 
 __all__ = ["AssistedForgery", "PilotForgery"]
 

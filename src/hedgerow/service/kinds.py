@@ -24,14 +24,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import FormatError
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.assisted.aggregate import AssistedAggregate
-from hedgerow.protocol.assisted.pilot_totals import PilotAggregate
-from hedgerow.protocol.label import LabelReports, LabelTask
-from hedgerow.protocol.report import HEADER_BYTES, Reports
-from hedgerow.protocol.semi import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask
-from hedgerow.protocol.semi.first import MAGIC, SIMULATION, TOKEN, payload_width, read_batch, write_batch
 from hedgerow.service.intake import Upload, keys_of, marks_of
+from hedgerow.tasks.assisted.aggregate import AssistedAggregate
+from hedgerow.tasks.assisted.pilot_totals import PilotAggregate
+from hedgerow.tasks.labels.task import LabelReports, LabelTask
+from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask
+from hedgerow.tasks.partly_public.first import MAGIC, SIMULATION, TOKEN, payload_width, read_batch, write_batch
+from hedgerow.tasks.reports import HEADER_BYTES, Reports
+from hedgerow.tasks.totals import Aggregate
 
 __all__ = ["Kind", "ReadBatch", "kind_of"]
 

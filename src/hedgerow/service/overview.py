@@ -8,11 +8,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from hedgerow.errors import HedgerowError
-from hedgerow.protocol.assisted.pilot_totals import PilotTotals
-from hedgerow.protocol.forecast import Forecast, forecast
-from hedgerow.protocol.model import Model
-from hedgerow.protocol.semi import SemiModel
-from hedgerow.protocol.words import cell_rules
 from hedgerow.service.collection import Collection
 from hedgerow.service.detector import ALPHA, Alarm
 from hedgerow.service.forgery import Forgery
@@ -20,6 +15,11 @@ from hedgerow.service.kinds import FirstKind, LabelKind
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import partials, refusals, tasks, uploads
 from hedgerow.service.service import Service
+from hedgerow.tasks.assisted.pilot_totals import PilotTotals
+from hedgerow.tasks.partly_public import SemiModel
+from hedgerow.tasks.rules import cell_rules
+from hedgerow.tasks.tree.forecast import Forecast, forecast
+from hedgerow.tasks.tree.model import Model
 
 __all__ = ["Overview"]
 

@@ -12,13 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hedgerow.protocol.announcement import canonical, read_task
 from hedgerow.service.collection import Collection
 from hedgerow.service.http import answer, curator, decode, service_of
 from hedgerow.service.kinds import FirstKind
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import Problem
 from hedgerow.service.service import Service
+from hedgerow.tasks.announcement import canonical, read_task
 
 __all__ = ["V1"]
 
@@ -98,7 +98,7 @@ async def _publish(service: Service, task: Any, simulation: bool, now: int, **wo
 
 async def second_round(request: Request) -> Response:
     """Grow the partition of the second round from the closed first round, and publish its task."""
-    from hedgerow.protocol.semi.files import design_cells
+    from hedgerow.tasks.partly_public.files import design_cells
 
     service = await curator(request)
     now, first = int(service.clock()), await _collection(request, service)

@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.protocol.announcement import Announcement
-from hedgerow.protocol.keys import base64url, ed25519, from_base64url
-from hedgerow.protocol.semi import CellTask
 from hedgerow.service.aggregator import Aggregator, add_rows, kept_rows
 from hedgerow.service.collection import Collection
 from hedgerow.service.database import Database, StorageError
@@ -30,6 +27,9 @@ from hedgerow.service.schema import partials, segments, tasks, upload_tokens, up
 from hedgerow.service.schema import settings as settings_table
 from hedgerow.service.settings import Settings
 from hedgerow.service.writer import Writer
+from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.keys import base64url, ed25519, from_base64url
+from hedgerow.tasks.partly_public import CellTask
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -17,8 +17,8 @@ from hedgerow.local.advise.facts import PublicFacts, measure_public
 from hedgerow.local.advise.learning import LearningCurve
 from hedgerow.local.public_model import PublicModel
 from hedgerow.mechanisms.base import check_epsilon, check_positive
-from hedgerow.protocol.assisted.choose import SIZES, choose_randomizer
-from hedgerow.protocol.semi.assist import best_radius
+from hedgerow.tasks.assisted.choose import SIZES, choose_randomizer
+from hedgerow.tasks.partly_public.assist import best_radius
 
 __all__ = ["SETTINGS", "Advice", "Forecast", "advise", "advise_from"]
 

@@ -18,8 +18,8 @@ from hedgerow.local.assisted.regressor import AssistedForestRegressor
 from hedgerow.local.classifier import LPDTClassifier
 from hedgerow.local.records import take_rows
 from hedgerow.mechanisms.base import check_epsilon
-from hedgerow.protocol.assisted import simulate_assisted
 from hedgerow.randomness import as_randomness
+from hedgerow.tasks.assisted import simulate_assisted
 
 __all__ = ["AssistedForestClassifier"]
 

@@ -19,12 +19,12 @@ from hedgerow.local.public_model import PublicModel
 from hedgerow.local.public_model.convert import portable_parts
 from hedgerow.mechanisms.base import check_epsilon, check_positive
 from hedgerow.portable import PortableModel, Trees
-from hedgerow.protocol.assisted.choose import SIZES, Choice, choose_randomizer
-from hedgerow.protocol.assisted.message import build_joint
-from hedgerow.protocol.assisted.pilot_check import check_pilot
-from hedgerow.protocol.assisted.pilot_totals import PilotAggregate, PilotTotals
-from hedgerow.protocol.assisted.residuals import Residuals
-from hedgerow.protocol.assisted.task import AssistedTask
+from hedgerow.tasks.assisted.choose import SIZES, Choice, choose_randomizer
+from hedgerow.tasks.assisted.message import build_joint
+from hedgerow.tasks.assisted.pilot_check import check_pilot
+from hedgerow.tasks.assisted.pilot_totals import PilotAggregate, PilotTotals
+from hedgerow.tasks.assisted.residuals import Residuals
+from hedgerow.tasks.assisted.task import AssistedTask
 
 __all__ = ["design_assisted", "design_without_public"]
 
@@ -88,7 +88,7 @@ def design_assisted(
         The public model; ``"compact"`` is at most 200 kB.
     pilot : PilotTotals, PilotAggregate or None
         What other holders told about the size of errors, see :func:`design_pilot`. If it contradicts the public
-        out-of-fold residuals (:func:`~hedgerow.protocol.assisted.check_pilot`), radius, randomiser and decoding are
+        out-of-fold residuals (:func:`~hedgerow.tasks.assisted.check_pilot`), radius, randomiser and decoding are
         those for errors as the pilot found them; else it changes nothing.
     schema : feature_bounds, categorical_features, categories
         Passed to :class:`~hedgerow.PublicModel`.

@@ -11,8 +11,8 @@ from hedgerow.bounds import check_label_bounds
 from hedgerow.errors import HedgerowError
 from hedgerow.local.assisted.design import public_errors, public_model
 from hedgerow.mechanisms.base import check_epsilon
-from hedgerow.protocol.assisted.pilot import PilotMessage, PilotTask, pilot_multiples
 from hedgerow.randomness import Randomness
+from hedgerow.tasks.assisted.pilot import PilotMessage, PilotTask, pilot_multiples
 
 __all__ = ["design_pilot", "pilot_group", "pilot_size"]
 

@@ -16,8 +16,8 @@ from hedgerow.local.assisted.design import design_assisted, design_without_publi
 from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
 from hedgerow.local.records import take_rows
 from hedgerow.mechanisms.base import check_epsilon, check_positive
-from hedgerow.protocol.assisted import PilotTask, PilotTotals, simulate_assisted
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.assisted import PilotTask, PilotTotals, simulate_assisted
 
 __all__ = ["AssistedForestRegressor"]
 

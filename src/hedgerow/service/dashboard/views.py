@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from hedgerow.protocol.forecast import Forecast
-from hedgerow.protocol.model import Model
-from hedgerow.protocol.semi import SemiModel
-from hedgerow.protocol.shift import ShiftReport
 from hedgerow.service.collection import Collection
 from hedgerow.service.dashboard.pictures import Node, nest, strip
 from hedgerow.service.detector import ALPHA, Alarm
 from hedgerow.service.forgery_assisted import AssistedForgery, PilotForgery
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import CODES, REPORT_CODES, Problem
+from hedgerow.tasks.partly_public import SemiModel
+from hedgerow.tasks.tree.forecast import Forecast
+from hedgerow.tasks.tree.model import Model
+from hedgerow.tasks.tree.shift import ShiftReport
 
 __all__ = ["Line", "Link", "TaskView", "card", "detail"]
 

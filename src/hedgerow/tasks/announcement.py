@@ -1,0 +1,271 @@
+r"""The signed envelope in which a curator publishes a task: what is asked, by whom, for what, from when to when.
+
+The signature is Ed25519 over ``b"hedgerow/announcement/1\n"`` and the canonical JSON (sorted keys, no spaces, ASCII)
+of every other field. The task travels as :attr:`~Announcement.task_text`, the very text whose SHA-256 is the task's
+id, so that other languages can check the id without spelling numbers as Python does.
+
+``cryptography`` is loaded by :meth:`~Announcement.sign` and :meth:`~Announcement.verify` only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.bounds import check_fields, read_text, read_whole
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.tasks.keys import base64url, ed25519, fingerprint, from_base64url, public_bytes
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+__all__ = ["KINDS", "Announcement", "canonical", "read_task", "task_text"]
+
+_FORMAT, _VERSION = "hedgerow/announcement", 1
+_DOMAIN = b"hedgerow/announcement/1\n"
+_LATEST = 1 << 53  # seconds that every language counts exactly
+_LENGTHS = {"title": 200, "curator": 200, "purpose": 2000}
+
+KINDS = {
+    "hedgerow/local-task": ("local", "hedgerow.tasks.tree.task", "LocalTask"),
+    "hedgerow/label-task": ("label", "hedgerow.tasks.labels.task", "LabelTask"),
+    "hedgerow/semi-task": ("semi-first", "hedgerow.tasks.partly_public.task", "SemiTask"),
+    "hedgerow/cell-task": ("semi-second", "hedgerow.tasks.partly_public.cells", "CellTask"),
+    "hedgerow/assisted-task": ("assisted", "hedgerow.tasks.assisted.task", "AssistedTask"),
+    "hedgerow/pilot-task": ("pilot", "hedgerow.tasks.assisted.pilot", "PilotTask"),
+}
+"""Kind, module and class of a task, by the format that its content names."""
+
+
+def canonical(content: Mapping[str, Any]) -> str:
+    r"""Return JSON with sorted keys, no spaces, and ASCII only: equal content, equal text.
+
+    >>> canonical({"b": 1, "a": "\u00e9"})
+    '{"a":"\\u00e9","b":1}'
+    """
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def task_text(task: Any) -> str:
+    """Return the text whose SHA-256 is the task's id."""
+    text = canonical({name: value for name, value in task.to_dict().items() if name != "id"})
+    if hashlib.sha256(text.encode()).hexdigest() != task.id:
+        raise HedgerowError(f"'task' must be a published task. Got {type(task).__name__} instead.")
+    return text
+
+
+def read_task(text: str) -> Any:
+    """Return the task of a :func:`task_text`; refuse a text that this library would spell in another way."""
+    home = KINDS[_task_format(text)]
+    cls = getattr(import_module(home[1]), home[2])
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    try:
+        return cls.from_dict({**json.loads(text), "id": digest})  # refuses an id that is not that of the content
+    except HedgerowError:
+        raise
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise FormatError(f"this task is malformed: {error}") from error
+
+
+def _task_format(text: str) -> str:
+    try:
+        data = json.loads(text if text.isascii() else "")
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"'task_text' is not ASCII JSON: {error}") from error
+    name = data.get("format") if isinstance(data, dict) else None
+    if not isinstance(name, str) or name not in KINDS or "id" in data:
+        raise FormatError(f"'task_text' must be the content of a task of a known format. Got {name!r} instead.")
+    return str(name)
+
+
+def _check_names(task: Any) -> None:
+    """Refuse a label that has the name of a feature: a form has one box a name, and one of the two may go in clear."""
+    asked = getattr(task, "first", task)  # a second round asks for what the first one did
+    names = set(asked.space.names) if hasattr(asked, "space") else {"record"}
+    if asked.target in names:
+        raise HedgerowError(
+            f"'target' must not be the name of a feature (or 'record', of a label task), as holders answer by name. "
+            f"Got {asked.target!r}; design the task with another target=."
+        )
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """A task with its window and its curator's signature.
+
+    Attributes
+    ----------
+    task_text : str
+        Canonical JSON of the task's content; its SHA-256 is :attr:`id`.
+    kind : {"local", "label", "semi-first", "semi-second", "assisted", "pilot"}
+        What sort of task it is, by its format.
+    title, purpose, curator : str
+        For people: what is asked, what for, and who asks.
+    opens, closes : int
+        Unix seconds; reports are taken while ``opens <= now < closes``.
+    tokens : bool
+        Whether each upload needs a one-time token.
+    public_key, signature : bytes
+        The curator's key (32 bytes) and signature (64 bytes); base64url in JSON.
+
+    Examples
+    --------
+    >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    >>> from hedgerow.tasks.tree.task import LocalTask
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99))
+    >>> key = Ed25519PrivateKey.generate()
+    >>> notice = Announcement.sign(task, key, title="Hours", purpose="Plan buses", curator="Town", opens=0, closes=99)
+    >>> again = Announcement.from_json(notice.to_json()).verify()
+    >>> again == notice, again.task == task, again.is_open(98), again.is_open(99)
+    (True, True, True, False)
+    """
+
+    task_text: str
+    kind: str
+    title: str
+    purpose: str
+    curator: str
+    opens: int
+    closes: int
+    tokens: bool
+    public_key: bytes
+    signature: bytes
+
+    def __post_init__(self) -> None:
+        kind = KINDS[_task_format(self.task_text)][0]
+        if self.kind != kind:
+            raise FormatError(f"'kind' must be {kind!r}, as the task's format says. Got {self.kind!r} instead.")
+        for name, most in _LENGTHS.items():
+            if len(getattr(self, name)) > most:
+                raise FormatError(f"{name!r} must have at most {most} characters. Got {len(getattr(self, name))}.")
+        if not 0 <= self.opens < self.closes <= _LATEST:
+            raise FormatError(
+                f"'opens' and 'closes' must be unix seconds with opens < closes. "
+                f"Got {self.opens!r} and {self.closes!r} instead."
+            )
+        if len(self.public_key) != 32 or len(self.signature) != 64:
+            raise FormatError("'public_key' must have 32 bytes and 'signature' 64.")
+
+    @classmethod
+    def sign(
+        cls,
+        task: Any,
+        private_key: Ed25519PrivateKey,
+        *,
+        opens: int,
+        closes: int,
+        title: str | None = None,
+        purpose: str = "",
+        curator: str = "",
+        tokens: bool = False,
+    ) -> Announcement:
+        """Publish a task: the same task, words, window and key give the same announcement."""
+        _check_names(task)
+        text = task_text(task)
+        kind = KINDS[_task_format(text)][0]
+        words = (str(getattr(task, "title", "")) if title is None else title, purpose, curator)
+        times = (_second(opens, "opens"), _second(closes, "closes"))
+        draft = cls(text, kind, *words, *times, bool(tokens), public_bytes(private_key), bytes(64))
+        fields = {name: getattr(draft, name) for name in draft.__dataclass_fields__}
+        return cls(**{**fields, "signature": private_key.sign(draft.signed_bytes)})
+
+    @property
+    def id(self) -> str:
+        """The task's id: SHA-256 of :attr:`task_text` in hexadecimal."""
+        return hashlib.sha256(self.task_text.encode()).hexdigest()
+
+    @cached_property
+    def task(self) -> Any:
+        """The task itself; a text that is not exactly its canonical content is refused."""
+        return read_task(self.task_text)
+
+    @property
+    def fingerprint(self) -> str:
+        """The curator's key, for people."""
+        return fingerprint(self.public_key)
+
+    def is_open(self, now: float) -> bool:
+        """Whether reports are taken at this time: ``opens <= now < closes``."""
+        return self.opens <= now < self.closes
+
+    @property
+    def signed_bytes(self) -> bytes:
+        """What the signature covers."""
+        content = self.to_dict()
+        del content["signature"]
+        return _DOMAIN + canonical(content).encode()
+
+    def verify(self, trusted_key: bytes | str | None = None) -> Announcement:
+        """Return self if the signature holds, by ``trusted_key`` (bytes or base64url) if one is given."""
+        if isinstance(trusted_key, str):
+            trusted_key = from_base64url(trusted_key, 32, "trusted_key")
+        if trusted_key is not None and trusted_key != self.public_key:
+            raise FormatError(
+                f"this task is signed with the key {self.fingerprint}, not with the trusted key "
+                f"{fingerprint(trusted_key)}. Do not answer it; ask the curator by another way."
+            )
+        from cryptography.exceptions import InvalidSignature
+
+        try:
+            ed25519().Ed25519PublicKey.from_public_bytes(self.public_key).verify(self.signature, self.signed_bytes)
+        except InvalidSignature:
+            raise FormatError(
+                "the signature does not hold: the task, its window or its words were changed after it was signed. "
+                "Do not answer it; fetch it again from the curator."
+            ) from None
+        _ = self.task  # signed is not enough: it must also be a task
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form."""
+        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        binary = {"public_key": base64url(self.public_key), "signature": base64url(self.signature)}
+        return {"format": _FORMAT, "version": _VERSION, **content, **binary}
+
+    def to_json(self) -> str:
+        """Return the announcement as versioned JSON."""
+        return canonical(self.to_dict())
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Announcement:
+        """Rebuild from :meth:`to_dict`; refuse other versions and unknown fields. Then :meth:`verify` it."""
+        what = "announcement"
+        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
+            raise FormatError(f"this is not an announcement: expected a JSON object with format {_FORMAT!r}.")
+        if type(data.get("version")) is not int or data["version"] != _VERSION:
+            raise FormatError(
+                f"announcement version {data.get('version')!r} is not supported, only {_VERSION}; update hedgerow."
+            )
+        check_fields(data, {"format", "version", *cls.__dataclass_fields__}, what)
+        if type(data["tokens"]) is not bool:
+            raise FormatError(f"announcement: 'tokens' must be true or false. Got {data['tokens']!r} instead.")
+        texts = {name: read_text(data, name, what) for name in ("task_text", "kind", *_LENGTHS)}
+        times = {name: read_whole(data, name, what) for name in ("opens", "closes")}
+        sizes = {"public_key": 32, "signature": 64}
+        binary = {name: from_base64url(data[name], size, name) for name, size in sizes.items()}
+        return cls(**texts, **times, **binary, tokens=data["tokens"])  # type: ignore[arg-type]
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Announcement:
+        """Read an announcement from JSON."""
+        try:
+            data = json.loads(text)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise FormatError(f"this announcement is not valid JSON: {error}") from error
+        return cls.from_dict(data)
+
+    def __repr__(self) -> str:
+        return (
+            f"Announcement({self.kind} {self.id[:12]}..., {self.title!r} by {self.curator!r}, key {self.fingerprint})"
+        )
+
+
+def _second(value: float, name: str) -> int:
+    if isinstance(value, bool) or int(value) != value:
+        raise HedgerowError(f"{name!r} must be whole unix seconds. Got {value!r} instead.")
+    return int(value)

@@ -1,0 +1,57 @@
+"""The radius and the joint randomiser with the least noise, by closed form and from public residuals alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.mechanisms.joint import JointMechanism
+from hedgerow.tasks.assisted.message import build_joint
+from hedgerow.tasks.assisted.residuals import rounded_square
+
+__all__ = ["SIZES", "Choice", "candidates", "choose_randomizer"]
+
+FloatArray = npt.NDArray[np.float64]
+
+RADII = (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A radius and a randomiser for trees of K leaves, with ``A`` and ``B`` in squared label units."""
+
+    radius: float
+    randomizer: str
+    parameter: int
+    A: float
+    B: float
+
+
+def candidates(epsilon: float, K: int) -> list[tuple[str, int, JointMechanism]]:
+    """Return the randomisers to choose from, for ``K`` leaves.
+
+    >>> [(kind, parameter) for kind, parameter, _ in candidates(1.0, 2)]
+    [('subset', 1), ('subset', 2), ('levels', 3), ('levels', 5)]
+    """
+    named = [("subset", k) for k in SIZES if k <= K] + [("levels", 3), ("levels", 5)]
+    return [(kind, k, build_joint(kind, k, epsilon, K)) for kind, k in named]
+
+
+def choose_randomizer(residuals: FloatArray, epsilon: float, K: int) -> Choice:
+    """Return the radius and the randomiser with the least noise, ``r**2 (A + (K-1) B)/gamma**2``."""
+    spread = float(np.sqrt(np.mean(residuals**2))) or 1e-6
+    best, least = None, np.inf
+    for radius in (c * spread for c in RADII):
+        v, inside = np.clip(residuals / radius, -1, 1), np.mean(np.abs(residuals) < radius)
+        if inside == 0:
+            continue
+        for kind, k, joint in candidates(epsilon, K):
+            A, B = joint.moments(rounded_square(v, joint.n_levels))
+            gain = float((radius / inside) ** 2)
+            if gain * (A + (K - 1) * B) < least:
+                least, best = gain * (A + (K - 1) * B), Choice(radius, kind, k, gain * A, gain * B)
+    assert best is not None
+    return best

@@ -1,0 +1,130 @@
+"""An assisted model in words and as a picture: where reports correct the public model, and how far it is believed."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hedgerow.tasks.rules import reports, tree_rules
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from hedgerow.tasks.assisted import AssistedModel
+
+__all__ = ["assisted_table", "explain_assisted", "plot_assisted", "verdict"]
+
+_LONGEST = 64
+_MOVED = (
+    "The shares of leaves among holders differ from those among public records by more than three standard deviations "
+    "in all; corrections are cut to what errors within the radius can attain."
+)
+_UNKNOWN = 1e299  # variance of a tree that nobody answered for
+
+
+def assisted_table(model: AssistedModel) -> list[dict[str, Any]]:
+    """Return one row a leaf of each tree: rule, shares, correction with its noise, and what is kept of it.
+
+    ``share`` is among holders (as far as reports tell, else the public one) and ``public_share`` among public records.
+
+    ``estimate`` is the correction that the reports suggest, without bias, and ``estimate_sd`` its standard deviation
+    (None for both where nobody answered for the tree). ``kept`` is what the leaf contributes after shrinkage: a
+    prediction is the public one plus the mean of ``kept`` over the trees.
+    """
+    rows, task, found = [], model.task, model.corrections
+    rules = tree_rules(task.trees, task.base, task.space)
+    for t, leaves in enumerate(rules):
+        for j, rule in enumerate(leaves):
+            known = found.V[t][j] < _UNKNOWN
+            rows.append(
+                {
+                    "tree": t,
+                    "leaf": j,
+                    "cell": rule,
+                    "share": float(found.p[t][j]),
+                    "public_share": float(task.shares[t][j]),
+                    "estimate": float(found.d[t][j]) if known else None,
+                    "estimate_sd": float(np.sqrt(found.V[t][j])) if known else None,
+                    "kept": _rounded(float(model.leaf_values[t][j]), task.radius),
+                }
+            )
+    return rows
+
+
+def _rounded(value: float, radius: float) -> float:
+    """Return 0 for what is lost in any prediction."""
+    return value if abs(value) > 1e-15 * radius else 0.0
+
+
+def explain_assisted(model: AssistedModel) -> str:
+    """Return guarantee, public model, how far corrections are believed, and the leaves of the trees as text."""
+    task, rows = model.task, assisted_table(model)
+    shown = sorted(sorted(rows, key=lambda r: -abs(r["kept"]) * r["share"])[:_LONGEST], key=rows.index)
+    rest = [] if len(shown) == len(rows) else [f"  ... and {len(rows) - len(shown):,} leaves that correct less"]
+    parts = [
+        f"A public model for {task.target!r}, corrected by {reports(model.n_reports)} about {len(task.shares)} trees.",
+        "",
+        f"Guarantee. {model.guarantee}",
+        "",
+        f"Public model. Its squared error on public records it had not seen is {task.residuals.mean_square:.4g}; "
+        f"reports hold its error, clipped to {task.radius:.4g} either way.",
+        "",
+        f"Evidence. {verdict(model)}",
+        "",
+        "Leaves (tree.leaf; share of holders; error that reports suggest, with its standard deviation -> what is kept;",
+        "a prediction is the public one plus the mean over trees of what is kept):",
+        *map(_line, shown),
+        *rest,
+    ]
+    if model.corrections.shift > 0:
+        parts += ["", f"Public against private records. {_MOVED}"]
+    return "\n".join(parts)
+
+
+def verdict(model: AssistedModel) -> str:
+    """Return how far the corrections are believed."""
+    whole, leaves = model.factors
+    if not model.n_reports:
+        return "There are no reports: the public model predicts alone."
+    if not model.gate:
+        return "The reports carry no evidence against the public model: it predicts alone."
+    found, T = model.corrections, len(model.corrections.d)
+    if any(V.max() >= _UNKNOWN for V in found.V):
+        return "Not every tree has a report yet; until then next to nothing is believed."
+    mean = sum(float(p @ d) for p, d in zip(found.p, found.d, strict=True)) / T
+    sd = sum(float(p**2 @ V) for p, V in zip(found.p, found.V, strict=True)) ** 0.5 / T
+    return (
+        f"The public model is off by {mean:.4g} +- {sd:.2g} over all holders, of which {whole:.0%} is kept; "
+        f"of the differences between leaves {leaves:.0%}."
+    )
+
+
+def _line(row: dict[str, Any]) -> str:
+    found = "nobody answered" if row["estimate"] is None else f"{row['estimate']:.4g} +- {row['estimate_sd']:.2g}"
+    return f"  {row['tree']:>3}.{row['leaf']:<3}{row['share']:6.1%}  {found:>20} -> {row['kept']:.4g}  if {row['cell']}"
+
+
+def plot_assisted(model: AssistedModel, path: str | PathLike[str] | None = None) -> Figure:
+    """Draw, leaf by leaf and tree by tree, the error that reports suggest (one deviation each way) and what is kept."""
+    from matplotlib.figure import Figure
+
+    rows = assisted_table(model)
+    figure = Figure(figsize=(min(5 + 0.25 * len(rows), 22), 5), layout="constrained")
+    ax = figure.subplots()
+    known = [(i, row) for i, row in enumerate(rows) if row["estimate"] is not None]
+    at, middle = [i for i, _ in known], np.array([row["estimate"] for _, row in known], dtype=np.float64)
+    half = np.array([row["estimate_sd"] for _, row in known], dtype=np.float64)
+    ax.vlines(at, middle - half, middle + half, color="#2c7fb8", lw=2, label="reports, one deviation each way")
+    ax.plot([row["kept"] for row in rows], "o", color="#08306b", label="kept")
+    for i, row in enumerate(rows):
+        if i and row["leaf"] == 0:
+            ax.axvline(i - 0.5, color="#bdbdbd", lw=0.8)
+    ax.axhline(0.0, color="#9aa0a6", lw=0.8)
+    ax.set(xlabel="leaves, tree by tree", ylabel=f"{model.task.target}: added to the public model")
+    ax.set_title(str(model.guarantee), fontsize=8, wrap=True)
+    ax.legend(fontsize=8)
+    if path is not None:
+        figure.savefig(path, dpi=120)
+    return figure

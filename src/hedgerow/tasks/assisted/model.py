@@ -1,0 +1,196 @@
+"""The assisted model: the public model, corrected as far as the reports carry evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import check_fields, read_list, read_whole
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool, rake
+from hedgerow.tasks.assisted.shrink import Corrections, estimate, posterior
+from hedgerow.tasks.assisted.task import AssistedTask
+
+__all__ = ["AssistedModel"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_FORMAT, _VERSION = "hedgerow/assisted-model", 1
+GATE = 0.9
+
+
+@dataclass(frozen=True)
+class AssistedModel:
+    r"""Public model plus corrections as far as they are believed: ``clip(g(x) + s0 d0 + sum_t u_t,leaf(x))``.
+
+    ``d0`` is the correction over all records, known far better than those of leaves; ``u`` pools the differences from
+    it over all trees (:func:`~hedgerow.tasks.assisted.pool.pool`). Both are posterior means under priors that put
+    weight on "nothing to correct"; where that has at least 90 % of the posterior, nothing is added, and if it has for
+    both the model is the public model itself (:attr:`gate` is then closed).
+
+    Attributes
+    ----------
+    task : AssistedTask
+        The published task.
+    n_reports : int
+        Number of reports.
+    sums : tuple of int
+        The totals.
+    """
+
+    task: AssistedTask
+    n_reports: int
+    sums: tuple[int, ...]
+    simulation: bool = False
+
+    def __post_init__(self) -> None:
+        most = self.n_reports * self.task.encoding.largest
+        counted = sum(n for n, _, _ in self.task.encoding.split(np.array(self.sums))) if len(self.sums) else -1
+        if (
+            len(self.sums) != self.task.encoding.n_sums
+            or any(abs(s) > most for s in self.sums)
+            or counted != self.n_reports
+        ):
+            raise FormatError(f"the model's totals do not fit its task and {self.n_reports} reports.")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the reports behind this model protect."""
+        return replace(self.task.guarantee, simulation=self.simulation)
+
+    @cached_property
+    def corrections(self) -> Corrections:
+        """Unbiased corrections by leaf, before any is believed."""
+        return estimate(self.task, np.array(self.sums, dtype=np.int64))
+
+    @cached_property
+    def overall(self) -> tuple[float, float]:
+        """The correction over all records, and its variance."""
+        c, T = self.corrections, len(self.corrections.d)
+        mean = sum(float(p @ d) for p, d in zip(c.p, c.d, strict=True)) / T
+        return mean, sum(float(p**2 @ V) for p, V in zip(c.p, c.V, strict=True)) / T**2
+
+    @cached_property
+    def pooled(self) -> Pooled:
+        """What leaves add to the overall correction, before the gate."""
+        c, task = self.corrections, self.task
+        rows, leaves = task.reference, task.trees.n_leaves
+        M, G = overlaps(rows, leaves, rake(rows, leaves, np.concatenate(c.p)))
+        d, V = np.concatenate(c.d) - self.overall[0], np.concatenate(c.V)
+        return pool(d, V, M, G, task.residuals.mean_square, len(c.d))
+
+    @cached_property
+    def factors(self) -> tuple[float, float]:
+        """Share of the overall correction, and of the degrees of freedom of leaves, that is kept."""
+        (d0, V0), S2 = self.overall, self.task.residuals.mean_square
+        whole = posterior(np.array([d0]), np.array([V0]), S2)
+        kept = float(whole.factor(V0)[0]) if whole.nothing < GATE else 0.0
+        answered = all(n > 0 for n, _, _ in self.task.encoding.split(np.array(self.sums)))
+        several = max(self.task.trees.n_leaves) > 1 and answered and self.pooled.nothing < GATE
+        return kept, self.pooled.kept if several else 0.0
+
+    @property
+    def gate(self) -> bool:
+        """Whether the reports carry evidence against the public model; if not, it predicts alone."""
+        return any(f > 0 for f in self.factors)
+
+    @cached_property
+    def leaf_values(self) -> tuple[FloatArray, ...]:
+        """The correction that each leaf of each tree contributes to the mean over trees.
+
+        Differences from the overall correction are cut to what a mean of clipped residuals can attain: leaves that are
+        far more common among holders than among public records would be corrected many times over.
+        """
+        (d0, _), (s0, s), (low, high) = self.overall, self.factors, self._attainable
+        u = self.pooled.u * len(self.corrections.d) if s > 0 else np.zeros(len(self.pooled.u))
+        values = s0 * d0 + np.clip(u, low, high)
+        return tuple(np.split(values, np.cumsum(self.task.trees.n_leaves)[:-1]))
+
+    @property
+    def _attainable(self) -> tuple[float, float]:
+        """The corrections of leaves where every residual is beyond the radius, below or above (0 is always between)."""
+        res = self.task.residuals
+        low, high = ((v - res.clipped_mean) * self.task.radius / res.inside + res.mean for v in (-1.0, 1.0))
+        return min(low, 0.0), max(high, 0.0)
+
+    def predict(self, X: object) -> FloatArray:
+        """Predict labels."""
+        return self._predict(self.task.space.encode(X))[0]
+
+    def predict_public(self, X: object) -> FloatArray:
+        """Predict with the public model alone."""
+        return self.task.place(self.task.space.encode(X))[0]
+
+    def _predict(self, Z: Any) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+        g, leaf = self.task.place(Z)
+        delta = np.mean([values[leaf[:, t]] for t, values in enumerate(self.leaf_values)], axis=0)
+        return np.clip(g + delta, *self.task.label_bounds), leaf
+
+    def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Return ``(low, high)`` for the *label* of each record.
+
+        Quantiles of public out-of-fold residuals, widened by the noise that is left in the correction, and cut to the
+        label bounds. Where a pilot contradicted the public residuals, they are as the pilot found them; without a pilot
+        a shift in the spread of labels is not seen.
+        """
+        if not 0 < level < 1:
+            raise HedgerowError(f"The 'level' parameter must be between 0 and 1. Got {level!r} instead.")
+        f, _ = self._predict(self.task.space.encode(X))
+        res, (s0, s) = self.task.residuals, self.factors
+        ends = np.interp([(1 - level) / 2, (1 + level) / 2], np.linspace(0, 1, 101), res.quantiles)
+        # What is left of the noise of an estimate kept by the share s0: s0 times its variance.
+        left = (s0 * self.overall[1] + (self.pooled.left if s > 0 else 0.0)) ** 0.5 * NormalDist().inv_cdf(
+            (1 + level) / 2
+        )
+        spread = np.hypot(ends - res.mean, left) * np.sign(ends - res.mean)
+        low, high = (np.clip(f + e, *self.task.label_bounds) for e in spread)
+        return low, high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "task": self.task.to_dict(),
+            "n_reports": self.n_reports,
+            "sums": list(self.sums),
+            "simulation": self.simulation,
+        }
+
+    def to_json(self) -> str:
+        """Return the model as versioned JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> AssistedModel:
+        """Rebuild from :meth:`to_dict`; refuse other versions and unknown fields."""
+        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
+            raise FormatError(f"this is not an assisted model: expected a JSON object with format {_FORMAT!r}.")
+        if type(data.get("version")) is not int or data["version"] != _VERSION:
+            raise FormatError(f"model version {data.get('version')!r} is not supported (this is version {_VERSION}).")
+        check_fields(data, {"format", "version", "task", "n_reports", "sums", "simulation"}, "model")
+        n, sums = read_whole(data, "n_reports", "model"), read_list(data, "sums", "model")
+        if n < 0 or not all(type(s) is int for s in sums) or type(data["simulation"]) is not bool:
+            raise FormatError("this model is malformed: counts must be integers and 'simulation' true or false.")
+        return cls(AssistedTask.from_dict(data["task"]), n, tuple(sums), data["simulation"])
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> AssistedModel:
+        """Read a model from JSON."""
+        try:
+            data = json.loads(text)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise FormatError(f"this model is not valid JSON: {error}") from error
+        return cls.from_dict(data)
+
+    def __repr__(self) -> str:
+        s0, s = self.factors
+        return f"AssistedModel({self.n_reports} reports; keeps {s0:.0%} overall, {s:.0%} by leaf; {self.guarantee})"

@@ -1,0 +1,196 @@
+"""The pilot: a few holders tell roughly how wrong the public model is, before the others are asked where.
+
+The task after it clips errors to a radius, and decodes with the share of errors within; both come from public records.
+Where private labels spread more (or less), they are wrong, and the pilot's totals put them right. Whoever answers the
+pilot is asked nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels, read_number, read_text
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms.base import Law, Mechanism, check_epsilon
+from hedgerow.mechanisms.k_ary import KaryResponse
+from hedgerow.portable import PortableModel
+from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.assisted.residuals import read_numbers
+from hedgerow.tasks.published import Published, check_published, reading_task
+from hedgerow.tasks.tree.encoding import ByteRows, IntArray
+
+__all__ = ["MULTIPLES", "PilotMessage", "PilotTask", "pilot_multiples"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_FORMAT, _VERSION = "hedgerow/pilot-task", 1
+MULTIPLES = ((1.5,), (0.7, 2.0), (0.5, 1.2, 2.8), (0.4, 0.9, 1.8, 4.0), (0.3, 0.6, 1.0, 1.7, 3.0, 5.5))
+"""Where errors are cut, on both sides of 0, in multiples of their public root mean square; coarsest first."""
+_FINE_ENOUGH = 0.8
+
+
+def pilot_multiples(epsilon: float) -> tuple[float, ...]:
+    r"""Return the finest of :data:`MULTIPLES` whose answers carry nearly as much as those of the coarsest.
+
+    The share of errors in any set of bins is estimated with a variance of at most :math:`1/(4 n \kappa^2)`, where
+    :math:`\kappa = p - q` of k-ary response; kappa may fall to .8 of what three bins have.
+
+    >>> [1 + 2 * len(pilot_multiples(epsilon)) for epsilon in (0.5, 2, 3, 4)]
+    [3, 5, 7, 13]
+    """
+    kappa = [PilotMessage(epsilon, 1 + 2 * len(m)).kappa for m in MULTIPLES]
+    return max((m for m, k in zip(MULTIPLES, kappa, strict=True) if k >= _FINE_ENOUGH * kappa[0]), key=len)
+
+
+@dataclass(frozen=True)
+class PilotMessage(Mechanism):
+    """k-ary response about the bin of an error; a report is one byte.
+
+    Proof that it is epsilon-DP for (x, y) jointly: the bin is a function of the record and of what was published, and
+    :class:`~hedgerow.mechanisms.KaryResponse` is epsilon-DP for the bin.
+
+    >>> PilotMessage(1.0, 3).randomize(np.array([0, 2]), 1).tolist()
+    [[2], [1]]
+    """
+
+    epsilon: float
+    n_inputs: int
+    name = "pilot message"
+    code = 20
+    width = 1
+    largest = 1
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.n_inputs <= 255:
+            raise HedgerowError(f"'edges' must make 2 .. 255 bins. Got {self.n_inputs} instead.")
+
+    @cached_property
+    def response(self) -> KaryResponse:
+        """What randomises the bin."""
+        return KaryResponse(self.epsilon, self.n_inputs)
+
+    @property
+    def kappa(self) -> float:
+        """How much likelier the own bin is than another given one, p - q."""
+        return float(self.response.p - self.response.q)
+
+    @property
+    def n_sums(self) -> int:
+        """Return the number of totals: reports of each bin."""
+        return self.n_inputs
+
+    def randomize(self, values: npt.ArrayLike, randomness: Randomness | int | None = None) -> ByteRows:
+        """Return one message a row, for holders in these bins."""
+        sent = self.response.randomize(self._check(values), as_randomness(randomness))
+        return sent.astype(np.uint8)[:, None]
+
+    def validate(self, rows: ByteRows) -> None:
+        """Refuse bytes that no holder could have sent."""
+        if rows.size and rows.max() >= self.n_inputs:
+            raise FormatError("a report names a bin beyond the last; it was not made for this task.")
+
+    def sums(self, rows: ByteRows) -> IntArray:
+        """Return the totals of messages."""
+        return self.response.support(rows[:, 0])
+
+    def law(self, value: int) -> Law:
+        """Return the exact law of the bin that is sent."""
+        law = self.response.law(value)
+        return Law(tuple((o,) for o in law.outputs), law.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class PilotTask(Published):
+    """A question to a few holders: in which bin ``clip(y) - g(x)`` is, the error of the public model.
+
+    Frozen; equal content means equal :attr:`id`. Make one with :func:`hedgerow.local.assisted.design_pilot`.
+
+    Attributes
+    ----------
+    epsilon : float
+        Budget of one report about the whole record.
+    label_bounds : (low, high)
+        Public range of the label; labels outside are clipped by the holder, public predictions too.
+    space : FeatureSpace
+        Public ranges and categories.
+    base : PortableModel
+        The public model.
+    edges : tuple of float
+        Where bins meet, rising, in label units; an error on an edge belongs to the bin above it.
+    """
+
+    epsilon: float
+    label_bounds: tuple[float, float]
+    space: FeatureSpace
+    base: PortableModel
+    edges: tuple[float, ...]
+    target: str = "y"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "label_bounds", check_label_bounds(self.label_bounds))
+        object.__setattr__(self, "edges", tuple(float(e) for e in self.edges))
+        if self.base.n_columns != len(self.space):
+            raise FormatError("the public model of this task does not fit its features.")
+        if not all(math.isfinite(e) for e in self.edges) or not (np.diff(self.edges) > 0).all():
+            raise FormatError(f"'edges' must be finite numbers, each above the last. Got {list(self.edges)} instead.")
+        _ = self.encoding.response  # refuses what cannot be reported now rather than on the devices
+
+    @cached_property
+    def encoding(self) -> PilotMessage:
+        """The message."""
+        return PilotMessage(self.epsilon, len(self.edges) + 1)
+
+    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
+        """Return checked labels, clipped to the bounds."""
+        return np.clip(check_labels(y, name=name, n=n).astype(np.float64), *self.label_bounds)
+
+    def payloads(self, Z: npt.ArrayLike, y: FloatArray, source: Randomness) -> ByteRows:
+        """Return one message a row for holders of encoded records and clipped labels."""
+        return self.encoding.randomize(self.bins(y - self.base.predict_within(Z, self.label_bounds)), source)
+
+    def bins(self, errors: npt.ArrayLike) -> IntArray:
+        """Return the bin of each error."""
+        return np.searchsorted(self.edges, np.asarray(errors), side="right").astype(np.int64)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one report protects, and from whom."""
+        notes = ("one report a person: who answers the pilot is asked nothing else, a further report spends again",)
+        return Guarantee(epsilon=self.epsilon, protects="record", trust="local", neighbours="replace", notes=notes)
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "target": self.target,
+            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
+            "label_bounds": list(self.label_bounds),
+            "space": self.space.to_dict(),
+            "base": self.base.to_dict(),
+            "edges": list(self.edges),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PilotTask:
+        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
+        what = "pilot task"
+        check_published(data, _FORMAT, _VERSION, {f.name for f in fields(cls)}, what)
+        with reading_task():
+            epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", what)
+            low, high = read_numbers(data, "label_bounds", what)
+            space, base = FeatureSpace.from_dict(data["space"]), PortableModel.from_dict(data["base"])
+            edges = read_numbers(data, "edges", what)
+            task = cls(epsilon, (low, high), space, base, edges, read_text(data, "target", what))
+        return task._check_id(data["id"])
+
+    def __repr__(self) -> str:
+        return f"PilotTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, {len(self.edges) + 1} bins, {self.base})"

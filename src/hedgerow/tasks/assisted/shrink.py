@@ -1,0 +1,179 @@
+"""From totals to corrections: leaf shares, unbiased corrections with their noise, and how far to believe them.
+
+All of it is post-processing of the reports: it costs no privacy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.tasks.assisted.chi_square import chi_square_limit
+from hedgerow.tasks.assisted.pool import GRID, SPIKE, overlaps
+from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.tree.encoding import IntArray
+
+__all__ = ["Corrections", "Posterior", "estimate", "find_shift", "mixed_shares", "posterior"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_CLEARLY = 3.0
+_LEAST = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Corrections:
+    """For each tree: corrections ``d`` of the public model by leaf, their variances ``V``, and leaf shares ``p``.
+
+    ``shift`` is above 0 where reports contradict the public leaf shares, see :func:`find_shift`.
+    """
+
+    d: list[FloatArray]
+    V: list[FloatArray]
+    p: list[FloatArray]
+    shift: float = 0.0
+
+
+def private_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+    """Return leaf shares among the holders, with variances, from how often leaves are named (inf: no information)."""
+    out, at = [], 0
+    for joint, (n, _, named) in zip(task.encoding.joint, task.encoding.split(sums), strict=True):
+        busy = np.array(task.busy[at : at + joint.n_leaves])
+        at += joint.n_leaves
+        if joint.naming is None:
+            own, other = float(joint.kappa) * busy, float(1 - joint.kappa) * (joint.n_levels - 1)
+            other /= joint.n_leaves * (joint.n_levels - 1) + 1
+        else:
+            a, other = (float(x) for x in joint.naming)
+            own = np.full(joint.n_leaves, a - other)
+        rate = named / max(n, 1)
+        known = own > 1e-12 if joint.n_leaves > 1 else np.zeros(1, dtype=bool)
+        safe = np.where(known, own, 1.0)
+        variance = np.where(known, (rate * (1 - rate) + 1 / max(n, 1)) / max(n, 1) / safe**2, np.inf)
+        out.append(((rate - other) / safe, variance))
+    return out
+
+
+def mixed_shares(task: AssistedTask, sums: IntArray, shift: float | None = None) -> list[FloatArray]:
+    r"""Return leaf shares: a precision-weighted mix of public shares and what the reports say.
+
+    A public share has variance ``(1/n_public + shift) p (1-p)``, see :func:`find_shift`.
+    """
+    private, public = private_shares(task, sums), [np.asarray(p) for p in task.shares]
+    if shift is None:
+        shift = find_shift(task, sums)
+    out = []
+    for (share, variance), p in zip(private, public, strict=True):
+        prior = p * (1 - p) * (1 / max(task.residuals.n_public, 1) + shift)
+        weight = np.where(np.isfinite(variance), prior / (prior + variance + 1e-300), 0.0)
+        mixed = np.maximum(p + weight * (np.where(weight > 0, share, p) - p), _LEAST * p)
+        out.append(mixed / mixed.sum())
+    return out
+
+
+def find_shift(task: AssistedTask, sums: IntArray) -> float:
+    r"""Return the variance, in units of p (1-p), by which public shares differ from the holders' beyond chance.
+
+    With ``z_j`` the difference of the two shares of leaf j over its standard deviation, ``Q = sum z_j^2`` has mean m,
+    the number of leaves, and variance ``2 sum R_ij^2``, R the correlations of the differences. These are not 0: the
+    public shares of all trees come from the same records, so that overlapping leaves err together. Only where Q is
+    beyond what a multiple of chi-square with these moments reaches at three standard deviations (of its cube root,
+    which is nearly normal), the shift is what brings Q to m; else it is 0.
+    """
+    share, noise = (np.concatenate(parts) for parts in zip(*private_shares(task, sums), strict=True))
+    known, p = np.isfinite(noise), np.concatenate(task.shares)
+    if not known.any():
+        return 0.0
+    n, busy = max(task.residuals.n_public, 1), np.array(task.busy)
+    # What is decoded from the public records of a leaf is as uncertain as its share is, and with it.
+    spread = p * (1 - p) / n + p**2 * (1 / busy - 1) / (n * p + 5)
+    expected = np.where(known, noise, 1.0) + spread
+    Q, m = float(np.sum(((share - p) ** 2 / expected)[known])), int(known.sum())
+    if chi_square_limit(m, 2.0 * m, _CLEARLY) >= Q:  # correlations only widen what chance may do
+        return 0.0
+    R = _correlations(task, spread / expected)[np.ix_(known, known)]
+    if chi_square_limit(m, 2.0 * float(np.sum(R**2)), _CLEARLY) >= Q:
+        return 0.0
+    return float((Q - m) / np.sum((p * (1 - p) / expected)[known]))
+
+
+def _correlations(task: AssistedTask, public: FloatArray) -> FloatArray:
+    """Return correlations of share differences, ``public`` the part of their variance that is due to public shares.
+
+    Public shares: as leaves overlap in the reference rows. Reports: trees have different holders; in a tree, naming a
+    leaf is at the cost of the others.
+    """
+    leaves = np.array(task.trees.n_leaves)
+    G = overlaps(task.reference, task.trees.n_leaves)[1]
+    C = G - np.outer(np.diag(G), np.diag(G))
+    sd = np.sqrt(np.maximum(np.diag(C), 0.0))
+    scale = np.divide(np.sqrt(public), sd, out=np.zeros(len(sd)), where=sd > 0)
+    tree, size = np.repeat(np.arange(len(leaves)), leaves), np.repeat(leaves, leaves)
+    named = (tree[:, None] == tree) * -np.sqrt(np.outer(1 - public, 1 - public)) / np.maximum(size - 1, 1)
+    R = C * np.outer(scale, scale) + named
+    np.fill_diagonal(R, 1.0)
+    return np.asarray(R)
+
+
+def estimate(task: AssistedTask, sums: IntArray) -> Corrections:
+    r"""Return the corrections that the totals suggest, without bias where the public model is right on average.
+
+    With ``m_j`` the estimate of ``E[v; leaf j]``, v the clipped residual over the radius r, ``m0`` and ``gamma`` the
+    public mean of v and share of residuals within r,
+
+    .. math:: d_j = \Big(\frac{m_j}{p_j} - m_0\Big) \frac{r}{\gamma} + \overline{res}, \qquad
+              V_j = \Big(\frac{r}{\gamma}\Big)^2 \frac{p_j A + (1 - p_j) B}{n_t p_j^2}
+
+    because a residual that moves by a little moves the mean of v by gamma/r of it.
+    """
+    res, shift = task.residuals, find_shift(task, sums)
+    shares = mixed_shares(task, sums, shift)
+    gain = task.radius / res.inside
+    d, V = [], []
+    for joint, p, (n, score, _) in zip(task.encoding.joint, shares, task.encoding.split(sums), strict=True):
+        mean = score / (float(joint.kappa) * joint.top * max(n, 1))
+        A, B = joint.moments(res.level_square)
+        known = n > 0
+        d.append((mean / p - res.clipped_mean) * gain + res.mean if known else np.zeros(len(p)))
+        V.append(gain**2 * (p * A + (1 - p) * B) / (max(n, 1) * p**2) if known else np.full(len(p), 1e300))
+    return Corrections(d, V, shares, shift)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What is believed of the variance of true corrections: 0 with some weight, else on a grid."""
+
+    grid: FloatArray
+    weights: FloatArray
+
+    @property
+    def nothing(self) -> float:
+        """The weight of "there is nothing to correct"."""
+        return float(self.weights[0])
+
+    def factor(self, noise: npt.ArrayLike) -> FloatArray:
+        """Return the share of an estimate to keep, ``E[t2/(t2 + noise)]``."""
+        signal = self.grid[:, None]
+        kept = signal / np.maximum(signal + np.atleast_1d(np.asarray(noise, dtype=np.float64)), 1e-300)
+        return np.asarray(self.weights @ kept)
+
+
+def posterior(d: FloatArray, V: FloatArray, scale: float) -> Posterior:
+    """Return the posterior of t2 given ``d_j ~ N(0, t2 + V_j)``.
+
+    The prior puts .3 on 0 and .7 on ``scale`` times a log grid, falling with the square root of t2: large errors of a
+    public model need evidence.
+
+    >>> quiet = posterior(np.array([0.1, -0.1]), np.ones(2), 1.0)
+    >>> loud = posterior(np.array([9.0, -9.0]), np.ones(2), 1.0)
+    >>> quiet.nothing > 0.3 > loud.nothing
+    True
+    """
+    grid = np.concatenate([[0.0], max(scale, 1e-300) * GRID])
+    total = grid[:, None] + np.maximum(V, 1e-300)
+    fit = -0.5 * (np.log(total) + d**2 / total).sum(axis=1)
+    slab = (1 - SPIKE) * GRID**-0.5 / np.sum(GRID**-0.5)
+    weights = np.concatenate([[SPIKE], slab]) * np.exp(fit - fit.max())
+    return Posterior(grid, weights / weights.sum())

@@ -1,0 +1,190 @@
+"""The task of model-assisted learning: the public model, the trees, and how to report a residual."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import (
+    FeatureSpace,
+    LabelGrid,
+    check_label_bounds,
+    check_labels,
+    read_number,
+    read_text,
+    read_whole,
+)
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms.base import check_epsilon
+from hedgerow.portable import PortableModel, Trees
+from hedgerow.tasks.assisted.message import RANDOMIZERS, AssistedMessage
+from hedgerow.tasks.assisted.residuals import Residuals, read_numbers
+from hedgerow.tasks.published import Published, check_published, reading_task
+
+__all__ = ["AssistedTask"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_FORMAT, _VERSION = "hedgerow/assisted-task", 2
+
+
+@dataclass(frozen=True, eq=False)
+class AssistedTask(Published):
+    """A question to holders: the leaf in a tree drawn at random, and how wrong the public model is there.
+
+    Frozen; equal content means equal :attr:`id`. Make one with :func:`hedgerow.local.assisted.design_assisted`.
+
+    Attributes
+    ----------
+    epsilon : float
+        Budget of one report about the whole record.
+    label_bounds : (low, high)
+        Public range of the label; labels outside are clipped by the holder, predictions by everyone.
+    space : FeatureSpace
+        Public ranges and categories.
+    base : PortableModel
+        The public model.
+    trees : Trees
+        Partitions of (design of the record, public prediction); the values of their leaves are the public shares.
+    radius : float
+        Residuals are clipped to ``[-radius, radius]``.
+    randomizer, parameter : {"subset", "levels"}, int
+        The joint randomiser of (leaf, residual), with the size of its subsets or its number of levels.
+    residuals : Residuals
+        Summary of public residuals.
+    busy : tuple of float
+        For every leaf, tree by tree: public share of its records whose residual rounds to another level than 0 (1 for
+        ``"subset"``, which has no level 0).
+    reference : array of shape (rows, trees)
+        Leaves of rows like the public ones; the curator needs it to know which leaves overlap, holders do not.
+    """
+
+    epsilon: float
+    label_bounds: tuple[float, float]
+    space: FeatureSpace
+    base: PortableModel
+    trees: Trees
+    radius: float
+    randomizer: str
+    parameter: int
+    residuals: Residuals
+    busy: tuple[float, ...]
+    reference: npt.NDArray[np.integer]
+    target: str = "y"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "label_bounds", check_label_bounds(self.label_bounds))
+        object.__setattr__(self, "radius", float(self.radius))
+        if not (math.isfinite(self.radius) and self.radius > 0):
+            raise HedgerowError(f"The 'radius' parameter must be a number > 0. Got {self.radius!r} instead.")
+        if self.randomizer not in RANDOMIZERS:
+            raise HedgerowError(
+                f"The 'randomizer' parameter must be one of {list(RANDOMIZERS)}. Got {self.randomizer!r} instead."
+            )
+        if self.base.n_columns != len(self.space) or self.trees.n_features > len(self.base.column) + 1:
+            raise FormatError("the public model and the trees of this task do not fit its features.")
+        if not all(abs(sum(p) - 1) < 1e-6 and min(p) > 0 for p in self.shares):
+            raise FormatError("the leaves of each tree of this task must have public shares that add up to 1.")
+        if len(self.busy) != len(self.trees.value) or not all(0 < b <= 1 for b in self.busy):
+            raise FormatError("'busy' must be a share above 0 for each leaf of this task.")
+        object.__setattr__(self, "reference", np.asarray(self.reference).astype(_leaf_type(self.trees)))
+        fits = self.reference.ndim == 2 and self.reference.shape[1] == len(self.trees.sizes) and len(self.reference)
+        if not fits or (self.reference >= np.array(self.trees.n_leaves)).any():
+            raise FormatError("'reference' must name a leaf of each tree of this task, in one row or more.")
+        _ = self.encoding  # refuses what cannot be reported now rather than on the devices
+
+    @cached_property
+    def shares(self) -> tuple[FloatArray, ...]:
+        """Public shares of the leaves of each tree."""
+        ends = np.cumsum(self.trees.n_leaves)
+        return tuple(np.split(self.trees.value, ends[:-1]))
+
+    @cached_property
+    def encoding(self) -> AssistedMessage:
+        """The message, with its randomisers."""
+        return AssistedMessage(self.epsilon, self.trees.n_leaves, self.randomizer, self.parameter)
+
+    @property
+    def grid(self) -> LabelGrid:
+        """Levels of the clipped residual over the radius."""
+        return LabelGrid(-1.0, 1.0, self.encoding.n_levels - 1)
+
+    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
+        """Return checked labels, clipped to the bounds."""
+        return np.clip(check_labels(y, name=name, n=n).astype(np.float64), *self.label_bounds)
+
+    def place(self, Z: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+        """Return the public prediction of encoded records, and their leaf in every tree."""
+        g = self.base.predict_within(Z, self.label_bounds)
+        return g, self.trees.apply(np.column_stack([self.base.design(Z), g]))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one report protects, and from whom."""
+        notes = ("one report a person; every further report spends epsilon again",)
+        return Guarantee(epsilon=self.epsilon, protects="record", trust="local", neighbours="replace", notes=notes)
+
+    def _content(self) -> dict[str, Any]:
+        d = self.trees.n_features
+        trees = PortableModel(d, np.arange(d), np.full(d, -1), 0.0, (self.trees,))
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "target": self.target,
+            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
+            "label_bounds": list(self.label_bounds),
+            "space": self.space.to_dict(),
+            "base": self.base.to_dict(),
+            "trees": trees.to_dict(),
+            "radius": self.radius,
+            "randomizer": self.randomizer,
+            "parameter": self.parameter,
+            "residuals": self.residuals.to_dict(),
+            "busy": list(self.busy),
+            "reference": base64.b64encode(self.reference.tobytes()).decode(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> AssistedTask:
+        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
+        what = "assisted task"
+        check_published(data, _FORMAT, _VERSION, {f.name for f in fields(cls)}, what)
+        with reading_task():
+            task = cls._read(data, what)
+        return task._check_id(data["id"])
+
+    @classmethod
+    def _read(cls, data: Mapping[str, Any], what: str) -> AssistedTask:
+        epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", what)
+        low, high = read_numbers(data, "label_bounds", what)
+        trees = PortableModel.from_dict(data["trees"]).parts
+        if len(trees) != 1 or not isinstance(trees[0], Trees):
+            raise FormatError("'trees' of this task are not trees.")
+        raw = base64.b64decode(read_text(data, "reference", what), validate=True)
+        return cls(
+            epsilon, (low, high), FeatureSpace.from_dict(data["space"]), PortableModel.from_dict(data["base"]),
+            trees[0], read_number(data, "radius", what), read_text(data, "randomizer", what),
+            read_whole(data, "parameter", what), Residuals.from_dict(data["residuals"]),
+            read_numbers(data, "busy", what), np.frombuffer(raw, _leaf_type(trees[0])).reshape(-1, len(trees[0].sizes)),
+            read_text(data, "target", what),
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return (
+            f"AssistedTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, {len(self.shares)} trees of up to "
+            f"{max(self.trees.n_leaves)} leaves, {self.encoding.joint[0].name}, radius={self.radius:.3g}, {self.base})"
+        )
+
+
+def _leaf_type(trees: Trees) -> np.dtype[Any]:
+    """How the number of a leaf is written: in one byte or two."""
+    return np.dtype("u1" if max(trees.n_leaves) <= 256 else "<u2")

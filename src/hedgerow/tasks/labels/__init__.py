@@ -1,0 +1,1 @@
+"""Labels of public records, randomised once."""

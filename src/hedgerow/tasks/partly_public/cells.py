@@ -1,0 +1,151 @@
+"""The second round's task asks which of the published cells a holder is in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hedgerow.bounds import check_fields
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms.base import check_positive
+from hedgerow.mechanisms.candidates import CandidateBits, CandidateKary, CandidateResponse
+from hedgerow.partition.tree import Partition
+from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.partly_public.first import FirstReports
+from hedgerow.tasks.partly_public.growing import RULES, grow_masked
+from hedgerow.tasks.partly_public.histogram import histogram_below
+from hedgerow.tasks.partly_public.task import SemiTask
+from hedgerow.tasks.published import Published
+
+__all__ = ["RESPONSES", "CellTask", "most_protected"]
+
+_FORMAT, _VERSION = "hedgerow/cell-task", 1
+_FIELDS = {"format", "version", "id", "first", "response", "partition"}
+_RESPONSES: dict[str, type[CandidateResponse]] = {"k_ary": CandidateKary, "bits": CandidateBits}
+RESPONSES = tuple(_RESPONSES)
+
+
+def most_protected(private: Any, n_private: int) -> list[int]:
+    """Return the ``n_private`` columns that most holders protect (ties: the lower column), in column order."""
+    order = np.argsort(-np.asarray(private).sum(axis=0, dtype=np.int64), kind="stable")
+    return sorted(order[:n_private].tolist())
+
+
+@dataclass(frozen=True)
+class CellTask(Published):
+    """The partition that the curator made of the first round, published for the second.
+
+    Attributes
+    ----------
+    first : SemiTask
+        The first round's task.
+    partition : Partition
+        A tree whose leaves are the products of histogram cells and leaves of the grown tree.
+    response : {"k_ary", "bits"}
+        Name one candidate cell, (17), or flip a bit for each, (8).
+    """
+
+    first: SemiTask
+    partition: Partition
+    response: str = "k_ary"
+
+    def __post_init__(self) -> None:
+        if self.response not in _RESPONSES:
+            raise HedgerowError(
+                f"The 'response' parameter must be one of {list(RESPONSES)}. Got {self.response!r} instead."
+            )
+        if self.partition.space != self.first.space:
+            raise FormatError("the partition is over other features than the first round's task.")
+
+    @classmethod
+    def design(
+        cls,
+        reports: FirstReports,
+        *,
+        n_private: int,
+        n_bins: int = 2,
+        max_depth: int = 4,
+        rule: str = "max_edge",
+        min_samples_leaf: int = 1,
+        balance: float = 0.0,
+        response: str = "k_ary",
+        randomness: Randomness | int | None = None,
+    ) -> CellTask:
+        """Make the second task from the first round's reports: pure post-processing of what was sent.
+
+        A histogram with ``n_bins`` bins on the ``n_private`` most protected features, times a tree of ``max_depth``
+        over the others. With hidden masks no feature was sent: the splits are random, and the histogram is on the
+        first columns.
+        """
+        task, d = reports.task, len(reports.task.space)
+        check_positive(n_bins, name="n_bins")
+        if check_positive(n_private, name="n_private", least=0) > d:
+            raise HedgerowError(f"The 'n_private' parameter must be at most {d}, the features. Got {n_private!r}.")
+        if rule not in RULES:
+            raise HedgerowError(f"The 'rule' parameter must be one of {list(RULES)}. Got {rule!r} instead.")
+        chosen = most_protected(reports.private, n_private)
+        tree = grow_masked(
+            task.space,
+            reports.Z,
+            reports.levels,
+            reports.private,
+            [j for j in range(d) if j not in chosen],
+            rule="random_max_edge" if task.masks == "hidden" else rule,
+            max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf,
+            balance=balance,
+            randomness=as_randomness(randomness),
+        )
+        return cls(task, histogram_below(tree, chosen, n_bins), response)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return self.partition.n_leaves
+
+    @cached_property
+    def cell(self) -> CandidateResponse:
+        """The response of a holder with more than one candidate."""
+        epsilon = self.first.epsilons[1]
+        if epsilon == 0:
+            raise HedgerowError(
+                "label_share = 1 leaves no budget for cells, but some holder has more than one candidate cell; "
+                "use a lower label_share, or n_bins = 1 under a policy."
+            )
+        return _RESPONSES[self.response](epsilon)
+
+    def probabilities(self, size: int) -> tuple[float, float]:
+        """Return ``(p, q)`` of holders with ``size`` candidates."""
+        return (1.0, 0.0) if size == 1 else self.cell.probabilities(size)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What both rounds together protect."""
+        return self.first.guarantee
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "first": self.first.to_dict(),
+            "response": self.response,
+            "partition": self.partition.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CellTask:
+        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
+        if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
+            raise FormatError(f"this is not a cell task of version {_VERSION} ({_FORMAT!r}).")
+        check_fields(data, _FIELDS, "cell task")
+        first, partition = SemiTask.from_dict(data["first"]), Partition.from_dict(data["partition"])
+        task = cls(first, partition, str(data["response"]))
+        return task._check_id(data["id"])
+
+    def __repr__(self) -> str:
+        return f"CellTask(id={self.id[:12]}..., cells={self.n_cells}, response={self.response!r})"

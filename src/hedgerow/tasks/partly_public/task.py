@@ -1,0 +1,233 @@
+"""The first round's task: send a noisy label, and the features that are yours to leave public."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.bounds import FeatureSpace, LabelGrid, check_fields, check_label_bounds
+from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms.base import check_epsilon
+from hedgerow.mechanisms.gradual import GradualLaplace
+from hedgerow.portable import PortableModel
+from hedgerow.tasks.partly_public.assist import Assist
+from hedgerow.tasks.published import Published, reading_task
+from hedgerow.tasks.tree.bits import split_epsilon
+from hedgerow.tasks.tree.encoding import FloatArray
+
+__all__ = ["MASKS", "SemiTask", "check_mask"]
+
+_FORMAT, _VERSION = "hedgerow/semi-task", 1
+_FIELDS = {"format", "version", "id", "title", "target", "epsilon", "label_share", "grid", "space", "masks", "private"}
+MASKS = ("policy", "personal", "hidden")
+"""Who decides what is private: the task for everybody, each holder in the open, each holder in secret."""
+
+_ROUNDS = "two rounds about one record; the noisy label is drawn once and used in both, and one record answers once"
+_CLEAR = "features that are not private are sent in clear; what they imply about private ones is not covered"
+_NOTES = {
+    "policy": "conditional on the mask: the private features are fixed in advance, for everybody, by the task",
+    "personal": "conditional on the mask: each holder's choice of private features is sent in clear, so it must not "
+    "depend on the private values or the label; whatever the choice itself reveals is not covered",
+    "hidden": "covers the mask: nothing that is sent depends on which features a holder calls private, "
+    "for every feature is treated as private",
+}
+
+
+def check_mask(private: object, n: int, d: int) -> npt.NDArray[np.bool_]:
+    """Return a mask of shape ``(n, d)`` from one of shape ``(d,)`` (aligned) or ``(n, d)`` (personalised)."""
+    array = np.asarray(private)
+    if array.dtype != np.bool_ and not (array.dtype.kind in "iuf" and np.isin(array, (0, 1)).all()):
+        raise BoundsError(f"'private' must be a boolean mask, True where protected. Got {array.dtype} instead.")
+    if array.shape not in ((d,), (n, d)):
+        raise BoundsError(f"'private' must have shape ({d},) or ({n}, {d}). Got {array.shape} instead.")
+    return np.broadcast_to(array.astype(bool), (n, d))
+
+
+@dataclass(frozen=True)
+class SemiTask(Published):
+    """A question to holders who keep some of their features, and the label, private.
+
+    Frozen; equal content means equal :attr:`id`. The second round's task, :class:`CellTask`, contains this one.
+
+    Attributes
+    ----------
+    epsilon : float
+        Budget of one holder for both rounds together.
+    label_share : float
+        The share rho of epsilon that protects the label; the cell gets the rest. 1 leaves nothing for cells: for
+        partitions that cut no private feature.
+    masks : {"policy", "personal", "hidden"}
+        "policy": ``private`` lists the private columns, the same for everybody. "personal": each holder chooses and
+        says so. "hidden": each holder chooses and does not say; all features are treated as private.
+    private : tuple of str
+        Private columns of a policy.
+    assist : Assist or None
+        A public model: its error takes the label's place, and ``grid`` is that of the clipped error.
+
+    Examples
+    --------
+    >>> task = SemiTask.design(["age", "income"], epsilon=2.0, label_bounds=(0, 1), feature_bounds=(0, 1),
+    ...                        private_columns=["income"])
+    >>> task.masks, task.private, SemiTask.from_json(task.to_json()) == task
+    ('policy', ('income',), True)
+    """
+
+    epsilon: float
+    grid: LabelGrid
+    space: FeatureSpace
+    label_share: float = 0.5
+    masks: str = "personal"
+    private: tuple[str, ...] = ()
+    target: str = "y"
+    title: str = ""
+    assist: Assist | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        if self.masks not in MASKS:
+            raise HedgerowError(f"The 'masks' parameter must be one of {list(MASKS)}. Got {self.masks!r} instead.")
+        _split(self.epsilon, self.label_share)
+        object.__setattr__(self, "private", tuple(n for n in self.space.names if n in set(self.private)))
+        if self.private and self.masks != "policy":
+            raise HedgerowError("'private' columns are for masks='policy' only.")
+        if self.assist is not None:
+            if self.assist.base.n_columns != len(self.space):
+                raise FormatError("the public model of this task does not fit its features.")
+            if (self.grid.low, self.grid.high) != (-self.assist.radius, self.assist.radius):
+                raise FormatError("the grid of this task must reach from -radius to radius of its public model.")
+
+    @classmethod
+    def design(
+        cls,
+        features: Sequence[str] | int | FeatureSpace,
+        *,
+        epsilon: float,
+        label_bounds: object,
+        feature_bounds: object = None,
+        label_share: float = 0.5,
+        private_columns: Sequence[str | int] | None = None,
+        hide_mask: bool = False,
+        label_steps: int | None = None,
+        target: str = "y",
+        title: str = "",
+        base: PortableModel | None = None,
+        residuals: npt.ArrayLike = (),
+    ) -> SemiTask:
+        """Make a task from public facts only.
+
+        ``private_columns`` fixes the mask by policy; without it each holder chooses, openly or (``hide_mask``) not.
+        ``base`` is a public model to start from, with its out-of-fold ``residuals`` on public records.
+        """
+        bounds = check_label_bounds(label_bounds)
+        space = features if isinstance(features, FeatureSpace) else FeatureSpace.from_bounds(feature_bounds, features)
+        masks = "hidden" if hide_mask else "personal"
+        names: tuple[str, ...] = ()
+        if private_columns is not None and not hide_mask:
+            masks, names = "policy", _names(space, private_columns)
+        label = _split(check_epsilon(epsilon), float(label_share))[0]
+        assist = None if base is None else Assist.choose(base, residuals, bounds, label)
+        bounds = bounds if assist is None else (-assist.radius, assist.radius)
+        grid = LabelGrid.for_epsilon(bounds, label) if label_steps is None else LabelGrid(*bounds, label_steps)
+        return cls(epsilon, grid, space, float(label_share), masks, names, target, title, assist)
+
+    def labels(self, Z: npt.ArrayLike, y: FloatArray) -> FloatArray:
+        """Return what encoded records report: the label, or the public model's error."""
+        return y if self.assist is None else self.assist.errors(Z, y)
+
+    @property
+    def epsilons(self) -> tuple[float, float]:
+        """The budgets of the label and of the cell, for holders with something private; they sum to epsilon."""
+        return _split(self.epsilon, self.label_share)
+
+    @cached_property
+    def label(self) -> GradualLaplace:
+        """The label's noise: ``coarse`` with the label's share, ``fine`` with all of epsilon."""
+        return GradualLaplace(self.epsilon, self.grid.n_steps, self.epsilons[0])
+
+    @property
+    def policy(self) -> npt.NDArray[np.bool_]:
+        """The mask of everybody under a policy."""
+        return np.array([name in self.private for name in self.space.names], dtype=bool)
+
+    def effective(self, private: object, n: int) -> npt.NDArray[np.bool_]:
+        """Return the mask that a holder's reports are made with, of shape ``(n, d)``."""
+        d = len(self.space)
+        if self.masks == "hidden":
+            if private is not None:
+                check_mask(private, n, d)
+            return np.ones((n, d), dtype=bool)
+        if self.masks == "policy":
+            if private is not None and (check_mask(private, n, d) != self.policy).any():
+                raise HedgerowError("'private' differs from the task's policy; design a task with personal masks.")
+            return np.broadcast_to(self.policy, (n, d))
+        if private is None:
+            raise HedgerowError("'private' is required: this task lets each holder choose; pass a boolean mask.")
+        return check_mask(private, n, d)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What both rounds together protect, from whom, and under which condition."""
+        condition = _NOTES[self.masks]
+        if self.masks == "policy":
+            condition += f" (private: {', '.join(self.private) or 'none, only the label is protected'})"
+        notes = (_ROUNDS, condition, *(() if self.masks == "hidden" else (_CLEAR,)))
+        return Guarantee(
+            epsilon=self.epsilon,
+            protects="private features and label",
+            trust="local",
+            neighbours="replace",
+            notes=notes,
+        )
+
+    def _content(self) -> dict[str, Any]:
+        content: dict[str, Any] = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "title": self.title,
+            "target": self.target,
+            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
+            "label_share": self.label_share,
+            "grid": self.grid.to_dict(),
+            "space": self.space.to_dict(),
+            "masks": self.masks,
+            "private": list(self.private),
+        }
+        return content if self.assist is None else {**content, "assist": self.assist.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SemiTask:
+        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
+        if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
+            raise FormatError(f"this is not a semi-feature task of version {_VERSION} ({_FORMAT!r}).")
+        check_fields(data, _FIELDS | ({"assist"} & set(data)), "semi-feature task")
+        with reading_task():
+            epsilon = math.inf if data["epsilon"] == "inf" else float(data["epsilon"])
+            grid, space = LabelGrid.from_dict(data["grid"]), FeatureSpace.from_dict(data["space"])
+            rest = (str(data["masks"]), tuple(map(str, data["private"])), str(data["target"]), str(data["title"]))
+            assist = Assist.from_dict(data["assist"]) if "assist" in data else None
+            task = cls(epsilon, grid, space, float(data["label_share"]), *rest, assist)
+        return task._check_id(data["id"])
+
+    def __repr__(self) -> str:
+        return f"SemiTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, masks={self.masks!r}, d={len(self.space)})"
+
+
+def _split(epsilon: float, share: float) -> tuple[float, float]:
+    if not 0 < share <= 1:
+        raise HedgerowError(f"The 'label_share' parameter must be in (0, 1]. Got {share!r} instead.")
+    return (epsilon, 0.0) if share == 1 else split_epsilon(epsilon, share)
+
+
+def _names(space: FeatureSpace, columns: Sequence[str | int]) -> tuple[str, ...]:
+    names = [space.names[c] if isinstance(c, int | np.integer) else str(c) for c in columns]
+    unknown = sorted(set(names) - set(space.names))
+    if unknown:
+        raise BoundsError(f"'private_columns' names unknown columns {unknown}; known are {list(space.names)}.")
+    return tuple(names)

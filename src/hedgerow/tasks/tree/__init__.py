@@ -1,0 +1,1 @@
+"""Trees filled with locally private reports: regression and classes."""

@@ -1,0 +1,315 @@
+"""The task a curator publishes: everything a holder needs, and nothing that is private."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from hedgerow.bounds import (
+    CategoricalFeature,
+    FeatureSpace,
+    FloatArray,
+    LabelGrid,
+    category_name,
+    check_fields,
+    check_label_bounds,
+    check_labels,
+    read_list,
+    read_number,
+    read_text,
+)
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms.base import check_epsilon
+from hedgerow.partition import grow
+from hedgerow.partition.tree import Partition
+from hedgerow.randomness import as_randomness
+from hedgerow.tasks.published import Published, reading_task
+from hedgerow.tasks.tree.bits import BitsEncoding, split_epsilon
+from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
+from hedgerow.tasks.tree.encoding import Encoding
+from hedgerow.tasks.tree.public import PublicLeaves
+from hedgerow.tasks.tree.tuning import RESPONSES, resolve
+
+__all__ = ["RESPONSES", "LocalTask", "PublicLeaves"]
+
+_FORMAT, _VERSION = "hedgerow/local-task", 1
+_FIELDS = {"classes", "title", "target", "epsilon", "response", "cell_share", "grid", "partition", "public"}
+_CELLS = {c.response: c for c in (UnaryCellEncoding, KaryEncoding, SubsetEncoding)}
+
+
+@dataclass(frozen=True)
+class LocalTask(Published):
+    """A question to data holders: which leaf are you in, and what is your label, under local privacy.
+
+    Frozen; equal content means equal :attr:`id`. Use :meth:`design` to make one from public data.
+
+    Attributes
+    ----------
+    epsilon : float
+        Budget of one report about the whole record (features and label together).
+    response : {"bits", "unary", "k_ary", "subset"}
+        The message: the paper's flipped bits and noisy label, or one categorical report of (leaf, level).
+    cell_share : float
+        For ``"bits"``: the share rho of epsilon that protects the leaf; the label gets the rest.
+    grid : LabelGrid
+        Public label bounds and grid.
+    partition : Partition
+        The published tree, with the public feature ranges and categories.
+    public : PublicLeaves or None
+        Public counts and means by leaf, where there was public data.
+    classes : tuple of str or None
+        Public class names, for classification: the label is a class and levels are its position.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((200, 2)); y = X[:, 0]
+    >>> task = LocalTask.design(X, y, epsilon=2.0, label_bounds=(0, 1), max_depth=2)
+    >>> task.n_leaves, task.response
+    (4, 'bits')
+    >>> LocalTask.from_json(task.to_json()) == task
+    True
+    """
+
+    epsilon: float
+    grid: LabelGrid
+    partition: Partition
+    response: str = "bits"
+    cell_share: float = 0.5
+    public: PublicLeaves | None = None
+    target: str = "y"
+    title: str = ""
+    classes: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        if self.response not in RESPONSES:
+            raise HedgerowError(
+                f"The 'response' parameter must be one of {list(RESPONSES)}. Got {self.response!r} instead."
+            )
+        object.__setattr__(self, "cell_share", float(self.cell_share))
+        split_epsilon(self.epsilon, self.cell_share)
+        if self.classes is not None:
+            class_names(self.classes, None)
+            whole = (self.grid.low, self.grid.high, self.grid.n_steps) == (
+                0,
+                len(self.classes) - 1,
+                len(self.classes) - 1,
+            )
+            if not whole or self.response == "bits" or not all(isinstance(c, str) for c in self.classes):
+                raise FormatError("a task with classes needs one level a class and a categorical response.")
+        if self.public is not None:
+            lengths = {len(self.public.count), len(self.public.mean), len(self.public.sd)}
+            if lengths != {self.partition.n_leaves}:
+                raise FormatError("the public summary does not have one entry for each leaf of the partition.")
+        _ = self.encoding  # refuses an epsilon too small for the message now rather than on the devices
+
+    @classmethod
+    def design(
+        cls,
+        X_public: object = None,
+        y_public: object = None,
+        *,
+        epsilon: float,
+        label_bounds: object = None,
+        classes: Sequence[object] | None = None,
+        rule: str = "max_edge",
+        max_depth: int | str = 4,
+        min_samples_leaf: int | str = 20,
+        cell_share: float | str = 0.5,
+        response: str = "bits",
+        label_steps: int | None = None,
+        n_holders: int | None = None,
+        blend: bool = True,
+        feature_bounds: object = None,
+        categorical_features: Sequence[int | str] | None = None,
+        categories: Mapping[str, Sequence[object]] | None = None,
+        features: Sequence[str] | int | None = None,
+        target: str = "y",
+        title: str = "",
+        random_state: object = None,
+    ) -> LocalTask:
+        """Grow a partition on public records and make a task of it.
+
+        ``rule``, ``max_depth``, ``min_samples_leaf``, ``cell_share`` and ``response`` may be ``"auto"``: chosen by
+        predicted error from the public records and the noise that ``n_holders`` holders (by default ten for each
+        public record) would leave, see :mod:`hedgerow.tasks.tree.tuning`; ``blend`` says whether the model will weigh
+        public means against reports, or use reports alone. Without public records pass ``features``
+        (names or their number) and ``feature_bounds``: the partition is then fixed in advance. Nothing here may be
+        private.
+        """
+        epsilon = check_epsilon(epsilon)
+        names = class_names(classes, y_public)
+        bounds = check_label_bounds(label_bounds) if names is None else (0.0, len(names) - 1.0)
+        if X_public is None:
+            space, Z, y = _without_public(feature_bounds, features, categorical_features, categories), None, None
+            if y_public is not None:
+                raise HedgerowError("'X_public' is required with 'y_public': the records of the public labels.")
+        else:
+            space = FeatureSpace.from_public(
+                X_public,
+                feature_bounds=feature_bounds,
+                categorical_features=categorical_features,
+                categories=categories,
+            )
+            if y_public is None:
+                raise HedgerowError("'y_public' is required with 'X_public': the labels of the public records.")
+            Z = space.encode(X_public)
+            if not len(Z):
+                raise HedgerowError("Found 0 sample(s) in 'X_public' while a minimum of 1 is required.")
+            y = np.clip(read_labels(names, target, y_public, name="y_public", n=len(Z)), *bounds)
+        if names is not None:
+            label_steps = len(names) - 1
+        plan = resolve(
+            space, Z, y, epsilon=epsilon, bounds=bounds, n_holders=n_holders, rule=rule, max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf, cell_share=cell_share, response=response, label_steps=label_steps,
+            by_class=names is not None, blend=blend,
+        )  # fmt: skip
+        partition = grow(
+            plan.rule,
+            space,
+            Z,
+            y if names is None or y is None else np.eye(len(names))[y.astype(np.int64)],
+            max_depth=plan.max_depth,
+            min_samples_leaf=plan.min_samples_leaf,
+            randomness=as_randomness(random_state),
+        )
+        public = None
+        if Z is not None:
+            n_classes = 0 if names is None else len(names)
+            public = PublicLeaves.summarise(partition.apply(Z), y, partition.n_leaves, n_classes)
+        grid, message = LabelGrid(*bounds, plan.message.label_steps), plan.message
+        return cls(epsilon, grid, partition, message.response, message.cell_share, public, target, title, names)
+
+    @cached_property
+    def encoding(self) -> Encoding:
+        """The message, with its mechanisms."""
+        if self.response == "bits":
+            return BitsEncoding(self.epsilon, self.n_leaves, self.grid.n_steps, self.cell_share)
+        return _CELLS[self.response](self.epsilon, self.n_leaves, self.grid.n_steps)
+
+    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
+        """Return checked labels as numbers; classes as their position in :attr:`classes`."""
+        return read_labels(self.classes, self.target, y, name=name, n=n)
+
+    @property
+    def space(self) -> FeatureSpace:
+        """The public schema of the features."""
+        return self.partition.space
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return self.partition.n_leaves
+
+    @property
+    def label_bounds(self) -> tuple[float, float]:
+        """Public label bounds."""
+        return self.grid.low, self.grid.high
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one report protects, and from whom."""
+        return Guarantee(
+            epsilon=self.epsilon,
+            protects="record",
+            trust="local",
+            neighbours="replace",
+            notes=("one report a person; every further report spends epsilon again",),
+        )
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "title": self.title,
+            "target": self.target,
+            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
+            "response": self.response,
+            "cell_share": self.cell_share,
+            "grid": self.grid.to_dict(),
+            "partition": self.partition.to_dict(),
+            "public": None if self.public is None else self.public.to_dict(),
+            "classes": None if self.classes is None else list(self.classes),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LocalTask:
+        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
+        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
+            raise FormatError(f"this is not a local task: expected a JSON object with format {_FORMAT!r}.")
+        if type(data.get("version")) is not int or data["version"] != _VERSION:
+            raise FormatError(
+                f"task version {data.get('version')!r} is not supported (this is version {_VERSION}); "
+                "upgrade hedgerow or ask the curator for another task."
+            )
+        check_fields(data, _FIELDS | {"format", "version", "id"}, "local task")
+        with reading_task():
+            epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", "local task")
+            public = None if data["public"] is None else PublicLeaves.from_dict(data["public"])
+            grid, partition = LabelGrid.from_dict(data["grid"]), Partition.from_dict(data["partition"])
+            share = read_number(data, "cell_share", "local task")
+            response, target, title = (read_text(data, name, "local task") for name in ("response", "target", "title"))
+            classes = None
+            if data["classes"] is not None:
+                classes = tuple(read_list(data, "classes", "local task"))
+            task = cls(epsilon, grid, partition, response, share, public, target, title, classes)
+        return task._check_id(data["id"])
+
+    def __repr__(self) -> str:
+        low, high = self.label_bounds
+        values = f"[{low:g}, {high:g}]" if self.classes is None else f"{len(self.classes)} classes"
+        return (
+            f"LocalTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, response={self.response!r}, "
+            f"leaves={self.n_leaves}, label={self.target!r} in {values})"
+        )
+
+
+def class_names(classes: object, y_public: object) -> tuple[str, ...] | None:
+    """Return class names: given, or ``"public"``: those of the public labels; None for a numeric label."""
+    if classes is None:
+        return None
+    if isinstance(classes, str):
+        if classes != "public" or y_public is None:
+            raise HedgerowError(
+                f"The 'classes' parameter must be a list of class names, or 'public' with public labels. "
+                f"Got {classes!r} instead: classes are never read from private labels."
+            )
+        classes = np.unique(np.asarray(y_public))
+    names = tuple(category_name(c) for c in cast("Sequence[object]", classes))
+    if len(set(names)) != len(names) or len(names) < 2:
+        raise HedgerowError(f"'classes' must name at least 2 distinct classes. Got {list(names)} instead.")
+    return names
+
+
+def read_labels(classes: tuple[str, ...] | None, target: str, y: object, *, name: str, n: int | None) -> FloatArray:
+    """Return numeric labels, or the codes of classes."""
+    if classes is None:
+        return check_labels(y, name=name, n=n)
+    codes = CategoricalFeature(target, classes).codes(np.asarray(y).reshape(-1))
+    return check_labels(codes, name=name, n=n)
+
+
+def _without_public(
+    feature_bounds: object,
+    features: Sequence[str] | int | None,
+    categorical_features: Sequence[int | str] | None,
+    categories: Mapping[str, Sequence[object]] | None,
+) -> FeatureSpace:
+    """Return the schema when there is no public data: ranges and category lists must be given."""
+    space = FeatureSpace.from_bounds(feature_bounds, 1 if features is None else features, categories=categories)
+    chosen = {space.names[c] if isinstance(c, int | np.integer) else str(c) for c in categorical_features or ()}
+    listed = {name for name, is_list in zip(space.names, space.is_categorical, strict=True) if is_list}
+    if chosen - listed:
+        raise HedgerowError(
+            f"'categories' is required without public data for the columns {sorted(chosen - listed)}: pass "
+            "categories={column: [names]}. They are never read from private records."
+        )
+    return space

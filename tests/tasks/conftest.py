@@ -1,0 +1,23 @@
+import numpy as np
+import pytest
+
+from hedgerow.bounds import FeatureSpace, LabelGrid
+from hedgerow.partition import Partition
+from hedgerow.tasks import LocalTask
+
+
+@pytest.fixture
+def make_task():
+    """Tasks over one feature x in [0, 1], cut into ``leaves`` equal cells: leaf j is x in [j/L, (j+1)/L)."""
+
+    def make(response="bits", leaves=2, *, epsilon=2.0, steps=2, bounds=(0.0, 10.0), **options):
+        nodes = 2 * leaves - 1
+        inner = np.arange(nodes) % 2 == 0
+        inner[-1] = False
+        cut = np.where(inner, (np.arange(nodes) // 2 + 1) / leaves, 0.0)
+        left = np.where(inner, np.arange(nodes) + 1, np.arange(nodes))
+        space = FeatureSpace.from_bounds((0, 1), ["x"])
+        tree = Partition(space, np.where(inner, 0, -1), cut, left, np.full(nodes, -1), [])
+        return LocalTask(epsilon, LabelGrid(*bounds, steps), tree, response, **options)
+
+    return make
