@@ -8,10 +8,10 @@ JOBS ?= 2
 .PHONY: demo test lint bench docs clean setup mutants
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml setup.py csrc/kernels.c
+$(STAMP): pyproject.toml setup.py csrc/kernels.c experiments/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --editable experiments --group dev
 	touch $(STAMP)
 
 demo: $(STAMP)
@@ -34,8 +34,9 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 docs: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]" --editable experiments
+	$(BIN)/hedgerow bench page > /dev/null
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 
 clean:
-	rm -rf $(VENV) build dist site src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis demo_output
+	rm -rf $(VENV) build dist site docs/results src/*.egg-info experiments/src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis demo_output

@@ -34,9 +34,9 @@ def on_config(config: Any) -> Any:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Fill in `{{ run: example }}`, `{{ names: module }}` and `{{ help }}`."""
-    # Results are written by commands; a link to one that has not run yet becomes plain text.
+    # `make docs` writes the pages of results first; a link to one that is not there becomes plain text.
     markdown = re.sub(
-        r"\[([^\]]+)\]\((results/\w+\.md)\)", lambda m: m[0] if (DOCS / m[2]).exists() else m[1], markdown
+        r"\[([^\]]+)\]\((?:\.\./)?(results/\w+\.\w+)\)", lambda m: m[0] if (DOCS / m[2]).exists() else m[1], markdown
     )
     markdown = re.sub(r"^\{\{ run: (\S+) \}\}$", lambda m: run_example(m[1]), markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^\{\{ names: (\S+) \}\}$", lambda m: public_names(m[1]), markdown, flags=re.MULTILINE)

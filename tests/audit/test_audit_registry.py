@@ -22,8 +22,8 @@ def concrete_mechanisms():
     while todo:
         kind = todo.pop()
         todo += kind.__subclasses__()
-        # Experiments of the bench are no part of the library; their tests audit what they randomise with.
-        own = kind.__module__.startswith("hedgerow.") and not kind.__module__.startswith("hedgerow.bench.")
+        # Experiments are no part of the library; their tests audit what they randomise with.
+        own = kind.__module__.startswith("hedgerow.")
         if own and kind.law is not Mechanism.law:
             found.add(kind)
     return found

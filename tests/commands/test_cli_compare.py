@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from hedgerow.bench.contestants import CONTESTANTS
+from hedgerow.compare.contestants import CONTESTANTS
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_terminal_table_marks_what_is_useless(small):
 
 
 def test_a_method_that_fails_is_left_out_with_its_own_words(small, monkeypatch):
-    from hedgerow.bench import contestants
+    from hedgerow.compare import contestants
     from hedgerow.errors import HedgerowError
 
     def fail(*_):

@@ -1,178 +1,33 @@
-"""``hedgerow bench``: rerun the papers' tables and figures, and ours."""
+"""``hedgerow bench``: the papers' tables and figures, where the package of experiments is installed."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import shlex
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+import importlib.util
 from typing import Any
 
-from hedgerow.commands.bench_pages import register_pages
 from hedgerow.errors import HedgerowError
 
 __all__ = ["register"]
 
-_EPILOG = """\
-For instance:
-
-  hedgerow bench run lpdt-table2 --repeats 5 --datasets ABA CCP --jobs 2
-  hedgerow bench show lpdt-table2 --format md
-
-Data sets are read from the folder that HEDGEROW_DATA names. Results are kept
-as they come: a run that was stopped goes on where it was, and nothing is
-computed twice.
-"""
+_HELP = "rerun the papers' tables and figures, and ours"
+_MISSING = (
+    "the papers' experiments are a package of their own, hedgerow-experiments, which is not installed; run "
+    "'pip install . ./experiments' in a copy of the source (or 'make setup', for work on it)."
+)
 
 
 def register(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "bench",
-        help="rerun the papers' tables and figures, and ours",
-        description="Rerun an experiment on real data, and show or write its tables.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    listing = verbs.add_parser("list", help="list the experiments")
-    listing.add_argument("--json", action="store_true", help="print JSON")
-    listing.set_defaults(run=_list)
-    showing = verbs.add_parser("show", help="show an experiment, how much of it was run, and its tables")
-    showing.add_argument("name", metavar="NAME", help="a name from 'hedgerow bench list'")
-    showing.add_argument("--format", choices=("text", "md", "csv", "latex"), default="text", help="of the tables")
-    showing.add_argument("--no-tables", action="store_true", help="the declaration and how much was run only")
-    showing.add_argument("--json", action="store_true", help="print the declaration as JSON, nothing else")
-    _folder(showing)
-    showing.set_defaults(run=_show)
-    _register_run(verbs)
-    register_pages(verbs)
+    """Add the command: its verbs if there are any, else a word on how to get them."""
+    if importlib.util.find_spec("hedgerow_experiments") is not None:
+        from hedgerow_experiments.commands import register as register_verbs
 
-
-def _register_run(verbs: Any) -> None:
-    running = verbs.add_parser("run", help="compute what is missing of an experiment", allow_abbrev=False)
-    running.add_argument("name", metavar="NAME", help="a name from 'hedgerow bench list'")
-    running.add_argument("--repeats", type=_count, metavar="N", help="splits of each data set; 0 only writes files")
-    running.add_argument("--first", type=_count, metavar="N", help="number of the first split")
-    for option, what in (("datasets", "CODE"), ("methods", "NAME"), ("settings", "NAME"), ("epsilons", "NUMBER")):
-        running.add_argument(f"--{option}", nargs="+", metavar=what, help="only these; apart by spaces or commas")
-    running.add_argument("--jobs", type=_count, default=1, metavar="N", help="processes (default: 1)")
-    running.add_argument("--scheduler", metavar="ADDRESS", help="tcp://... of a Dask cluster, in place of --jobs")
-    running.add_argument("--minutes", type=float, metavar="M", help="begin nothing new after so long")
-    running.add_argument("--no-write", dest="write", action="store_false", help="compute only: no tables, no pages")
-    running.add_argument("--replace", action="store_true", help="write files even if they then hold fewer results")
-    running.add_argument("--quiet", action="store_true", help="no progress on stderr")
-    _folder(running)
-    running.set_defaults(run=_run)
-
-
-def _folder(parser: Any) -> None:
-    parser.add_argument(
-        "--out", type=Path, default=Path("docs/results"), metavar="FOLDER",
-        help="folder of the results (default: docs/results); the path of a page in it will do",
-    )  # fmt: skip
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"must not be negative, got {text}")
-    return value
-
-
-def _out(path: Path) -> Path:
-    return path.parent if path.suffix == ".md" else path
-
-
-def _list(arguments: argparse.Namespace) -> int:
-    from hedgerow.bench.experiments import all_experiments
-
-    found = all_experiments()
-    if arguments.json:
-        print(json.dumps([{"name": e.name, "summary": e.title, "paper": e.paper} for e in found.values()]))
-        return 0
-    width = max(map(len, found))
-    for name, experiment in found.items():
-        print(f"{name:<{width}}  {experiment.title}")
-    return 0
-
-
-def _show(arguments: argparse.Namespace) -> int:
-    from hedgerow.bench.experiments import find_experiment
-
-    experiment, folder = find_experiment(arguments.name), _out(arguments.out)
-    if arguments.json:
-        print(json.dumps(experiment.to_dict(), indent=1).replace("Infinity", '"inf"'))
-        return 0
-    from hedgerow.bench.experiment import Key
-    from hedgerow.bench.export import committed, load_rows, open_results
-    from hedgerow.bench.printed import read_printed
-    from hedgerow.bench.show import completeness, declaration, named_tables, render
-
-    if arguments.format == "text":
-        print(declaration(experiment))
-        results = open_results(experiment, folder)
-        if len(results) or not committed(experiment.name, folder).exists():
-            print(completeness(experiment, {Key.read(key) for key, _ in results}, results.stand_ins))
-        else:
-            print(f"results    from {committed(experiment.name, folder)}")
-        print()
-    if not arguments.no_tables:
-        tables = named_tables(experiment, load_rows(experiment, folder), read_printed(folder))
-        print(render(tables, arguments.format), end="")
-    return 0
-
-
-def _run(arguments: argparse.Namespace) -> int:
-    from hedgerow.bench.experiment import Selection
-    from hedgerow.bench.experiments import find_experiment
-
-    experiment, folder = find_experiment(arguments.name), _out(arguments.out)
-    wanted = Selection(
-        arguments.repeats, arguments.first, _words(arguments.datasets), _numbers(arguments.epsilons),
-        _words(arguments.methods), _words(arguments.settings),
-    )  # fmt: skip
-    if arguments.jobs < 1:
-        raise HedgerowError(f"--jobs must be at least 1. Got {arguments.jobs} instead.")
-    from hedgerow.bench.runner import run
-
-    command = shlex.join(["hedgerow", *sys.argv[1:]])
-    with _mapper(arguments.scheduler) as mapper:
-        run(
-            experiment, wanted, folder=folder, jobs=arguments.jobs, minutes=arguments.minutes, command=command,
-            quiet=arguments.quiet, mapper=mapper,
-        )  # fmt: skip
-    if arguments.write:
-        from hedgerow.bench.export import write_files
-
-        for path in write_files(experiment, folder, replacing=arguments.replace):
-            print(path)
-    return 0
-
-
-@contextmanager
-def _mapper(scheduler: str | None) -> Iterator[Any]:
-    """Yield what spreads the work over a cluster; None for processes here."""
-    if scheduler is None:
-        yield None
+        register_verbs(subparsers)
         return
-    from hedgerow.engine.dask import connect, mapper
-
-    with connect(scheduler) as client:
-        yield mapper(client)
-
-
-def _words(values: list[str] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(w for value in values for w in value.split(",") if w)
+    parser = subparsers.add_parser("bench", help=_HELP, description=f"Not here: {_MISSING}", allow_abbrev=False)
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.set_defaults(run=_refuse)
 
 
-def _numbers(values: list[str] | None) -> tuple[float, ...] | None:
-    words = _words(values)
-    try:
-        return None if words is None else tuple(float(w) for w in words)
-    except ValueError:
-        raise HedgerowError(f"--epsilons must be numbers. Got {' '.join(words or ())!r} instead.") from None
+def _refuse(arguments: argparse.Namespace) -> int:
+    raise HedgerowError(_MISSING)

@@ -11,7 +11,7 @@ from hedgerow.commands.files import Progress, add_command, check_output, report,
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.bench.compare import Problem
+    from hedgerow.compare.comparison import Problem
 
 _DESCRIPTION = """\
 Learn from your own records under every trust model, on the same splits, and see
@@ -58,13 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise HedgerowError(f"--repeats must be at least 1. Got {arguments.repeats} instead.")
     _check_output(arguments)
     try:
-        from hedgerow.bench.compare import compare
-        from hedgerow.bench.compare_report import facts, rows_csv, to_html, to_text, warnings_of
         from hedgerow.commands.compare_data import read_problem
+        from hedgerow.compare.comparison import compare
+        from hedgerow.compare.report import facts, rows_csv, to_html, to_text, warnings_of
 
         problem: Problem = read_problem(arguments)
     except ImportError as error:
-        raise HedgerowError(f"this command needs more packages ({error}): pip install 'hedgerow[bench]'.") from None
+        raise HedgerowError(f"this command needs more packages ({error}): pip install 'hedgerow[compare]'.") from None
     with Progress("comparing", "fits") as progress:
 
         def update(done: int, total: int) -> None:

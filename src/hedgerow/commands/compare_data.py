@@ -13,7 +13,7 @@ from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import BoundsError, HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.bench.compare import Problem
+    from hedgerow.compare.comparison import Problem
 
 GIVEN, PUBLIC, READ = "given by you", "from the public records", "READ FROM THE PRIVATE RECORDS"
 
@@ -22,7 +22,7 @@ def read_problem(arguments: argparse.Namespace) -> Problem:
     """Return the records and what is known about them beforehand."""
     import pandas as pd
 
-    from hedgerow.bench.compare import Problem
+    from hedgerow.compare.comparison import Problem
 
     private = _Records(arguments.data, arguments.target)
     public = _Records(arguments.public, arguments.target) if arguments.public else None

@@ -1,0 +1,1 @@
+"""PrivateAnova beside its peers."""

@@ -1,0 +1,48 @@
+"""PrivateAnova beside DP-EBM, DiPriMe and models without privacy."""
+
+from __future__ import annotations
+
+from hedgerow_experiments.experiment import Experiment, Group
+
+__all__ = ["EXPERIMENTS"]
+
+_NUMBERS = ("DIA", "ABA", "CCP", "PAR", "WHI", "CAL", "APP", "GAS", "MET")
+_CLASSES = ("BAN", "ROB", "CRE")
+_PRIVATE = ("PrivateAnova", "DP-EBM", "additive", "pure", "replace", "DiPriMe")
+
+
+def _anova(name: str) -> tuple[Group, ...]:
+    needs = "interpret.privacy" if name == "DP-EBM" else ""
+    return (
+        Group(name, settings=("regression",), datasets=_NUMBERS, epsilons=(1.0, 10.0), needs=needs),
+        Group(name, settings=("classification",), datasets=_CLASSES, epsilons=(2.0,), needs=needs),
+    )
+
+
+ANOVA = Experiment(
+    name="anova",
+    title="PrivateAnova beside DP-EBM, DiPriMe and models without privacy",
+    paper="ours",
+    datasets=(*_NUMBERS, *_CLASSES),
+    groups=(
+        *(g for m in _PRIVATE for g in _anova(m)),
+        *(
+            Group(m, settings=(kind,), datasets=codes, epsilons=())
+            for m in ("mean", "random forest", "boosting", "no noise")
+            for kind, codes in (("regression", _NUMBERS), ("classification", _CLASSES))
+        ),
+    ),
+    epsilons=(1.0, 2.0, 10.0),
+    repeats=5,
+    settings=("regression", "classification"),
+    split="90 % train, 10 % test; bounds of the whole data set are public; regression targets scaled to [0, 1]",
+    metric="mse",
+    compute="hedgerow_experiments.adapters:anova",
+    tidy="hedgerow_experiments.adapters:anova_tidy",
+    choose="none",
+    seeds="repeat",
+    legacy="hedgerow_experiments.adapters:anova_legacy",
+    store="anova-cells",
+)
+
+EXPERIMENTS = (ANOVA,)

@@ -1,0 +1,1 @@
+"""What the papers say, checked against our results."""

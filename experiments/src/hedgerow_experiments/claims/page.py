@@ -1,0 +1,75 @@
+"""Writes ``claims.md``: every claim of the papers with our verdict, from the committed results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hedgerow_experiments.claims.base import HOLDS, NOT, OPEN, PARTLY, Claim, Evidence, Verdict
+from hedgerow_experiments.claims.diprime import CLAIMS as DIPRIME
+from hedgerow_experiments.claims.diprime import OURS
+from hedgerow_experiments.claims.histoftree import CLAIMS as HISTOFTREE
+from hedgerow_experiments.claims.label import CLAIMS as RPWITHPRIOR
+from hedgerow_experiments.claims.lpdt import CLAIMS as LPDT
+
+__all__ = ["ALL", "PAPERS", "Checked", "check_all", "count", "to_markdown"]
+
+PAPERS = {
+    "LPDT": "Decision Tree for Locally Private Estimation with Public Data (local model)",
+    "HistOfTree": "Locally Private Estimation with Public Features (semi-feature local model)",
+    "RPWithPrior": "RPWithPrior: Label Differential Privacy in Regression (label model)",
+    "DiPriMe": "Balance is key: Private median splits yield high-utility random trees (central model)",
+    "ours": "What we say ourselves",
+}
+ALL: Sequence[Claim] = (*LPDT, *HISTOFTREE, *RPWITHPRIOR, *DIPRIME, *OURS)
+_MARKS = {HOLDS: "**holds**", PARTLY: "*partly*", NOT: "**does not hold**", OPEN: "not measured"}
+
+_HEAD = """# What the papers claim, and what we found
+
+Written by `hedgerow bench claims` from the committed results; nothing here is typed in by hand. A claim that A is
+better than B is read over all cells (data set and epsilon) where both were measured, each method at its best parameters
+in hindsight, as the papers do it. It **holds** if A is better in at least nine of ten cells, **does not hold** if in
+fewer than half, and holds *partly* in between; one about "most" holds if it does in more than half. "Ratio" is the
+geometric mean of A over B; "significantly" is the Wilcoxon test over splits at 5 %, which four splits or fewer
+can never show. Our data, grids and fixes differ from the papers' in ways that the linked pages
+list.
+"""
+
+
+class Checked(NamedTuple):
+    """A claim and its verdict."""
+
+    claim: Claim
+    verdict: Verdict
+
+
+def check_all(found: Evidence, claims: Sequence[Claim] = ALL) -> list[Checked]:
+    """Return all claims with their verdicts."""
+    return [Checked(c, c.check(found)) for c in claims]
+
+
+def count(checked: Sequence[Checked], paper: str | None = None) -> dict[str, int]:
+    """Return how many claims of a paper have each verdict."""
+    chosen = [c for c in checked if paper is None or c.claim.paper == paper]
+    return {word: sum(c.verdict.word == word for c in chosen) for word in (HOLDS, PARTLY, NOT, OPEN)}
+
+
+def to_markdown(checked: Sequence[Checked]) -> str:
+    """Return the page."""
+    papers = [p for p in PAPERS if any(c.claim.paper == p for c in checked)]
+    lines = [_HEAD, "| paper | holds | partly | does not hold | not measured |", "|---|---|---|---|---|"]
+    for paper in papers:
+        numbers = " | ".join(map(str, count(checked, paper).values()))
+        lines.append(f"| [{paper}](#{_anchor(PAPERS[paper])}) | {numbers} |")
+    for paper in papers:
+        lines += ["", f"## {PAPERS[paper]}", "", "| where | claim | verdict | evidence |", "|---|---|---|---|"]
+        for claim, verdict in (c for c in checked if c.claim.paper == paper):
+            evidence = f"{verdict.evidence} ([numbers]({claim.page}))"
+            lines.append(f"| {claim.where} | {claim.text} | {_MARKS[verdict.word]} | {evidence} |")
+    return "\n".join(lines) + "\n"
+
+
+def _anchor(title: str) -> str:
+    """Return the anchor that Markdown gives a heading."""
+    kept = "".join(c for c in title.lower() if c.isalnum() or c in " -_")
+    return "-".join(kept.split())

@@ -1,0 +1,115 @@
+"""``hedgerow bench page``, ``claims``, ``figures`` and ``data``: results to read, and the data sets behind them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import HedgerowError
+
+__all__ = ["register_pages"]
+
+_DEFAULT = Path("experiments/results")
+
+
+def register_pages(verbs: Any) -> None:
+    """Add the verbs."""
+    page = verbs.add_parser("page", help="write the pages of results, first of all one that says what to use when")
+    page.add_argument("--to", type=Path, default=Path("docs/results"), metavar="FOLDER",
+                      help="where to write them (default: docs/results)")  # fmt: skip
+    page.set_defaults(run=_page)
+    claims = verbs.add_parser("claims", help="check what the papers claim against the results")
+    claims.add_argument("--json", action="store_true", help="print the verdicts instead of writing claims.md")
+    claims.set_defaults(run=_claims)
+    figures = verbs.add_parser("figures", help="draw the curves of an experiment as SVG and PNG")
+    figures.add_argument(
+        "name", metavar="NAME", help="a name from 'hedgerow bench list', lpdt-figure4, lpdt-figure6 or lpdt-tree"
+    )
+    figures.add_argument("--to", type=Path, metavar="FOLDER", help="where to draw (default: FOLDER/figures)")
+    figures.set_defaults(run=_figures)
+    for parser in (page, claims, figures):
+        parser.add_argument("--out", type=Path, default=_DEFAULT, metavar="FOLDER",
+                            help="folder of the results (default: experiments/results)")  # fmt: skip
+    data = verbs.add_parser("data", help="where each data set is found; fetch what is missing")
+    data.add_argument("codes", nargs="*", metavar="CODE", help="such as ABA; all by default")
+    data.add_argument("--fetch", action="store_true", help="download what is missing from its public origin")
+    data.add_argument("--json", action="store_true", help="print JSON")
+    data.set_defaults(run=_data)
+
+
+def _page(arguments: argparse.Namespace) -> int:
+    from hedgerow_experiments.page.index import write
+
+    for path in write(_results(arguments.out), arguments.to):
+        print(path)
+    return 0
+
+
+def _claims(arguments: argparse.Namespace) -> int:
+    from hedgerow_experiments.claims.base import Evidence
+    from hedgerow_experiments.claims.page import check_all, count, to_markdown
+    from hedgerow_experiments.export import replace
+
+    folder = _results(arguments.out)
+    checked = check_all(Evidence.load(folder))
+    if arguments.json:
+        said = [{"paper": c.paper, "where": c.where, "claim": c.text, **v._asdict()} for c, v in checked]
+        print(json.dumps(said, indent=1))
+        return 0
+    replace(folder / "claims.md", to_markdown(checked).encode())
+    print(f"{folder / 'claims.md'}: " + ", ".join(f"{n} {word}" for word, n in count(checked).items()))
+    return 0
+
+
+def _figures(arguments: argparse.Namespace) -> int:
+    from hedgerow_experiments.draw import draw
+    from hedgerow_experiments.export import load_rows
+    from hedgerow_experiments.pictures import PICTURES, draw_picture
+    from hedgerow_experiments.registry import find_experiment
+
+    if arguments.name in PICTURES:
+        for path in draw_picture(arguments.name, arguments.to or _results(arguments.out)):
+            print(path)
+        return 0
+    experiment = find_experiment(arguments.name)
+    rows = load_rows(experiment, _results(arguments.out))
+    if not rows:
+        raise HedgerowError(f"no results of {experiment.name}: run 'hedgerow bench run {experiment.name}' first.")
+    for path in draw(experiment, rows, arguments.to or arguments.out / "figures"):
+        print(path)
+    return 0
+
+
+def _results(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise HedgerowError(f"--out {folder}: there is no such folder of results.")
+    return folder
+
+
+def _data(arguments: argparse.Namespace) -> int:
+    from hedgerow_experiments.data.datasets import TARGETS, fetch_dataset, find_dataset
+    from hedgerow_experiments.data.public_facts import FACTS
+    from hedgerow_experiments.data.sources import SOURCES
+
+    for code in arguments.codes:
+        if code not in TARGETS:
+            raise HedgerowError(f"CODE must be among {', '.join(sorted(TARGETS))}. Got {code!r} instead.")
+    listed, failed = [], 0
+    for code in arguments.codes or TARGETS:
+        path: object = "comes with scikit-learn" if code == "DIA" else find_dataset(code)
+        problem = ""
+        if path is None and arguments.fetch:
+            try:
+                path = fetch_dataset(code)
+            except HedgerowError as error:
+                problem, failed = str(error), failed + 1
+        listed.append({"code": code, "name": FACTS[code].name, "file": str(path) if path else None,
+                       "origin": SOURCES[code].page, "problem": problem})  # fmt: skip
+    if arguments.json:
+        print(json.dumps(listed, indent=1))
+    else:
+        for item in listed:
+            print(f"{item['code']:<6} {item['problem'] or item['file'] or 'not here; origin: ' + str(item['origin'])}")
+    return 1 if failed else 0

@@ -1,0 +1,1 @@
+"""DiPriMe: forests with private median splits."""

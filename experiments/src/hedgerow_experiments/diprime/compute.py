@@ -1,0 +1,167 @@
+"""One fit of the DiPriMe paper's tables 1 and 2, or of a peer on the same split.
+
+Bounds are those of the whole data set, declared public as in the paper; targets are scaled to [0, 1]; 90 % train, 10 %
+test.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow_experiments.data.datasets import load_dataset
+from hedgerow_experiments.diprime.declared import TABLE_2
+from hedgerow_experiments.experiment import Experiment, Key
+from hedgerow_experiments.tidy import Row
+
+__all__ = ["METHODS", "Prepared", "compute", "legacy", "prepare", "tidy"]
+
+
+class Prepared(NamedTuple):
+    """Records as floats (categories as codes), labels, which columns are categorical, the public bounds."""
+
+    X: npt.NDArray[np.float64]
+    y: npt.NDArray[Any]
+    categories: dict[int, list[int]] | None
+    bounds: npt.NDArray[np.float64]
+
+
+@lru_cache(maxsize=32)
+def prepare(code: str) -> Prepared:
+    """Load a data set as the paper's notebook prepares it."""
+    if code == "DIA":
+        from sklearn.datasets import load_diabetes
+
+        X, y = load_diabetes(return_X_y=True)
+        return _prepared(X, y, {}, scaled=True)
+    import pandas as pd
+
+    data = load_dataset(code)
+    frame, y = data.X, data.y
+    if code == "HAR":
+        keep = np.isin(y, ["sitting", "standing"])
+        frame, y = frame[keep], (y[keep] == "sitting").astype(np.int64)
+    elif code == "ROB":
+        y = (y == "Move-Forward").astype(np.int64)
+    columns: list[npt.NDArray[np.float64]] = []
+    categories: dict[int, list[int]] = {}
+    for j, name in enumerate(frame.columns):
+        column = frame[name]
+        if not pd.api.types.is_numeric_dtype(column):
+            codes, known = pd.factorize(column, sort=True)
+            column, categories[j] = codes, list(range(len(known)))
+        columns.append(np.asarray(column, dtype=np.float64))
+    return _prepared(np.column_stack(columns), y, categories, scaled=code not in TABLE_2)
+
+
+def _prepared(X: Any, y: Any, categories: dict[int, list[int]], *, scaled: bool) -> Prepared:
+    if scaled:
+        y = (y - y.min()) / (y.max() - y.min())
+    return Prepared(X, y, categories or None, np.stack([X.min(axis=0), X.max(axis=0)]))
+
+
+def _private(name: str, **options: Any) -> Callable[..., Any]:
+    def build(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
+        import hedgerow.central as central
+
+        kind = getattr(central, name + ("Classifier" if classify else "Regressor"))
+        public: dict[str, Any] = {"classes": [0, 1]} if classify else {"label_bounds": (0.0, 1.0)}
+        return kind(
+            epsilon, feature_bounds=data.bounds, categories=data.categories, random_state=seed, **public, **options
+        )
+
+    return build
+
+
+def _median(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
+    from hedgerow.central import MedianForestClassifier, MedianForestRegressor
+
+    kind: Any = MedianForestClassifier if classify else MedianForestRegressor
+    public: dict[str, Any] = {"classes": [0, 1]} if classify else {"label_bounds": (0.0, 1.0)}
+    return kind(feature_bounds=data.bounds, categories=data.categories, random_state=seed, **public)
+
+
+def _sklearn(name: str) -> Callable[..., Any]:
+    def build(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
+        from sklearn import ensemble
+
+        kind = getattr(ensemble, name + ("Classifier" if classify else "Regressor"))
+        depth = max(1, int(np.log2(0.9 * len(data.y) / 25)))
+        return kind(n_estimators=10, max_depth=depth, random_state=seed)
+
+    return build
+
+
+def _ebm(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
+    # Optional: pip install interpret-core
+    kind = importlib.import_module("interpret.privacy").DPExplainableBoostingRegressor
+    bounds = {j: (float(a), float(b)) for j, (a, b) in enumerate(data.bounds.T)}
+    kinds = ["nominal" if data.categories and j in data.categories else "continuous" for j in bounds]
+    return kind(
+        epsilon=epsilon,
+        delta=1e-5,
+        feature_types=kinds,
+        privacy_bounds=bounds,
+        privacy_target_min=0.0,
+        privacy_target_max=1.0,
+        random_state=seed,
+    )
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "RF": _sklearn("RandomForest"),
+    "ERT": _sklearn("ExtraTrees"),
+    "Median": _median,
+    "DP-DF": _private("DPDecisionForest"),
+    "DP-RF": _private("DPRandomForest"),
+    "DP-ERT": _private("DPExtraTrees"),
+    "DiPriMe": _private("DiPriMeForest", selection="random"),
+    "DiPriMeExp": _private("DiPriMeForest", selection="exponential"),
+    "DiPriMeFlip": _private("DiPriMeForest"),
+    "paper's scheme": _private("DiPriMeForest", accounting="paper"),
+    "DP-EBM": _ebm,
+}
+
+
+def compute(key: Key, seed: int) -> dict[str, float | None]:
+    """Fit once and return the test score with the epsilon that the fit really costs."""
+    data, classify = prepare(key.dataset), key.setting == "2"
+    order = np.random.default_rng(key.repeat).permutation(len(data.y))
+    cut = int(0.9 * len(order))
+    train, test = order[:cut], order[cut:]
+    model = METHODS[key.group](data, key.epsilon, seed, classify).fit(data.X[train], data.y[train])
+    guess = model.predict(data.X[test])
+    value = np.mean(guess == data.y[test]) if classify else np.mean((np.clip(guess, 0, 1) - data.y[test]) ** 2)
+    claim = getattr(getattr(model, "guarantee_", None), "epsilon", None)
+    return {"value": float(value), "true_epsilon": None if claim is None or np.isinf(claim) else float(claim)}
+
+
+FRESH = 100
+"""Splits from this number on were not looked at when defaults were chosen."""
+
+
+def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[Row]:
+    """Yield the score (accuracy in table 2); fresh splits are a setting of their own."""
+    setting = f"{key.setting} fresh" if key.repeat >= FRESH else key.setting
+    metric = "accuracy" if key.setting == "2" else "mse"
+    yield Row(
+        experiment.name, key.dataset, setting, key.group, key.epsilon, None, "", key.repeat, metric, value["value"]
+    )  # fmt: skip
+
+
+def legacy(experiment: Experiment, folder: Path) -> Iterator[tuple[Key, Any, float]]:
+    """Yield results kept as one record a fit."""
+    for name in ("diprime.jsonl", "diprime_fresh.jsonl"):
+        path = folder / name
+        for line in path.read_text().splitlines() if path.exists() else ():
+            item = json.loads(line)
+            if "table" in item:
+                key = Key(item["data"], item["repeat"], item["table"], item["epsilon"], item["method"])
+                yield key, {k: item[k] for k in ("value", "true_epsilon")}, item["seconds"]

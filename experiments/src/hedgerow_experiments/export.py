@@ -1,0 +1,191 @@
+"""Files that are committed: every table and figure can be made again from them, without the raw results.
+
+For an experiment NAME and a folder, by default ``experiments/results``:
+
+* ``NAME.jsonl``: raw results as they came (not committed: large);
+* ``data/NAME.csv.gz``: one line a repeat (of the chosen parameters, where there is a grid);
+* ``data/NAME.json``: what they were made with, how many, how long it took;
+* ``NAME.csv``: one line a cell: mean, standard error, quantiles.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import HedgerowError
+from hedgerow_experiments.experiment import Experiment, call
+from hedgerow_experiments.results import Results
+from hedgerow_experiments.tidy import Row, Summary, kept_rows, summarise
+
+__all__ = [
+    "FOLDER",
+    "committed",
+    "export",
+    "load_rows",
+    "open_results",
+    "raw_path",
+    "read_rows",
+    "write_files",
+    "replace",
+    "write_rows",
+    "write_summary",
+]
+
+FOLDER = Path("experiments/results")
+
+_HEAD = ("dataset", "setting", "method", "epsilon", "x", "parameter", "repeat", "metric", "value")
+
+
+def write_rows(rows: Iterable[Row], path: Path) -> None:
+    """Write rows as gzipped CSV; the same rows give the same bytes."""
+    text = io.StringIO(newline="")
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(_HEAD)
+    for r in rows:
+        out.writerow([r.dataset, r.setting, r.method, _text(r.epsilon), _text(r.x), r.parameter, r.repeat, r.metric,
+                      f"{r.value:.10g}"])  # fmt: skip
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0, filename="", compresslevel=9) as file:
+        file.write(text.getvalue().encode())
+    replace(path, packed.getvalue())
+
+
+def read_rows(name: str, path: Path) -> list[Row]:
+    """Return the rows of a committed file."""
+    with gzip.open(path, "rt", newline="") as file:
+        lines = csv.reader(file)
+        if tuple(next(lines, ())) != _HEAD:
+            raise HedgerowError(f"{path} is not a file of results: its columns must be {', '.join(_HEAD)}.")
+        return [
+            Row(
+                name,
+                dataset,
+                setting,
+                method,
+                _number(epsilon),
+                _number(x),
+                parameter,
+                int(repeat),
+                metric,
+                float(value),
+            )
+            for dataset, setting, method, epsilon, x, parameter, repeat, metric, value in lines
+        ]
+
+
+def write_summary(summaries: Iterable[Summary], path: Path) -> None:
+    """Write one line for each cell of the tables."""
+    text = io.StringIO(newline="")
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(["dataset", "setting", "method", "epsilon", "x", "metric", "parameter", "repeats", "mean",
+                  "standard_error", "low", "high"])  # fmt: skip
+    for s in summaries:
+        numbers = [s.mean, s.error, *s.quantiles()]
+        shown = ["" if math.isnan(v) else f"{v:.6g}" for v in numbers]
+        out.writerow([s.dataset, s.setting, s.method, _text(s.epsilon), _text(s.x), s.metric, s.parameter,
+                      len(s.values), *shown])  # fmt: skip
+    replace(path, text.getvalue().encode())
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_bytes(content)
+    os.replace(partial, path)
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else f"{value:.10g}"
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def raw_path(experiment: Experiment, folder: Path = FOLDER) -> Path:
+    """Return where raw results are kept."""
+    return folder / f"{experiment.store or experiment.name}.jsonl"
+
+
+def open_results(experiment: Experiment, folder: Path = FOLDER) -> Results:
+    """Return the raw results of an experiment, with those that are kept in an older form."""
+    results = Results(raw_path(experiment, folder))
+    if experiment.legacy:
+        for key, value, seconds in call(experiment.legacy)(experiment, folder):
+            results.remember(key.write(), value, seconds, stand_in=experiment.renew)
+    return results
+
+
+def committed(name: str, folder: Path = FOLDER) -> Path:
+    """Return where the rows of an experiment are kept."""
+    return folder / "data" / f"{name}.csv.gz"
+
+
+def load_rows(experiment: Experiment, folder: Path = FOLDER) -> list[Row]:
+    """Return the rows of an experiment: from raw results if there are any here, else from the committed file."""
+    results = open_results(experiment, folder)
+    if len(results):
+        return kept_rows(experiment, results)
+    path = committed(experiment.name, folder)
+    return read_rows(experiment.name, path) if path.exists() else []
+
+
+def export(experiment: Experiment, folder: Path = FOLDER, *, replacing: bool = False) -> list[Path]:
+    """Write the committed files of an experiment from its raw results; return their paths.
+
+    A file that holds results which the raw ones lack (made elsewhere, on a larger machine) is kept, unless one is
+    ``replacing`` it.
+    """
+    results = open_results(experiment, folder)
+    if not len(results):
+        raise HedgerowError(f"no results of {experiment.name} in {folder}: run 'hedgerow bench run {experiment.name}'.")
+    rows = kept_rows(experiment, results)
+    summaries = summarise(rows, experiment.choose)
+    paths = [committed(experiment.name, folder), folder / "data" / f"{experiment.name}.json",
+             folder / f"{experiment.store or experiment.name}.csv"]  # fmt: skip
+    if not replacing:
+        _check_nothing_lost(experiment, rows, paths[0])
+    write_rows(rows, paths[0])
+    replace(paths[1], (json.dumps(_made_with(experiment, results), indent=1) + "\n").encode())
+    write_summary(summaries, paths[2])
+    return paths
+
+
+def _check_nothing_lost(experiment: Experiment, rows: list[Row], path: Path) -> None:
+    if path.exists():
+        have = {(*row.cell, row.repeat) for row in rows}
+        lost = [row for row in read_rows(experiment.name, path) if (*row.cell, row.repeat) not in have]
+        if lost:
+            raise HedgerowError(
+                f"{path} holds {len(lost)} results that are not in {raw_path(experiment, path.parents[1])}, such as "
+                f"{lost[0].method} on {lost[0].dataset}: they would be lost. Write to another folder with --out, or "
+                "say --replace."
+            )
+
+
+def write_files(experiment: Experiment, folder: Path = FOLDER, *, replacing: bool = False) -> list[Path]:
+    """Write the committed files of an experiment, and its pages if it has any; return their paths."""
+    paths = export(experiment, folder, replacing=replacing)
+    if experiment.page:
+        paths.append(call(experiment.page)(experiment, load_rows(experiment, folder), folder))
+    return paths
+
+
+def _made_with(experiment: Experiment, results: Results) -> dict[str, Any]:
+    return {
+        "experiment": experiment.name,
+        "cells": len(results),
+        "cells_of_earlier_runs": results.stand_ins,
+        "cpu_seconds": round(math.fsum(results.seconds.values()), 1),
+        "cells_with_time": len(results.seconds),
+        "runs": results.runs,
+    }

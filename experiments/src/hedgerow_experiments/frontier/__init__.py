@@ -1,0 +1,1 @@
+"""What private reports add to the best public model."""

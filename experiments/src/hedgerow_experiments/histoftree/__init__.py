@@ -1,0 +1,1 @@
+"""HistOfTree: locally private estimation with public features."""

@@ -1,0 +1,1 @@
+"""RPWithPrior: label differential privacy in regression."""

@@ -1,0 +1,1 @@
+"""Every estimator of the library on every data set."""

@@ -1,0 +1,1 @@
+"""LPDT: decision trees from locally private reports and public data."""

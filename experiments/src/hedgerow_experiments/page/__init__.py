@@ -1,0 +1,1 @@
+"""The results at a glance: one page that says what to use when."""

@@ -1,0 +1,1 @@
+"""All trust models on one's own records: what ``hedgerow compare`` runs and writes."""
