@@ -28,6 +28,7 @@ from hedgerow.label.interval import optimal_interval
 from hedgerow.label.optimal import least_error_matrix
 from hedgerow.label.unbiased import optimal_matrix
 from hedgerow.mechanisms.unbiased import worst_column
+from hedgerow.protocol.label import LabelTask
 from hedgerow.samplers import exp_at_least
 
 PRIOR = ([8, 4, 2, 1, 1], [0, 10, 20, 30, 40, 50])
@@ -178,9 +179,10 @@ def test_optimal_randomizer_beats_all_others_in_between(epsilon, averaging):
 @pytest.mark.parametrize(
     ("options", "parts", "total", "trust"),
     [
-        ({"prior_share": 0.5}, (0.5, 0.5), 1.0, "central"),
-        ({"prior_share": 0.25, "trust": "local"}, (0.25, 0.75), 1.0, "local"),
+        ({"prior_share": 0.5}, (1.0, 1.0), 1.0, "local"),
         ({"prior_share": 0.25, "prior_from": "holders"}, (1.0, 1.0), 1.0, "local"),
+        ({"prior_share": 0.25, "prior_from": "budget"}, (0.25, 0.75), 1.0, "local"),
+        ({"prior_share": 0.5, "trust": "central"}, (0.5, 0.5), 1.0, "central"),
     ],
 )
 def test_an_unknown_prior_is_paid_for(kind, options, parts, total, trust):
@@ -196,7 +198,32 @@ def test_an_unknown_prior_is_paid_for(kind, options, parts, total, trust):
         mechanism.law(0)
 
 
-@pytest.mark.parametrize("options", [{}, {"trust": "local"}, {"prior_from": "holders"}])
+def test_only_the_named_option_trusts_a_curator():
+    """Every label is randomised before anything is learnt from it, unless ``trust="central"`` was asked for."""
+    for kind in (*UNKNOWN, AutoMechanism):
+        for options in ({}, {"prior_from": "holders"}, {"prior_from": "budget"}):
+            assert kind(1.0, label_bounds=BOUNDS, **options).guarantee.trust == "local"
+        curator = kind(1.0, label_bounds=BOUNDS, trust="central").guarantee
+        assert curator.trust == "central" and "trusted with all labels" in str(curator)
+    with pytest.raises(HedgerowError, match="leave one of them out"):
+        RPWithPrior(1.0, label_bounds=BOUNDS, trust="central", prior_from="holders")
+
+
+@pytest.mark.parametrize("options", [{}, {"prior_from": "budget"}])
+def test_a_local_prior_is_a_function_of_randomised_labels(options, monkeypatch):
+    """With the outputs of the grid fixed, nothing that is released depends on a label."""
+    monkeypatch.setattr(LabelTask, "codes", lambda task, y, randomness=None: fixed(task, len(y)))
+
+    def fixed(task, n):
+        first, last = task.mechanism.code_range
+        return np.linspace(first, last, n).round().astype(np.int64)
+
+    one, two = (RPWithPrior(1.0, label_bounds=BOUNDS, **options).release(np.full(300, v), 1) for v in (0.0, 50.0))
+    assert one.labels.tolist() == two.labels.tolist() and one.prior == two.prior
+    assert [p.task for p in one.parts] == [p.task for p in two.parts]
+
+
+@pytest.mark.parametrize("options", [{}, {"prior_from": "budget"}, {"trust": "central"}])
 def test_very_few_labels_are_no_error(options):
     for n in (0, 1, 2):
         mechanism = RPWithPrior(1.0, label_bounds=BOUNDS, **options)

@@ -9,7 +9,7 @@ import pytest
 from hedgerow.audit import audit_laws
 from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
-from hedgerow.label import LabelPrior, RPWithPrior
+from hedgerow.label import LabelPrior, RPWithPrior, RROnBins
 from hedgerow.label.estimate import central_prior, decode_prior, prior_budget, scout
 from hedgerow.label.prior import Fidelity, designed_for, fidelity, simplex, smooth
 from hedgerow.mechanisms import DiscreteLaplace
@@ -157,7 +157,21 @@ def test_learnt_priors_are_near_the_truth():
     assert np.abs(coarse(central) - truth).sum() < 0.15
     grid, core = scout((0.0, 10.0), 2.0)
     codes = LabelTask(grid, core).codes(y, SeededRandomness(1))
-    assert np.abs(coarse(decode_prior(core, grid, codes)) - truth).sum() < 0.15
+    assert np.abs(coarse(decode_prior((LabelTask(grid, core), codes))) - truth).sum() < 0.15
+
+
+def test_all_reports_together_tell_more_of_the_prior():
+    """Scouts by the square wave, others by bins: over twenty draws the joint estimate has the nearest mean."""
+    tasks = (LabelTask(*scout((0.0, 10.0), 1.0)), RROnBins(1.0, label_bounds=(0, 10), prior=SKEWED, n_bins=4).task)
+    errors = []
+    for seed in range(20):
+        y = np.clip(draw(SKEWED, 2000, seed), 0, 10)
+        answers = [(tasks[0], tasks[0].codes(y[:400], seed)), (tasks[1], tasks[1].codes(y[400:], seed))]
+        priors = [decode_prior(*answers), *map(decode_prior, answers)]
+        errors.append([(prior.mean - y.mean()) ** 2 for prior in priors])
+    joint, scouts, others = np.mean(errors, axis=0)
+    assert joint < 0.8 * min(scouts, others), (joint, scouts, others)
+    assert decode_prior((tasks[0], np.zeros(0, dtype=np.int64))) == LabelPrior.uniform((0, 10))
 
 
 def test_shares_come_from_public_numbers_only():

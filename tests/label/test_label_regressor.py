@@ -113,11 +113,30 @@ def test_shrinkage_helps_at_a_small_budget_and_inverse_removes_bias():
 def test_the_ledger_shows_both_spends(tmp_path):
     limit = Guarantee(1.0, protects="label", trust="central", neighbours="label")
     ledger = Ledger(tmp_path / "ledger.db", limit=limit)
-    model = LabelPrivateRegressor(LinearRegression(), RPWithPrior(0.8, label_bounds=(0, 10)), ledger=ledger)
+    mechanism = RPWithPrior(0.8, label_bounds=(0, 10), trust="central")
+    model = LabelPrivateRegressor(LinearRegression(), mechanism, ledger=ledger)
     model.fit(X, Y)
     assert [entry.purpose for entry in ledger.entries()] == ["label prior", "label randomisation"]
     with pytest.raises(BudgetError):
         clone(model).fit(X, Y)
+
+
+def test_disjoint_holders_are_booked_once(tmp_path):
+    limit = Guarantee(1.0, protects="label", trust="local", neighbours="label")
+    ledger = Ledger(tmp_path / "ledger.db", limit=limit)
+    mechanism = RPWithPrior(0.8, label_bounds=(0, 10))
+    LabelPrivateRegressor(LinearRegression(), mechanism, ledger=ledger).fit(X, Y)
+    assert [(entry.purpose, entry.guarantee.epsilon) for entry in ledger.entries()] == [("label prior and labels", 0.8)]
+
+
+def test_by_default_the_label_is_for_nobody():
+    for options in ({"mechanism": RPWithPrior(1.0, label_bounds=(0, 10))}, {"epsilon": 1.0, "label_bounds": (0, 10)}):
+        model = LabelPrivateRegressor(LinearRegression(), random_state=0, **options).fit(X, Y)
+        assert model.guarantee_.trust == "local" and model.guarantee_.epsilon == 1.0
+        assert "the curator included" in str(model.guarantee_)
+    both = np.column_stack([Y, Y])
+    curator = LabelPrivateRegressor(Ridge(), RPWithPrior(1.0, label_bounds=(0, 10), trust="central"), random_state=0)
+    assert curator.fit(X, both).guarantee_.trust == "central"
 
 
 def test_infinite_epsilon_is_the_regressor_itself():

@@ -42,9 +42,10 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--delta", type=float, default=1e-6, metavar="D", help="for gaussian (default: 1e-6)")
     parser.add_argument(
         "--trust",
-        choices=("central", "local"),
-        default="central",
-        help="how the prior is learnt, where the mechanism needs one (default: central)",
+        choices=("local", "central"),
+        default="local",
+        help="how the prior is learnt, where the mechanism needs one: from reports of some holders, or from a noisy "
+        "histogram by whoever runs this and is trusted with all labels (default: local)",
     )
     parser.add_argument("--task", metavar="FILE", help="answer this published label task; instead of all of the above")
     parser.add_argument(

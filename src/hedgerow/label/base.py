@@ -27,6 +27,7 @@ __all__ = ["LabelMechanism", "PriorMechanism"]
 Self = TypeVar("Self", bound="LabelMechanism")
 Spends = tuple[tuple[str, Guarantee], ...]
 _FINEST = 4096
+_CURATOR = "the prior is a noisy histogram by a curator who is trusted with all labels"
 
 
 @dataclass(frozen=True)
@@ -135,14 +136,16 @@ class PriorMechanism(LabelMechanism):
         A :class:`LabelPrior`, "uniform", a histogram ``(heights, nodes)`` or masses of equal bins; it must be
         public. None: unknown, and learnt from the labels at a cost.
     prior_share : float or "auto"
-        The share of the budget (or of the holders) that goes to the prior; "auto" chooses by n and epsilon.
-    prior_from : {"budget", "holders"}
-        "budget": every label is used twice, the costs add up to epsilon. "holders": a random share of the
-        holders scouts for the rest, with all of epsilon each; the groups are disjoint, so the cost is the
-        maximum. "holders" is always local.
-    trust : {"central", "local"}
-        How the prior is learnt: from a noisy histogram that the curator, who sees the labels, publishes (far
-        more accurate), or from randomised reports. With a public prior the mechanism is local anyway.
+        The share of the holders (or of the budget) that goes to the prior; "auto" chooses by n and epsilon.
+    prior_from : {"auto", "holders", "budget"}
+        "holders": a random share of the holders scouts for the rest, with all of epsilon each; the groups are
+        disjoint, so the cost is the maximum. "budget": every label is used twice, the costs add up to epsilon.
+        "auto" is "holders", or "budget" with ``trust="central"``.
+    trust : {"local", "central"}
+        Who may see the labels. "local": nobody; the prior is learnt from what holders randomised themselves.
+        "central": a curator who is trusted with all labels publishes a noisy histogram of them (Algorithm 4 of the
+        paper), and the guarantee says so; at a small epsilon that is far more accurate. With a public prior the
+        mechanism is local anyway.
     averaging : float, optional
         See :meth:`release`.
     """
@@ -150,8 +153,8 @@ class PriorMechanism(LabelMechanism):
     _: KW_ONLY
     prior: Any = None
     prior_share: float | str = 0.5
-    prior_from: str = "budget"
-    trust: str = "central"
+    prior_from: str = "auto"
+    trust: str = "local"
     averaging: float | None = None
 
     def __post_init__(self) -> None:
@@ -161,8 +164,13 @@ class PriorMechanism(LabelMechanism):
         share = self.prior_share
         if share != "auto" and (isinstance(share, str) or not 0 < share < 1):
             raise HedgerowError(f"The 'prior_share' parameter must be in (0, 1) or 'auto'. Got {share!r} instead.")
-        _one_of("prior_from", self.prior_from, ("budget", "holders"))
-        _one_of("trust", self.trust, ("central", "local"))
+        _one_of("prior_from", self.prior_from, ("auto", "holders", "budget"))
+        _one_of("trust", self.trust, ("local", "central"))
+        if self.trust == "central" and self.prior_from == "holders":
+            raise HedgerowError(
+                "prior_from='holders' asks holders themselves, and trust='central' a curator who sees all labels: "
+                "leave one of them out."
+            )
         if self.averaging is not None and not self.averaging >= 1:
             raise HedgerowError(f"The 'averaging' parameter must be at least 1. Got {self.averaging!r} instead.")
 
@@ -186,29 +194,36 @@ class PriorMechanism(LabelMechanism):
             return super().guarantee
         return self._total(self.spends(1))
 
+    @property
+    def by_holders(self) -> bool:
+        """Whether an unknown prior comes from some of the holders, so that each of them answers once."""
+        return self.prior_from == "holders" or (self.prior_from == "auto" and self.trust == "local")
+
     def _total(self, spends: Spends) -> Guarantee:
         """Return the claim for all spends; the parts were cut so that they add up to at most epsilon."""
         parts = [claim for _, claim in spends]
-        joint = parallel(*parts, assignment="independent") if self.prior_from == "holders" else sequential(*parts)
+        joint = parallel(*parts, assignment="independent") if self.by_holders else sequential(*parts)
         notes = tuple(dict.fromkeys(joint.notes))
         return replace(joint, epsilon=max(self.epsilon, joint.epsilon), notes=notes)
 
     def _split(self, n: int) -> tuple[float, float]:
-        share = self.prior_share
-        fraction = prior_budget(self.epsilon, n, self.trust) if isinstance(share, str) else float(share)
-        if self.prior_from == "holders":
+        if self.by_holders:
             return self.epsilon, self.epsilon
-        return split_epsilon(self.epsilon, fraction)
+        return split_epsilon(self.epsilon, self._prior_share(n))
+
+    def _prior_share(self, n: int) -> float:
+        share = self.prior_share
+        return prior_budget(self.epsilon, n, self.trust) if isinstance(share, str) else float(share)
 
     def spends(self, n: int) -> Spends:
         """Return what randomising ``n`` labels will spend: on the prior, and on the labels."""
         if self.prior is not None:
             return super().spends(n)
         first, second = self._split(n)
-        central = self.trust == "central" and self.prior_from == "budget"
+        central = self.trust == "central"
         learnt = Guarantee(
             first, protects="label", trust="central" if central else "local", neighbours="label",
-            notes=(NOTES[0], "the prior is a noisy histogram of all labels") if central else NOTES[:1],
+            notes=(NOTES[0], _CURATOR) if central else NOTES[:1],
         )  # fmt: skip
         sent = Guarantee(second, protects="label", trust="local", neighbours="label", notes=NOTES)
         return (("label prior", learnt), ("label randomisation", sent))
@@ -232,8 +247,8 @@ class PriorMechanism(LabelMechanism):
         if self.prior is not None:
             return super(PriorMechanism, shaped).release(y, randomness)
         source, labels = as_randomness(randomness), np.asarray(check_labels(y), dtype=np.float64)
-        if self.prior_from == "holders":
-            return shaped._by_holders(labels, source)
+        if self.by_holders:
+            return shaped._ask_holders(labels, source)
         spends = self.spends(labels.size)
         prior = self._learn(labels, spends[0][1].epsilon, source)
         known = shaped.with_prior(prior, spends[1][1].epsilon)
@@ -245,22 +260,25 @@ class PriorMechanism(LabelMechanism):
         if self.trust == "central":
             return central_prior(labels, self.label_bounds, epsilon, source)
         task = LabelTask(*scout(self.label_bounds, epsilon))
-        return decode_prior(task.mechanism, task.grid, task.codes(labels, source))
+        return decode_prior((task, task.codes(labels, source)))
 
-    def _by_holders(self, labels: FloatArray, source: Randomness) -> LabelRelease:
-        """Let a share of the holders, each chosen by its own coin, scout for the others."""
-        n = labels.size
-        share = 0.2 if isinstance(self.prior_share, str) else float(self.prior_share)
-        coin = bernoulli(round(share * 2**64), n, source)
+    def _ask_holders(self, labels: FloatArray, source: Randomness) -> LabelRelease:
+        """Let a share of the holders, each chosen by its own coin, scout for the others.
+
+        The others' mechanism is shaped by the scouts' reports alone. What is done with the noisy labels afterwards is
+        post-processing, and may use the prior that all reports together speak for.
+        """
+        coin = bernoulli(round(self._prior_share(labels.size) * 2**64), labels.size, source)
         scouts, others = np.flatnonzero(coin), np.flatnonzero(~coin)
         task = LabelTask(*scout(self.label_bounds, self.epsilon))
-        codes = task.codes(labels[scouts], source)
-        prior = decode_prior(task.mechanism, task.grid, codes)
-        known = self.with_prior(prior)
-        noisy = np.empty(n)
-        noisy[scouts], noisy[others] = task.labels(codes), known.task.randomize(labels[others], source)
-        spends = self.spends(n)
+        first = task.codes(labels[scouts], source)
+        known = self.with_prior(decode_prior((task, first)))
+        second = known.task.codes(labels[others], source)
+        noisy = np.empty(labels.size)
+        noisy[scouts], noisy[others] = task.labels(first), known.task.labels(second)
+        spends = self.spends(labels.size)
         claim = replace(self._total(spends), simulation=source.simulation)
+        prior = decode_prior((task, first), (known.task, second))
         return LabelRelease(noisy, (Part(task, scouts), Part(known.task, others)), prior, claim, spends)
 
 

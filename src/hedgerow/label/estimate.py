@@ -12,6 +12,7 @@ from hedgerow.label.prior import LabelPrior, simplex, smooth
 from hedgerow.mechanisms.base import IntArray
 from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import FloatArray, LaplaceNoise, LevelMechanism
+from hedgerow.protocol.label import LabelTask
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import discrete_laplace, dyadic_exp
 
@@ -60,22 +61,23 @@ def scout(bounds: Bounds, epsilon: float) -> tuple[LabelGrid, LevelMechanism]:
     return LabelGrid(*bounds, steps), IntervalResponse(epsilon, steps, 0, steps, radius)
 
 
-def decode_prior(mechanism: LevelMechanism, grid: LabelGrid, codes: IntArray, bins: int = 32) -> LabelPrior:
+def decode_prior(*answers: tuple[LabelTask, IntArray], bins: int = 32) -> LabelPrior:
     """Return the smoothed maximum-likelihood density given randomised levels (EM with smoothing).
 
-    Post-processing: it uses the reports and the public law only.
+    Each answer is a task and the outputs of the holders who answered it; together they tell more than either. It is
+    post-processing: the outputs and the public laws are used, and nothing else.
     """
-    bounds = (grid.low, grid.high)
-    first, last = mechanism.code_range
-    seen = np.bincount(codes - first, minlength=last - first + 1).astype(np.float64)
-    nodes = tuple(np.linspace(*bounds, bins + 1))
-    if not codes.size:
+    bounds = (answers[0][0].grid.low, answers[0][0].grid.high)
+    heard = [(task, codes) for task, codes in answers if codes.size]
+    if not heard:
         return LabelPrior.uniform(bounds)
-    if mechanism.epsilon == math.inf:
-        inside = np.interp(np.linspace(0, seen.size, bins + 1), np.arange(seen.size + 1), np.r_[0, np.cumsum(seen)])
-        return LabelPrior(nodes, tuple(np.maximum(np.diff(inside), 0)))
-    channel = _level_law(mechanism) @ _bins_to_levels(grid, bins)
+    nodes = tuple(np.linspace(*bounds, bins + 1))
+    if any(task.mechanism.epsilon == math.inf for task, _ in heard):
+        return LabelPrior(nodes, tuple(_true_masses(*heard[0], bins)))
+    channels = [_level_law(task.mechanism) @ _bins_to_levels(task.grid, bins) for task, _ in heard]
+    seen = np.concatenate([_counts(task.mechanism, codes) for task, codes in heard])
     masses = np.full(bins, 1 / bins)
+    channel = np.concatenate(channels)
     for _ in range(200):
         weight = channel * masses
         posterior = weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
@@ -83,12 +85,26 @@ def decode_prior(mechanism: LevelMechanism, grid: LabelGrid, codes: IntArray, bi
     return LabelPrior(nodes, tuple(masses))
 
 
+def _counts(mechanism: LevelMechanism, codes: IntArray) -> FloatArray:
+    """Count outputs, from the first possible one to the last."""
+    first, last = mechanism.code_range
+    return np.bincount(codes - first, minlength=last - first + 1).astype(np.float64)
+
+
+def _true_masses(task: LabelTask, codes: IntArray, bins: int) -> FloatArray:
+    """Return the share of levels in each bin, where there is no noise to undo."""
+    seen = _counts(task.mechanism, codes)
+    inside = np.interp(np.linspace(0, seen.size, bins + 1), np.arange(seen.size + 1), np.r_[0, np.cumsum(seen)])
+    return np.maximum(np.diff(inside), 0)
+
+
 def _level_law(mechanism: LevelMechanism) -> FloatArray:
     """Return ``P(code | level)`` as floats, one column a level."""
     columns = []
     for level in range(mechanism.n_inputs):
         law = mechanism.law(level)
-        columns.append(np.array([w / law.total for w in law.weights]))
+        total = law.total
+        columns.append(np.array([weight / total for weight in law.weights]))
     return np.stack(columns, axis=1)
 
 

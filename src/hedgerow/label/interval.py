@@ -76,8 +76,11 @@ class RPWithPrior(PriorMechanism):
     >>> mechanism.interval, mechanism.zeta
     ((0.0, 29.8828125), 5.859375)
     >>> unknown = RPWithPrior(2.0, label_bounds=(0, 50))
-    >>> [claim.epsilon for purpose, claim in unknown.spends(1000)]
-    [1.0, 1.0]
+    >>> unknown.guarantee.trust, [claim.epsilon for purpose, claim in unknown.spends(1000)]  # disjoint holders
+    ('local', [2.0, 2.0])
+    >>> paper = RPWithPrior(2.0, label_bounds=(0, 50), trust="central")
+    >>> paper.guarantee.trust, [claim.epsilon for purpose, claim in paper.spends(1000)]
+    ('central', [1.0, 1.0])
     """
 
     _: KW_ONLY

@@ -210,8 +210,8 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
             return
         for j, mechanism in enumerate(mechanisms):
             name = "" if len(mechanisms) == 1 else f" of output {j}"
-            claim = getattr(mechanism, "prior_from", "budget")
-            spends = mechanism.spends(n) if claim == "budget" else (("label prior and labels", mechanism.guarantee),)
+            once = isinstance(mechanism, PriorMechanism) and mechanism.prior is None and mechanism.by_holders
+            spends = (("label prior and labels", mechanism.guarantee),) if once else mechanism.spends(n)
             for purpose, spent in spends:
                 self.ledger.spend(spent, purpose=purpose + name)
 

@@ -37,12 +37,13 @@ from hedgerow_experiments.label.network import PaperNetwork, predict_many
 __all__ = ["EPSILONS", "FIRST", "MECHANISMS", "Fits", "main", "run_block", "run_cell"]
 
 EPSILONS = (0.05, 0.1, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, math.inf)
+_PAPER: dict[str, Any] = {"prior_share": "auto", "trust": "central"}  # Algorithm 4: a curator's noisy histogram
 MECHANISMS: dict[str, Any] = {
-    "RPWithPrior": lambda e, b: RPWithPrior(e, label_bounds=b, prior_share="auto"),
-    "auto": lambda e, b: AutoMechanism(e, label_bounds=b),
-    "Optimal": lambda e, b: OptimalRandomizer(e, label_bounds=b),
-    "RRonBins": lambda e, b: RROnBins(e, label_bounds=b, prior_share="auto"),
-    "Unbiased": lambda e, b: UnbiasedRandomizer(e, label_bounds=b, prior_share="auto"),
+    "RPWithPrior": lambda e, b: RPWithPrior(e, label_bounds=b, **_PAPER),
+    "auto": lambda e, b: AutoMechanism(e, label_bounds=b, **_PAPER),
+    "Optimal": lambda e, b: OptimalRandomizer(e, label_bounds=b, **_PAPER),
+    "RRonBins": lambda e, b: RROnBins(e, label_bounds=b, **_PAPER),
+    "Unbiased": lambda e, b: UnbiasedRandomizer(e, label_bounds=b, **_PAPER),
     "Laplace": lambda e, b: LaplaceMechanism(e, label_bounds=b),
     "Staircase": lambda e, b: StaircaseMechanism(e, label_bounds=b),
     "Gaussian": lambda e, b: GaussianMechanism(e, delta=1e-4, label_bounds=b),
