@@ -28,8 +28,8 @@ from hedgerow.label.interval import optimal_interval
 from hedgerow.label.optimal import least_error_matrix
 from hedgerow.label.unbiased import optimal_matrix
 from hedgerow.mechanisms.unbiased import worst_column
-from hedgerow.protocol.label import LabelTask
 from hedgerow.samplers import exp_at_least
+from hedgerow.tasks.labels.task import LabelTask
 
 PRIOR = ([8, 4, 2, 1, 1], [0, 10, 20, 30, 40, 50])
 BOUNDS = (0, 50)

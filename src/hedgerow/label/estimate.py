@@ -12,9 +12,9 @@ from hedgerow.label.prior import LabelPrior, simplex, smooth
 from hedgerow.mechanisms.base import IntArray
 from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import FloatArray, LaplaceNoise, LevelMechanism
-from hedgerow.protocol.label import LabelTask
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import discrete_laplace, dyadic_exp
+from hedgerow.tasks.labels.task import LabelTask
 
 __all__ = ["central_prior", "decode_prior", "prior_budget", "scout"]
 
