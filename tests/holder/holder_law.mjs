@@ -27,13 +27,14 @@ class SeededSource {
 
 const results = [];
 for (const { text, draws, leaves, level, bin } of cases) {
-  const { message } = await holder.readTask(text);
+  const task = await holder.readTask(text);
   const source = new SeededSource(text);
   const counts = {};
   for (let i = 0; i < draws; i += 1) {
-    const key = holder.toHex(bin === undefined ? holder.drawMessage(message, leaves, level, source).payload : holder.drawBin(message, bin, source));
+    const { payload } = bin === undefined ? task.drawMessage(leaves, level, source) : task.message({ bin }, source);
+    const key = holder.toHex(payload);
     counts[key] = (counts[key] ?? 0) + 1;
   }
-  results.push({ counts, odds: message.joint?.map((joint) => joint.odds) ?? message.odds });
+  results.push({ counts, odds: task.odds ?? task.joint.map((joint) => joint.odds) });
 }
 console.log(JSON.stringify(results));

@@ -17,7 +17,7 @@ from hedgerow.holder.vector_pilot import make_pilot
 from hedgerow.holder.words import percent
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition import grow
-from hedgerow.tasks.announcement import task_text
+from hedgerow.tasks.announcement import canonical, task_text
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask
 from hedgerow.tasks.reports import Reports
@@ -249,7 +249,7 @@ def test_a_damaged_public_model_is_refused(stub, context):
         bad = {**good, field: {**good[field], "data": base64.b64encode(bytes(data)).decode()}}
         script = "async (t) => { const h = await import('/static/holder/holder.js'); await h.readTask(t); }"
         try:
-            page.evaluate(script, json.dumps(bad))
+            page.evaluate(script, canonical(bad))
         except Exception as error:
             return str(error)
         return "accepted"
@@ -317,8 +317,9 @@ def test_the_report_is_kept_and_paid_for_before_it_leaves(stub, context):
     visit.page.get_by_role("button", name="Send these").click()
     visit.wait("Not acknowledged: the server answered 403 closed")
     (seen,) = visit.page.evaluate("window.atPost")
-    (spent,) = (value for key, value in seen.items() if key.startswith("hedgerow:spent:"))
-    assert json.loads(spent) == {task.id: 1_000_000}
+    spent = seen["hedgerow:spent"]
+    ((_, booked),) = json.loads(spent).items()
+    assert booked == {task.id: {"epsilon": 1_000_000, "delta": 0}}
     assert json.loads(seen[f"hedgerow:report:{task.id}"])["body"] == visit.shown().hex()
 
 
@@ -397,7 +398,7 @@ def test_the_budget_of_a_curator_ends(stub, context):
     visit = Visit(context).open(stub.announce(local_task(1.5)))
     fill(visit, RECORD)
     visit.page.get_by_role("button", name="Randomise").click()
-    visit.wait("more than 4")
+    visit.wait("this curator would have epsilon 4.5, more than epsilon 4")
     assert len(stub.posts) == 1
 
 
@@ -410,9 +411,18 @@ def test_wrong_values_are_pointed_at(stub, context):
     assert visit.page.evaluate("document.activeElement.id") == "f0"
     invalid = visit.page.locator("[aria-invalid=true]")
     assert invalid.count() == 3
-    for i in range(3):  # each is told why, by a text that screen readers find
+    told = []
+    for i in range(3):  # each is told what it counts as, by a text that screen readers find
         error = invalid.nth(i).get_attribute("aria-describedby").split()[1]
-        assert visit.page.locator(f"#{error}").inner_text()
+        told.append(visit.page.locator(f"#{error}").inner_text())
+    assert told == ["not a number: counts as 49.5", "not chosen: counts as flat", "empty: counts as 40"]
+    fill(visit, {"age": "41"})
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.page.wait_for_function("() => document.querySelectorAll('[aria-invalid=true]').length === 2")
+    assert "41" not in visit.page.evaluate("JSON.stringify(localStorage)")  # nothing was drawn yet
+    visit.page.get_by_role("button", name="Randomise").click()  # they are meant
+    visit.wait("Nothing has been sent yet")
+    assert len(Reports.from_bytes(local_task(), visit.shown())) == 1
 
 
 @needs_chromium

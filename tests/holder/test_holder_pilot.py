@@ -128,7 +128,7 @@ const holder = await import(process.env.HOLDER_MODULE);
 const { text, records } = JSON.parse(readFileSync(process.env.HOLDER_CASES, "utf8"));
 const task = await holder.readTask(text);
 const source = { simulation: true, take: (n) => new Uint8Array(n) };
-console.log(JSON.stringify(records.map((record) => holder.privatize(task, record, source).truth)));
+console.log(JSON.stringify(records.map((record) => task.privatize(record, source).truth)));
 """
 
 

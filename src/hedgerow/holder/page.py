@@ -13,7 +13,33 @@ if TYPE_CHECKING:
 
 __all__ = ["ASSETS", "HEADERS", "SCRIPTS", "asset", "routes"]
 
-SCRIPTS = ("holder.js", "exact.js", "mechanisms.js", "portable.js", "assisted.js", "pilot.js")
+SCRIPTS = (
+    "holder.js",
+    "announcement.js",
+    "assisted.js",
+    "basics.js",
+    "budget.js",
+    "device.js",
+    "exact.js",
+    "first_round.js",
+    "form.js",
+    "joint.js",
+    "kinds.js",
+    "label_mechanisms.js",
+    "labels.js",
+    "mechanisms.js",
+    "memory.js",
+    "odds.js",
+    "partition.js",
+    "pilot.js",
+    "portable.js",
+    "reader.js",
+    "schema.js",
+    "second_round.js",
+    "task.js",
+    "tree.js",
+    "view.js",
+)
 """The modules of the page; the first one loads the others."""
 
 ASSETS = {

@@ -21,7 +21,7 @@ from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
 
-__all__ = ["BOUNDS", "SPACE", "AssistedCase", "ModelCase", "assisted_cases", "make_base", "make_task"]
+__all__ = ["BOUNDS", "RESIDUALS", "SPACE", "AssistedCase", "ModelCase", "assisted_cases", "make_base", "make_task"]
 
 SPACE = FeatureSpace(
     (
@@ -35,7 +35,7 @@ BOUNDS = (-20.0, 60.0)
 _CUTS = [(0.0, 99.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (-3.0, 9.0), BOUNDS]
 """Range of the cuts of each column of the design, and of the prediction, which comes last."""
 
-_RESIDUALS = Residuals(0.0, 16.0, 0.0, 0.75, 0.5, 100, tuple(k / 4 - 12.5 for k in range(101)))
+RESIDUALS = Residuals(0.0, 16.0, 0.0, 0.75, 0.5, 100, tuple(k / 4 - 12.5 for k in range(101)))
 
 
 class ModelCase(Case, ABC):
@@ -63,13 +63,6 @@ class ModelCase(Case, ABC):
     @abstractmethod
     def place(self, record: dict[str, Any], source: Randomness) -> dict[str, Any]:
         """Return what the device works out before it randomises; ``source`` gives the bytes that it draws."""
-
-    def refused(self) -> list[dict[str, Any]]:
-        """Return records that must not be answered: values are missing, or are none."""
-        good = {"age": 41.0, "home": "flat", "pay": 2.0, self.task.target: 3.0}
-        lacks = [{k: v for k, v in good.items() if k != name} for name in good]
-        wrong = [{**good, name: value} for name in good for value in (None, "", "old")]
-        return lacks + wrong
 
 
 class AssistedCase(ModelCase):
@@ -156,7 +149,7 @@ def make_task(
     source = SeededRandomness(seed)
     base, trees = make_base(kinds, source), _trees(leaves, len(_CUTS), source, shares=True)
     return AssistedTask(
-        epsilon, BOUNDS, SPACE, base, trees, radius, randomizer, parameter, _RESIDUALS, (1.0,) * sum(leaves),
+        epsilon, BOUNDS, SPACE, base, trees, radius, randomizer, parameter, RESIDUALS, (1.0,) * sum(leaves),
         np.zeros((1, len(leaves)), int), "rent",
     )  # fmt: skip
 

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
+from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.holder.vector_assisted import assisted_cases
 from hedgerow.holder.vector_case import Case
 from hedgerow.holder.vector_pilot import pilot_cases
+from hedgerow.holder.vector_rounds import round_cases
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.interval import IntervalResponse
@@ -17,10 +18,8 @@ from hedgerow.mechanisms.level import LaplaceNoise, LevelMechanism
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.partition import grow
-from hedgerow.partition.tree import Partition
 from hedgerow.samplers import ONE
 from hedgerow.tasks.labels.task import LabelTask
-from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["Case", "cases"]
@@ -79,35 +78,10 @@ def _label_cases() -> Iterator[Case]:
         yield Case(f"label {m.kind} {m.epsilon:g}", LabelTask(LabelGrid(-5.0, 95.0, m.n_steps), m, target="wait"), 7)
 
 
-def _semi_cases() -> Iterator[Case]:
-    space = FeatureSpace(
-        (NumericFeature("age", 0, 99), NumericFeature("pay", -1, 9), CategoricalFeature("sex", ("F", "M")))
-    )
-    for name, options in {
-        "policy": {"private_columns": ["pay"]},
-        "personal": {},
-        "hidden": {"hide_mask": True},
-        "nothing private": {"private_columns": []},
-        "all for the label": {"label_share": 1.0, "private_columns": []},
-    }.items():
-        first = SemiTask.design(space, epsilon=1.5, label_bounds=(0, 10), **options)  # type: ignore[arg-type]
-        yield Case(f"first round, {name}", first, 8)
-        for response in ("k_ary", "bits"):
-            yield Case(f"second round, {name}, {response}", CellTask(first, _tree(space), response), 6)
-
-
-def _tree(space: FeatureSpace) -> Partition:
-    """Return a tree that cuts every feature, with a categorical split."""
-    feature = [1, 0, 2, -1, -1, 0, -1, -1, -1]
-    threshold = [4.5, 50.0, 0.0, 0.0, 0.0, 20.25, 0.0, 0.0, 0.0]
-    left = [1, 3, 5, 3, 4, 7, 6, 7, 8]
-    return Partition(space, feature, threshold, left, [-1, -1, 0, *[-1] * 6], [True, False])  # type: ignore[arg-type]
-
-
 def cases() -> Iterator[Case]:
     """Yield all cases, in a fixed order."""
     yield from _local_cases()
     yield from _label_cases()
-    yield from _semi_cases()
+    yield from round_cases()
     yield from assisted_cases()
     yield from pilot_cases()

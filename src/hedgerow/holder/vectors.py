@@ -5,7 +5,7 @@ every body from the same task, record and random bytes, and uses up exactly thos
 are chosen ones that lead into the corners: long runs of 0 and of 255, and draws on the very edge of a threshold.
 Where a public model runs on the device, ``place`` is what it works out: the prediction (to 1e-9 of itself; how a
 machine adds up products is its own affair), and the leaf in every tree and the rounded level, or the bin of the error
-in a pilot. Records that are ``refused`` must be.
+in a pilot.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hedgerow.holder.vector_assisted import ModelCase
 from hedgerow.holder.vector_tasks import Case, cases
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.announcement import task_text
-from hedgerow.tasks.partly_public import CellTask
+from hedgerow.tasks.partly_public import CellTask, FirstReports, Secrets
 
 __all__ = ["ScriptedRandomness", "main", "make_vectors"]
 
@@ -59,15 +59,10 @@ def _vectors(case: Case, seed: int) -> Iterator[dict[str, Any]]:
         record, mask = case.record(source.child("record", i), i)
         secrets, kept = None, None
         if isinstance(case.task, CellTask):
-            _, secrets = make_body(case.task.first, record, source.child("first", i), mask=mask)
+            first = case.task.first
+            sent, secrets = make_body(first, record, source.child("first", i), mask=mask)
             assert secrets is not None
-            kept = {
-                "task": secrets.task.id,
-                "token": secrets.tokens.tobytes().hex(),
-                "coarse": int(secrets.coarse[0]),
-                "fine": int(secrets.fine[0]),
-                "mask": secrets.private[0].tolist(),
-            }
+            kept = _kept(secrets, FirstReports.from_bytes(first, sent))
         drawn = ScriptedRandomness(script, source.child("draw", i))
         body, _ = make_body(case.task, record, drawn, mask=mask, secrets=secrets)
         vector = {"record": record, "random": drawn.taken.hex(), "body": body.hex()}
@@ -76,14 +71,31 @@ def _vectors(case: Case, seed: int) -> Iterator[dict[str, Any]]:
         yield vector | ({"mask": mask} if mask else {}) | ({"secrets": kept} if kept else {})
 
 
+def _kept(secrets: Secrets, sent: FirstReports) -> dict[str, Any]:
+    """Return what a device keeps of a first round: what was drawn, what was sent in clear, and what was agreed to."""
+    first, private = secrets.task, secrets.private[0]
+    clear = [None if hidden else value for value, hidden in zip(sent.Z[0].tolist(), private, strict=True)]
+    grid = {"low": first.grid.low, "high": first.grid.high, "n_steps": first.grid.n_steps}
+    return {
+        "task": first.id,
+        "epsilon": first.epsilon,
+        "label_share": first.label_share,
+        "grid": grid,
+        "token": secrets.tokens.tobytes().hex(),
+        "coarse": int(secrets.coarse[0]),
+        "fine": int(secrets.fine[0]),
+        "mask": private.tolist(),
+        "clear": clear,
+    }
+
+
 def make_vectors() -> dict[str, Any]:
     """Return all tasks and vectors, the same in every run."""
     tasks, vectors = [], []
     for number, case in enumerate(cases()):
         parameters = {name: f"{value:x}" for name, value in case.parameters().items()}
-        refused = {"refused": case.refused()} if isinstance(case, ModelCase) else {}
         text = task_text(case.task)
-        tasks.append({"name": case.name, "text": text, "id": case.task.id, "parameters": parameters, **refused})
+        tasks.append({"name": case.name, "text": text, "id": case.task.id, "parameters": parameters})
         vectors += [{"task": number, **vector} for vector in _vectors(case, number)]
     return {"format": _FORMAT, "version": _VERSION, "tasks": tasks, "vectors": vectors}
 

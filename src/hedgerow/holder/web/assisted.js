@@ -10,216 +10,255 @@
  * bytes as in Python.
  */
 
-import { bernoulli, integer, join, littleBytes, ONE, pack, percent, require, shareBelow, short, uniformSubset } from "./exact.js";
-import { kAry, levelOf, toNumber } from "./mechanisms.js";
-import { design, predictWithin, reached, readModel } from "./portable.js";
+import { bitOf, fromBase64, join, littleBytes, pack, percent, short, span } from "./basics.js";
+import { integer } from "./exact.js";
+import { levelResponse, signedSubset } from "./joint.js";
+import { levelOf } from "./mechanisms.js";
+import { design, predictWithin, reached, readGroups, readModel } from "./portable.js";
+import { budget, count, insist, list, number, text, word } from "./reader.js";
+import { checkResiduals, readLabels, readSpace } from "./schema.js";
+import { Task } from "./task.js";
 
+/** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./exact.js").Source} Source */
-/** @typedef {import("./exact.js").Json} Json */
+/** @typedef {import("./odds.js").Row} Row */
+/** @typedef {import("./portable.js").Model} Model */
+/** @typedef {import("./portable.js").Trees} Trees */
+/** @typedef {import("./task.js").Cutter} Cutter */
+/** @typedef {ReturnType<typeof signedSubset>} Subset */
+/** @typedef {ReturnType<typeof levelResponse>} Levels */
 
-const DAMAGED = "this task is damaged";
+const MOST_TREES = 255; // these three as in Python
+const MOST_LEAVES = 4096;
+const MOST_OFF = 1e-6; // by which public shares may miss 1
+const MOST_ROWS = 2048; // of a table of odds
 
-/** Everything that is needed to answer, with all probabilities worked out. @param {Json} content @param {number} epsilon @returns {Json} */
-export function readAssisted(content, epsilon) {
-  const { randomizer: kind, parameter, radius, label_bounds: [low, high] } = content;
-  const base = readModel(content.base);
-  const [trees, ...more] = readModel(content.trees).parts;
-  require(base.columns === content.space.features.length && trees?.kind === "trees" && !more.length, DAMAGED);
-  require(trees.column.every((/** @type {number} */ c) => c <= base.column.length), DAMAGED); // the prediction is the last column
-  require(low < high && Number.isFinite(high - low) && radius > 0 && Number.isFinite(radius) && Number.isSafeInteger(parameter) && parameter > 0, DAMAGED);
-  require(trees.leaves.length >= 1 && trees.leaves.length <= 255 && Math.max(...trees.leaves) <= 4096, DAMAGED);
-  const levels = kind === "subset" ? 2 : parameter;
-  require(kind === "subset" || kind === "levels", `this page does not know the randomiser ${kind}; use the command line`);
-  const known = new Map(trees.leaves.map((/** @type {number} */ k) => [k, kind === "subset" ? signedSubset(epsilon, k, Math.min(parameter, k)) : levelResponse(epsilon, k, levels)]));
-  const joint = trees.leaves.map((/** @type {number} */ k) => known.get(k));
-  const bits = Math.ceil(Math.max(...trees.leaves) / 8);
-  return { kind, code: kind === "subset" ? 16 : 17, base, trees, bounds: { low, high }, radius, joint, bits, levels, grid: { low: -1, high: 1, n_steps: levels - 1 } };
+/** What the curator needs beside the trees: shares of public records, and in which leaves rows like them lie. @param {Trees} trees @param {number[]} busy @param {Uint8Array} reference */
+function checkPublic(trees, busy, reference) {
+  const what = "public shares";
+  const shares = trees.value.filter((_, node) => trees.column[node] < 0);
+  insist(shares.every((share) => share > 0), what);
+  let from = 0;
+  for (const leaves of trees.leaves) {
+    const sum = shares.slice(from, from + leaves).reduce((a, b) => a + b, 0);
+    insist(Math.abs(sum - 1) < MOST_OFF, what);
+    from += leaves;
+  }
+  insist(busy.length === shares.length && busy.every((share) => share > 0 && share <= 1), what);
+  const [width, n] = [Math.max(...trees.leaves) <= 256 ? 1 : 2, trees.leaves.length];
+  insist(reference.length > 0 && reference.length % (width * n) === 0, what);
+  for (let i = 0; i < reference.length / width; i += 1) {
+    const leaf = width === 1 ? reference[i] : reference[2 * i] + 256 * reference[2 * i + 1];
+    insist(leaf < trees.leaves[i % n], what);
+  }
 }
 
-/**
- * `size` of the K groups are named, each with a sign; reports that hold the true pair weigh e^epsilon.
- * @param {number} epsilon @param {number} K @param {number} size
- */
-function signedSubset(epsilon, K, size) {
-  const hold = shareBelow(epsilon, BigInt(size), BigInt(2 * K - size));
-  require(hold * BigInt(2 * K - size) > (ONE - hold) * BigInt(size), "epsilon is too small for this many groups");
-  const p = toNumber(hold);
-  const turned = ((1 - p) * size) / (2 * K - size);
-  const others = ((p + turned) * (size - 1) + (1 - p - turned) * size) / Math.max(1, K - 1);
-  return {
-    leaves: K,
-    size,
-    hold,
-    /** P(the own group is named with the own sign), with the other sign, and P(another group is named). */
-    odds: [p, turned, others],
-    /** Scores -1, 0 or 1 of the groups. @param {number} leaf @param {number} level @param {Source} source */
-    draw(leaf, level, source) {
-      const held = bernoulli(hold, source);
-      // Of the reports that do not hold the pair, size in 2K - size name the group with the other sign.
-      const turn = !held && integer(2 * K - size, source) < size;
-      const named = uniformSubset(K - 1, size, held || turn, source);
-      const signs = source.take((K + 6) >> 3); // one bit for each other group, the highest first
-      const scores = named.map((is, j) => (is ? 2 * ((signs[j >> 3] >> (7 - (j & 7))) & 1) - 1 : 0));
-      const own = (2 * level - 1) * (Number(held) - Number(turn));
-      return [...scores.slice(0, leaf), own, ...scores.slice(leaf)];
-    },
-  };
-}
+export class AssistedTask extends Task {
+  static format = "hedgerow/assisted-task";
+  static version = 2;
+  static kind = "assisted";
+  static names = ["target", "epsilon", "label_bounds", "space", "base", "trees", "radius", "randomizer", "parameter", "residuals", "busy", "reference"];
 
-/**
- * k-ary response on (group, level), the middle level of all groups being one answer, number 0.
- * @param {number} epsilon @param {number} K @param {number} levels
- */
-function levelResponse(epsilon, K, levels) {
-  require(levels >= 3 && levels % 2 === 1, DAMAGED);
-  const [symbols, top] = [K * (levels - 1) + 1, (levels - 1) / 2];
-  require(symbols <= 65536, DAMAGED);
-  const response = kAry(epsilon, symbols);
-  require(response.truth * BigInt(symbols - 1) > ONE - response.truth, "epsilon is too small for this many groups");
-  const p = toNumber(response.truth);
-  /** @param {number} leaf @param {number} level */
-  const symbol = (leaf, level) => (level === top ? 0 : 1 + leaf * (levels - 1) + level - (level > top ? 1 : 0));
-  return {
-    leaves: K,
-    symbols,
-    response,
-    symbol,
-    /** P(the own answer is named), and P(another one is). */
-    odds: [p, (1 - p) / (symbols - 1)],
-    /** @param {number} leaf @param {number} level @param {Source} source */
-    draw: (leaf, level, source) => response.draw(symbol(leaf, level), source),
-    /** Group and level of an answer other than 0. @param {number} answer @returns {[number, number]} */
-    pair(answer) {
-      const place = (answer - 1) % (levels - 1);
-      return [Math.floor((answer - 1) / (levels - 1)), place + (place >= top ? 1 : 0)];
-    },
-  };
-}
+  /** @type {Model} */
+  base = /** @type {any} */ (null);
+  /** @type {Trees} */
+  trees = /** @type {any} */ (null);
+  radius = 0;
+  randomizer = "";
+  /** The randomiser of each tree. @type {(Subset | Levels)[]} */
+  joint = [];
+  grid = { low: -1, high: 1, n_steps: 1 };
 
-/** The clipped prediction for an encoded record, and its group in every tree. @param {Json} m @param {number[]} z */
-export function place({ base, trees, bounds }, z) {
-  const prediction = predictWithin(base, z, bounds);
-  const leaves = reached(trees, [...design(base, z), prediction]).map((node) => trees.number[node]);
-  return { prediction, leaves };
-}
+  /** @param {Json} found */
+  fill(found) {
+    this.target = text(found.target, "the label's name");
+    this.epsilon = budget(found.epsilon);
+    this.labels = readLabels(found.label_bounds);
+    this.columns = readSpace(found.space);
+    [this.base, this.trees] = [readModel(found.base), readGroups(found.trees)];
+    insist(this.base.columns === this.columns.length && this.trees.features <= this.base.column.length + 1, "the public model"); // the prediction is the last column
+    this.radius = number(found.radius, "the radius");
+    insist(this.radius > 0, "the radius");
+    this.randomizer = word(found.randomizer, "the randomiser", ["subset", "levels"]);
+    const { leaves } = this.trees;
+    insist(leaves.length <= MOST_TREES && Math.max(...leaves) <= MOST_LEAVES, "the trees");
+    const most = BigInt(MOST_LEAVES * 16); // more make no difference to a subset, and are too many for levels
+    const given = count(found.parameter, "the parameter", 1n);
+    const parameter = given > most && this.randomizer === "subset" ? Number(most) : Number(given);
+    this.joint = this.randomisers(parameter);
+    this.grid = { low: -1, high: 1, n_steps: this.randomizer === "subset" ? 1 : parameter - 1 };
+    this.joint.forEach((joint, t) => (this.parameters[`tree ${t}`] = joint.numerator));
+    checkResiduals(found.residuals);
+    checkPublic(this.trees, list(found.busy, "public shares", number), fromBase64(text(found.reference, "public shares"), "the public rows of this task are damaged"));
+  }
 
-/** Draw a tree, then randomise (group in it, level). @param {Json} m @param {number[]} leaves in every tree @param {number} level @param {Source} source */
-export function drawMessage(m, leaves, level, source) {
-  const tree = integer(m.joint.length, source);
-  const drawn = m.joint[tree].draw(leaves[tree], level, source);
-  if (m.kind === "levels") return { tree, payload: join([Uint8Array.of(tree), littleBytes(drawn, 2)]) };
-  const scores = [...drawn, ...new Array(8 * m.bits - drawn.length).fill(0)];
-  return { tree, payload: join([Uint8Array.of(tree), pack(scores.map((s) => s !== 0)), pack(scores.map((s) => s > 0))]) };
-}
+  /** One for each number of leaves. @param {number} parameter */
+  randomisers(parameter) {
+    /** @param {number} k */
+    const make = (k) => (this.randomizer === "subset" ? signedSubset(this.epsilon, k, Math.min(parameter, k)) : levelResponse(this.epsilon, k, parameter));
+    const known = new Map(this.trees.leaves.map((k) => [k, make(k)]));
+    return this.trees.leaves.map((k) => /** @type {Subset | Levels} */ (known.get(k)));
+  }
 
-/** From an encoded record and a label to the message. @param {Json} m @param {number[]} z @param {number} label @param {Source} source */
-export function assist(m, z, label, source) {
-  const { prediction, leaves } = place(m, z);
-  const residual = Math.min(Math.max(label, m.bounds.low), m.bounds.high) - prediction;
-  const level = levelOf(m.grid, residual / m.radius, source);
-  const { tree, payload } = drawMessage(m, leaves, level, source);
-  return { payload, truth: { prediction, residual, level, leaves, tree, leaf: leaves[tree] } };
-}
+  get levels() {
+    return this.grid.n_steps + 1;
+  }
 
-// ---------------------------------------------------------------- in words
+  /** Bytes with one bit for each leaf of the largest tree. */
+  get wide() {
+    return Math.ceil(Math.max(...this.trees.leaves) / 8);
+  }
 
-/** "3" or "3 to 8". @param {number[]} values @param {(value: number) => string} [words] */
-function span(values, words = String) {
-  const [least, most] = [words(Math.min(...values)), words(Math.max(...values))];
-  return least === most ? least : `${least} to ${most}`;
-}
+  /** @param {Json} record */
+  place(record) {
+    const { z, label } = super.place(record, {});
+    const prediction = predictWithin(this.base, z, this.labels);
+    const leaves = reached(this.trees, [...design(this.base, z), prediction]).map((node) => this.trees.number[node]);
+    return { z, label, prediction, residual: label - prediction, leaves };
+  }
 
-/** What leaves, with the odds. @param {Json} m @param {string} target @returns {string} */
-export function assistedWords({ joint, kind }, target) {
-  const start = `${joint.length > 1 ? `One of ${joint.length} trees is drawn at random, without looking at you. It` : "A tree"} sorts people into ${span(joint.map((/** @type {Json} */ j) => j.leaves))} groups.`;
-  /** @param {number} i */
-  const odds = (i) => span(joint.map((/** @type {Json} */ j) => j.odds[i]), percent);
-  if (kind === "levels") return `${start} One answer leaves: a group and, in steps, how far ${target} is from the public model's prediction there; or, without a group, that it is near. Yours leaves with probability ${odds(0)}, else any other.`;
-  return `${start} The message names ${span(joint.map((/** @type {Json} */ j) => j.size))} of them, and says of each whether ${target} is above or below the public model's prediction there. Yours is named truly with probability ${odds(0)}, and with the opposite word with ${odds(1)}.`;
-}
+  /** @param {Json} place @param {Source} source */
+  message({ residual, leaves }, source) {
+    const level = levelOf(this.grid, residual / this.radius, source);
+    const { tree, payload } = this.drawMessage(leaves, level, source);
+    return { code: this.randomizer === "subset" ? 16 : 17, payload, truth: { level, tree, leaf: leaves[tree] } };
+  }
 
-/** The groups of one tree, in words. @param {Json} task @param {number} t @returns {string[]} */
-export function groupWords(task, t) {
-  const { trees } = task.message;
-  /** @type {string[]} */
-  const words = [];
-  /** @param {number} node @param {Map<number, [number, number]>} limits above, up to */
-  const walk = (node, limits) => {
-    const column = trees.column[node];
-    if (column < 0) {
-      words[trees.number[node]] = [...limits].map(([c, limit]) => inWords(task, c, ...limit)).filter(Boolean).join(", ") || "everybody";
-      return;
-    }
-    const [above, upTo] = limits.get(column) ?? [-Infinity, Infinity];
-    walk(trees.child[node], new Map(limits).set(column, [above, Math.min(upTo, trees.limit[node])]));
-    walk(trees.child[node] + 1, new Map(limits).set(column, [Math.max(above, trees.limit[node]), upTo]));
-  };
-  walk(trees.starts[t], new Map());
-  return words;
-}
+  /** Draw a tree, then randomise (group in it, level). @param {number[]} leaves in every tree @param {number} level @param {Source} source */
+  drawMessage(leaves, level, source) {
+    const tree = integer(this.joint.length, source);
+    const drawn = this.joint[tree].draw(leaves[tree], level, source);
+    if (typeof drawn === "number") return { tree, payload: join([Uint8Array.of(tree), littleBytes(drawn, 2)]) };
+    const scores = [...drawn, ...new Array(8 * this.wide - drawn.length).fill(0)];
+    return { tree, payload: join([Uint8Array.of(tree), pack(scores.map((s) => s !== 0)), pack(scores.map((s) => s > 0))]) };
+  }
 
-/** @param {Json} task @param {number} column of the design; the last is the prediction @param {number} above @param {number} upTo */
-function inWords(task, column, above, upTo) {
-  const { base } = task.message;
-  const feature = column < base.column.length ? task.features[base.column[column]] : { name: `predicted ${task.target}` };
-  const [code, limits] = [base.code[column] ?? -1, [above > -Infinity ? `above ${short(above)}` : "", upTo < Infinity ? `up to ${short(upTo)}` : ""]];
-  if (!feature.categories) return `${feature.name} ${limits.filter(Boolean).join(" and ")}`;
-  // Categories as 0 or 1, or as codes: those that a record can have on this side of the cuts.
-  const may = feature.categories.filter((/** @type {string} */ _, /** @type {number} */ k) => {
-    const value = code < 0 ? k : Number(k === code);
-    return value > above && value <= upTo;
-  });
-  if (may.length === feature.categories.length) return "";
-  const name = feature.categories[code];
-  return code >= 0 && may.length === feature.categories.length - 1 && !may.includes(name) ? `${feature.name} is not ${name}` : `${feature.name} is ${may.join(" or ") || "none"}`;
-}
+  // -------------------------------------------------------------- for people
 
-/** What the message of a body says, and how probable that was. @param {Json} task @param {(name: string, size: number) => Uint8Array} cut @param {Json} [truth] @returns {{rows: Json[], words: string[]}} */
-export function aboutAssisted(task, cut, truth) {
-  const { message: m, target } = task;
-  const tree = cut(`number of the tree, drawn at random among ${m.joint.length}`, 1)[0];
-  const [joint, groups] = [m.joint[tree], groupWords(task, tree)];
-  const words = truth ? [residualWords(task, truth)] : [];
-  if (m.kind === "subset") {
-    const [named, positive] = [cut(`one bit for each of ${joint.leaves} groups: whether it is named`, m.bits), cut(`one bit for each: whether ${target} is above the prediction`, m.bits)];
-    const rows = groups.map((what, j) => subsetRow(joint, what, bit(named, j) * (2 * bit(positive, j) - 1), truth && (truth.leaf === j ? 2 * truth.level - 1 : 0)));
+  model() {
+    return `A public model, which came with this task, predicts ${this.target} on this device; the message is about how wrong it is for you, and about your group in one tree drawn at random.`;
+  }
+
+  stays() {
+    return "They stay on this device, where the public model runs.";
+  }
+
+  leaves() {
+    const { joint, target } = this;
+    const start = `${joint.length > 1 ? `One of ${joint.length} trees is drawn at random, without looking at you. It` : "A tree"} sorts people into ${span(joint.map((j) => j.leaves))} groups.`;
+    /** @param {number} i */
+    const odds = (i) => span(joint.map((j) => j.odds[i]), percent);
+    if (this.randomizer === "levels") return `${start} One answer leaves: a group and, in steps, how far ${target} is from the public model's prediction there; or, without a group, that it is near. Yours leaves with probability ${odds(0)}, else any other.`;
+    const sizes = span(joint.map((j) => /** @type {Subset} */ (j).size));
+    return `${start} The message names ${sizes} of them, and says of each whether ${target} is above or below the public model's prediction there. Yours is named truly with probability ${odds(0)}, and with the opposite word with ${odds(1)}.`;
+  }
+
+  /** The groups of one tree, in words. @param {number} t @returns {string[]} */
+  groups(t) {
+    const { trees } = this;
+    /** @type {string[]} */
+    const words = [];
+    /** @param {number} node @param {Map<number, [number, number]>} limits above, up to */
+    const walk = (node, limits) => {
+      const column = trees.column[node];
+      if (column < 0) {
+        words[trees.number[node]] = [...limits].map(([c, limit]) => this.limitWords(c, ...limit)).filter(Boolean).join(", ") || "everybody";
+        return;
+      }
+      const [above, upTo] = limits.get(column) ?? [-Infinity, Infinity];
+      walk(trees.child[node], new Map(limits).set(column, [above, Math.min(upTo, trees.limit[node])]));
+      walk(trees.child[node] + 1, new Map(limits).set(column, [Math.max(above, trees.limit[node]), upTo]));
+    };
+    walk(trees.starts[t], new Map());
+    return words;
+  }
+
+  /** @param {number} column of the design; the last is the prediction @param {number} above @param {number} upTo */
+  limitWords(column, above, upTo) {
+    const { base } = this;
+    const limits = [above > -Infinity ? `above ${short(above)}` : "", upTo < Infinity ? `up to ${short(upTo)}` : ""].filter(Boolean).join(" and ");
+    if (column >= base.column.length) return `predicted ${this.target} ${limits}`;
+    const { name, categories } = this.columns[base.column[column]];
+    const code = base.code[column];
+    if (!categories) return `${name} ${limits}`;
+    // Categories as 0 or 1, or as codes: those that a record can have on this side of the cuts.
+    const may = categories.filter((_, k) => {
+      const value = code < 0 ? k : Number(k === code);
+      return value > above && value <= upTo;
+    });
+    if (may.length === categories.length) return "";
+    const one = code >= 0 && may.length === categories.length - 1 && !may.includes(categories[code]);
+    return one ? `${name} is not ${categories[code]}` : `${name} is ${may.join(" or ") || "none"}`;
+  }
+
+  /** @param {Json} truth @returns {[string, string][]} */
+  truths({ tree, leaf }) {
+    return [["your group in the tree that was drawn", this.groups(tree)[leaf]]];
+  }
+
+  /** @param {Cutter} cutter @param {Json} [truth] */
+  about(cutter, truth) {
+    const tree = cutter.cut(`number of the tree, drawn at random among ${this.joint.length}`, 1)[0];
+    const joint = this.joint[tree];
+    const { rows, words } = "size" in joint ? this.aboutSubset(joint, this.groups(tree), cutter, truth) : this.aboutLevels(joint, this.groups(tree), cutter, truth);
+    return { rows, words: truth ? [this.errorWords(truth), ...words] : words };
+  }
+
+  /** @param {Subset} joint @param {string[]} groups @param {Cutter} cutter @param {Json} [truth] */
+  aboutSubset(joint, groups, cutter, truth) {
+    const named = cutter.cut(`one bit for each of ${joint.leaves} groups: whether it is named`, this.wide, "noisy");
+    const positive = cutter.cut(`one bit for each: whether ${this.target} is above the prediction`, this.wide, "noisy");
+    const rows = groups.map((what, j) => {
+      const own = truth && (truth.leaf === j ? 2 * truth.level - 1 : 0);
+      return subsetRow(joint, what, bitOf(named, j) * (2 * bitOf(positive, j) - 1), own);
+    });
+    rows.sort((one, other) => Number(other.own ?? false) - Number(one.own ?? false)); // the own first, of very many
     const [p, turned, others] = joint.odds.map(percent);
     const rest = joint.leaves > 1 ? ` Every other group is named with probability ${others}, with either word.` : "";
-    rows.sort((one, other) => Number(other.own ?? false) - Number(one.own ?? false)); // the own first, of very many
-    return { rows: rows.slice(0, 2048), words: [...words, `Exactly ${joint.size} of ${joint.leaves} groups are named. Yours is named truly with probability ${p}, and with the opposite word with ${turned}.${rest}`] };
+    const words = [`Exactly ${joint.size} of ${joint.leaves} groups are named. Yours is named truly with probability ${p}, and with the opposite word with ${turned}.${rest}`];
+    return { rows: rows.slice(0, MOST_ROWS), words };
   }
-  const bytes = cut(`one of ${joint.symbols} answers, by number`, 2);
-  const sent = bytes[0] + 256 * bytes[1];
-  const own = truth && joint.symbol(truth.leaf, truth.level);
-  /** @param {number} answer */
-  const what = (answer) => {
-    if (!answer) return "near the prediction, no group named";
-    const [leaf, level] = joint.pair(answer);
-    return `${groups[leaf]}; ${offWords(target, ((2 * level) / (m.levels - 1) - 1) * m.radius)}`;
-  };
-  const [p, q] = joint.odds.map(percent);
-  const rows = [{ what: what(sent), truth: own === sent ? "yours" : "", sent: "named", chance: !truth ? "" : own === sent ? p : q }];
-  if (truth && own !== sent) rows.unshift({ what: what(own), truth: "yours", sent: "not named", chance: percent(1 - joint.odds[0]) });
-  return { rows, words: [...words, `Yours is named with probability ${p}, each of the other ${joint.symbols - 1} with ${q}.`] };
+
+  /** @param {Levels} joint @param {string[]} groups @param {Cutter} cutter @param {Json} [truth] */
+  aboutLevels(joint, groups, cutter, truth) {
+    const bytes = cutter.cut(`one of ${joint.symbols} answers, by number`, 2, "noisy");
+    const sent = bytes[0] + 256 * bytes[1];
+    const own = truth && joint.symbol(truth.leaf, truth.level);
+    /** @param {number} answer */
+    const what = (answer) => {
+      if (!answer) return "near the prediction, no group named";
+      const [leaf, level] = joint.pair(answer);
+      return `${groups[leaf]}; ${offWords(this.target, this.errorAt(level))}`;
+    };
+    const [p, q] = joint.odds.map(percent);
+    /** @type {Row[]} */
+    const rows = [{ what: what(sent), truth: own === sent ? "yours" : "", sent: "named", chance: !truth ? "" : own === sent ? p : q }];
+    if (own !== undefined && own !== sent) rows.unshift({ what: what(own), truth: "yours", sent: "not named", chance: percent(1 - joint.odds[0]) });
+    return { rows, words: [`Yours is named with probability ${p}, each of the other ${joint.symbols - 1} with ${q}.`] };
+  }
+
+  /** The error that a level stands for. @param {number} level */
+  errorAt(level) {
+    return ((2 * level) / (this.levels - 1) - 1) * this.radius;
+  }
+
+  /** @param {Json} truth */
+  errorWords({ prediction, residual, level }) {
+    const near = level === (this.levels - 1) / 2 ? "near the prediction" : offWords("", this.errorAt(level)).trim();
+    const rounded = this.randomizer === "subset" ? (level ? "above" : "below") : near;
+    const far = Math.abs(residual) > this.radius ? `, which counts as ${short(this.radius)}` : "";
+    return `The public model predicts ${short(prediction)}; ${offWords(`your ${this.target} is`, residual)}${far}. That was first rounded at random to "${rounded}", in a way that keeps averages right.`;
+  }
 }
 
-/** @param {Uint8Array} bytes @param {number} j */
-const bit = (bytes, j) => (bytes[j >> 3] >> (j & 7)) & 1;
 /** @param {string} target @param {number} off */
 const offWords = (target, off) => `${target} ${short(Math.abs(off))} ${off < 0 ? "below" : "above"} the prediction`;
 
-/** One group: what is true of it, what is sent, and how probable that was. @param {Json} joint @param {string} what @param {number} sent @param {number} [own] its sign; 0 for a group of others */
+/** One group: what is true of it, what is sent, and how probable that was. @param {Subset} joint @param {string} what @param {number} sent @param {number} [own] its sign; 0 for a group of others @returns {Row} */
 function subsetRow(joint, what, sent, own) {
   const said = ["below", "not named", "above"];
   if (own === undefined) return { what, truth: "", sent: said[sent + 1], chance: "" };
   const [p, turned, others] = joint.odds;
   const chance = own ? (sent === own ? p : sent ? turned : 1 - p - turned) : sent ? others / 2 : 1 - others;
   return { what, truth: own ? said[own + 1] : "", sent: said[sent + 1], chance: percent(chance), own: own !== 0 };
-}
-
-/** @param {Json} task @param {Json} truth */
-function residualWords({ message: m, target }, { prediction, residual, level }) {
-  const rounded = m.kind === "subset" ? (level ? "above" : "below") : level === (m.levels - 1) / 2 ? "near the prediction" : offWords("", ((2 * level) / (m.levels - 1) - 1) * m.radius).trim();
-  const far = Math.abs(residual) > m.radius ? `, which counts as ${short(m.radius)}` : "";
-  return `The public model predicts ${short(prediction)}; ${offWords(`your ${target} is`, residual)}${far}. That was first rounded at random to "${rounded}", in a way that keeps averages right.`;
 }

@@ -1,21 +1,14 @@
 // @ts-check
 /**
- * Randomness, and samplers that draw from exact laws with integers only; bytes, and numbers for people.
+ * Randomness, and samplers that draw from exact laws with integers only.
  */
 
+import { bigEndian, littleEndian, require } from "./basics.js";
+
 /** @typedef {{simulation: boolean, take(n: number): Uint8Array}} Source */
-/** @typedef {{[name: string]: any}} Json */
 
 export const ONE = 1n << 64n;
 const DIGIT = 256;
-
-/** A message for people: what is wrong and what to do. */
-export class HolderError extends Error {}
-
-/** @param {unknown} holds @param {string} message @returns {asserts holds} */
-export function require(holds, message) {
-  if (!holds) throw new HolderError(message);
-}
 
 /** The browser's generator. */
 export class SecureSource {
@@ -47,10 +40,6 @@ export class GivenSource {
   }
 }
 
-/** @param {Uint8Array} bytes */
-export const littleEndian = (bytes) => bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
-/** @param {Uint8Array} bytes */
-const bigEndian = (bytes) => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 /** @param {Source} source */
 export const uint16 = (source) => Number(littleEndian(source.take(2)));
 /** @param {Source} source */
@@ -282,41 +271,4 @@ export function uniformSubset(m, size, fewer, source) {
     picked[picked[t] ? j : t] = true;
   }
   return picked;
-}
-
-// ---------------------------------------------------------------- bytes
-
-/** @param {Uint8Array} bytes */
-export const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-/** @param {string} text */
-export const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-
-/** @param {number} value @param {number} size */
-export function littleBytes(value, size) {
-  return Uint8Array.from({ length: size }, (_, i) => Math.floor(value / 256 ** i) % 256);
-}
-
-/** Bit j goes to byte j / 8 at weight 2^(j mod 8). @param {boolean[]} bits */
-export function pack(bits) {
-  const out = new Uint8Array((bits.length + 7) >> 3);
-  bits.forEach((bit, j) => (out[j >> 3] |= bit ? 1 << (j & 7) : 0));
-  return out;
-}
-
-/** @param {Uint8Array[]} parts */
-export function join(parts) {
-  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  parts.reduce((at, part) => (out.set(part, at), at + part.length), 0);
-  return out;
-}
-
-// ---------------------------------------------------------------- numbers for people
-
-/** @param {number} value */
-export const short = (value) => String(Number(value.toPrecision(5)));
-
-/** @param {number} share */
-export function percent(share) {
-  const digits = share < 0.9 ? 3 : 3 - Math.floor(Math.log10(Math.max(1 - share, 1e-12)));
-  return `${Number((100 * share).toPrecision(Math.max(2, Math.min(digits, 15))))} %`;
 }

@@ -7,14 +7,16 @@
  * (products are added up in another order, and exp is another's): see assisted.js for why that is harmless.
  */
 
-import { require } from "./exact.js";
+import { fromBase64, require } from "./basics.js";
+import { fields, insist, list, number, parse, whole } from "./reader.js";
 
-/** @typedef {import("./exact.js").Json} Json */
+/** @typedef {import("./basics.js").Json} Json */
 
-/** @typedef {{starts: number[], leaves: number[], column: Float64Array, child: number[], limit: number[], value: number[], number: number[], single: boolean}} Trees */
+/** @typedef {{starts: number[], leaves: number[], column: Float64Array, child: number[], limit: number[], value: number[], number: number[], single: boolean, features: number}} Trees */
 /** @typedef {{columns: number, column: Float64Array, code: Float64Array, intercept: number, parts: Json[]}} Model */
 
-const DAMAGED = "the public model of this task is damaged";
+const DAMAGED = "the public model of this task is damaged: do not answer it";
+const MOST = 2 ** 31 - 1; // items of an axis, as in Python
 /** @type {{[type: string]: [number, "getUint32" | "getInt32" | "getInt16" | "getFloat32" | "getFloat64"]}} */
 const TYPES = { "<u4": [4, "getUint32"], "<i4": [4, "getInt32"], "<i2": [2, "getInt16"], "<f4": [4, "getFloat32"], "<f8": [8, "getFloat64"] };
 /** What each kind of part is stored as, in this order. @type {{[kind: string]: {[name: string]: [string[], number]}}} */
@@ -24,60 +26,91 @@ const PARTS = {
   kernel: { points: [["<f8"], 2], weights: [["<f8"], 1], center: [["<f8"], 1], scale: [["<f8"], 1], gamma: [["<f8"], 1] },
 };
 
-/** @param {Json} object @param {string[]} names */
-const hasFields = (object, names) => require(typeof object === "object" && object && Object.keys(object).sort().join() === names.sort().join(), DAMAGED);
-/** @param {unknown} value */
-const isCount = (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-
-/** Read a model from its JSON form: the bytes in base64. @param {Json} json @returns {Model} */
-export function readModel(json) {
-  hasFields(json, ["format", "version", "data"]);
-  require(json.format === "hedgerow/portable-model" && json.version === 1, "this page does not know this kind of public model; use the command line");
-  const bytes = Uint8Array.from(atob(json.data), (c) => c.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
-  require(bytes.length >= 12 && view.getUint32(0) === 0x48444750 && view.getUint32(4, true) === 1, DAMAGED); // HDGP, 1, 0
-  let at = 12 + view.getUint32(8, true);
-  const manifest = JSON.parse(new TextDecoder().decode(bytes.subarray(12, at)));
-  /** The next array, as numbers. @param {string} type @param {number[]} shape */
-  const take = (type, shape) => {
-    const [width, get] = TYPES[type];
-    const size = shape.reduce((product, n) => (require(isCount(n), DAMAGED), product * n), 1);
-    require(at + width * size <= bytes.length, DAMAGED);
-    const out = Float64Array.from({ length: size }, (_, i) => view[get](at + width * i, true));
-    require(out.every(Number.isFinite), DAMAGED);
-    at += width * size;
-    return out;
-  };
-  hasFields(manifest, ["n_columns", "intercept", "design", "parts"]);
-  require(isCount(manifest.n_columns) && Number.isFinite(manifest.intercept), DAMAGED);
-  const [column, code] = [take("<i4", [manifest.design]), take("<i4", [manifest.design])];
-  require(column.every((c, j) => c >= 0 && c < manifest.n_columns && code[j] >= -1), DAMAGED);
-  const parts = manifest.parts.map((/** @type {Json} */ part) => readPart(part, take, column.length));
-  require(at === bytes.length, DAMAGED);
-  return { columns: manifest.n_columns, column, code, intercept: manifest.intercept, parts };
+/** Exactly these fields, in this order: the bytes of a model are written in one way only. @param {unknown} value @param {string[]} names @returns {Json} */
+function ordered(value, names) {
+  require(value instanceof Map && [...value.keys()].join() === names.join(), DAMAGED);
+  return Object.fromEntries(value);
 }
 
-/** @param {Json} part @param {(type: string, shape: number[]) => Float64Array} take @param {number} width of the design */
-function readPart(part, take, width) {
-  hasFields(part, ["kind", "arrays"]);
-  const fields = Object.hasOwn(PARTS, part.kind) ? PARTS[part.kind] : null;
-  require(fields, "this page does not know a part of the public model; use the command line");
-  hasFields(part.arrays, Object.keys(fields));
+/** Arrays cut from bytes, in order. */
+class Arrays {
+  /** @param {Uint8Array} bytes @param {number} at */
+  constructor(bytes, at) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer);
+    this.at = at;
+  }
+
+  /** The next array, as finite numbers. @param {string} type @param {number[]} shape */
+  take(type, shape) {
+    const [width, get] = TYPES[type];
+    const size = shape.reduce((product, n) => product * n, 1);
+    require(this.at + width * size <= this.bytes.length, DAMAGED);
+    const out = Float64Array.from({ length: size }, (_, i) => this.view[get](this.at + width * i, true));
+    require(out.every(Number.isFinite), DAMAGED);
+    this.at += width * size;
+    return out;
+  }
+}
+
+/** Read a model from its JSON form: the bytes in base64. @param {unknown} value @returns {Model} */
+export function readModel(value) {
+  const { format, version, data } = fields(value, "a public model", ["format", "version", "data"]);
+  const known = format === "hedgerow/portable-model" && whole(version, "a public model", 0, MOST) === 1;
+  require(known, "this page does not know this kind of public model; use the command line");
+  require(typeof data === "string", DAMAGED);
+  const bytes = fromBase64(data, DAMAGED);
+  const view = new DataView(bytes.buffer);
+  require(bytes.length >= 12 && view.getUint32(0) === 0x48444750 && view.getUint32(4, true) === 1, DAMAGED); // HDGP, 1, 0
+  const start = 12 + view.getUint32(8, true);
+  require(start <= bytes.length, DAMAGED);
+  const manifest = ordered(parse(Array.from(bytes.subarray(12, start), (byte) => String.fromCharCode(byte)).join("")), ["n_columns", "intercept", "design", "parts"]);
+  const [columns, width] = [whole(manifest.n_columns, "a public model", 0, MOST), whole(manifest.design, "a public model", 0, MOST)];
+  const intercept = number(manifest.intercept, "a public model");
+  const arrays = new Arrays(bytes, start);
+  const [column, code] = [arrays.take("<i4", [width]), arrays.take("<i4", [width])];
+  require(column.every((c, j) => c >= 0 && c < columns && code[j] >= -1), DAMAGED);
+  const parts = list(manifest.parts, "a public model", (part) => readPart(part, arrays, width));
+  require(arrays.at === bytes.length, DAMAGED);
+  return { columns, column, code, intercept, parts };
+}
+
+/** @param {unknown} value @param {Arrays} stored @param {number} width of the design */
+function readPart(value, stored, width) {
+  const part = ordered(value, ["kind", "arrays"]);
+  const known = typeof part.kind === "string" && Object.hasOwn(PARTS, part.kind) ? PARTS[part.kind] : null;
+  require(known, "this page does not know a part of the public model; use the command line");
+  const given = ordered(part.arrays, Object.keys(known));
   /** @type {{[name: string]: Float64Array}} */
   const arrays = {};
-  for (const [name, [types, axes]] of Object.entries(fields)) {
-    const [type, shape] = part.arrays[name];
-    require(types.includes(type) && shape.length === axes, DAMAGED);
-    arrays[name] = take(type, shape);
+  /** @type {{[name: string]: number[]}} */
+  const shapes = {};
+  for (const [name, [types, axes]] of Object.entries(known)) {
+    require(Array.isArray(given[name]) && given[name].length === 2, DAMAGED);
+    const [type, axis] = given[name];
+    shapes[name] = list(axis, "a public model", (n) => whole(n, "a public model", 0, MOST));
+    require(types.includes(type) && shapes[name].length === axes, DAMAGED);
+    arrays[name] = stored.take(type, shapes[name]);
   }
-  if (part.kind === "trees") return { kind: "trees", ...readTrees(arrays, part.arrays.threshold[0] === "<f4", width) };
+  if (part.kind === "trees") return { kind: "trees", ...readTrees(arrays, given.threshold[0] === "<f4", width) };
   if (part.kind === "linear") require(arrays.coef.length === width, DAMAGED);
   else {
-    const { points, weights, center, scale, gamma } = arrays;
-    require(center.length === width && scale.length === width && points.length === weights.length * width && part.arrays.points[1][1] === width, DAMAGED);
+    const { weights, center, scale, gamma } = arrays;
+    const [m, d] = shapes.points;
+    require(m === weights.length && d === width && center.length === width && scale.length === width, DAMAGED);
     require(scale.every((s) => s > 0) && gamma.length === 1 && gamma[0] > 0, DAMAGED);
   }
   return { kind: part.kind, ...arrays };
+}
+
+/** Trees that sort records into groups: a model of nothing else, over the columns that it needs. @param {unknown} value @returns {Trees} */
+export function readGroups(value) {
+  const { columns, column, code, intercept, parts } = readModel(value);
+  const [trees] = parts;
+  require(parts.length === 1 && trees.kind === "trees" && trees.features === columns && column.length === columns, DAMAGED);
+  require(Object.is(intercept, 0) && column.every((c, j) => c === j && code[j] === -1), DAMAGED);
+  insist(trees.starts.length > 0, "no trees");
+  return /** @type {any} */ (trees);
 }
 
 /**
@@ -87,7 +120,7 @@ function readPart(part, take, width) {
  */
 function readTrees({ sizes, feature, threshold, value }, single, width) {
   /** @type {Trees} */
-  const trees = { starts: [], leaves: [], column: feature, child: [], limit: [], value: [], number: [], single };
+  const trees = { starts: [], leaves: [], column: feature, child: [], limit: [], value: [], number: [], single, features: 1 + feature.reduce((a, b) => Math.max(a, b), -1) };
   let [node, inner, leaf] = [0, 0, 0];
   for (const size of sizes) {
     require(size > 0 && node + size <= feature.length, DAMAGED);

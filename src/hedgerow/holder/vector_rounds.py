@@ -1,0 +1,101 @@
+"""Tasks of two rounds of the shared vectors: every way to say what is private, with and without a public model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
+from hedgerow.holder.vector_assisted import BOUNDS, RESIDUALS, SPACE, ModelCase, make_base
+from hedgerow.holder.vector_case import Case
+from hedgerow.partition.tree import Partition
+from hedgerow.portable import Trees
+from hedgerow.randomness import Randomness, SeededRandomness
+from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.partly_public.assist import Assist
+
+__all__ = ["RoundCase", "make_first", "round_cases"]
+
+
+class RoundCase(ModelCase):
+    """A first round with a public model: what is reported is the error of its prediction."""
+
+    task: SemiTask
+
+    @property
+    def assist(self) -> Assist:
+        """The public model."""
+        assert self.task.assist is not None
+        return self.task.assist
+
+    def _label_range(self) -> tuple[float, float]:
+        return self.assist.label_bounds
+
+    def _trees(self) -> list[Trees]:
+        return [part for part in self.assist.base.parts if isinstance(part, Trees)]
+
+    def place(self, record: dict[str, Any], source: Randomness) -> dict[str, Any]:
+        """Return what the device works out: the prediction, and the level that ``source`` rounds its error to."""
+        z = self.task.space.encode_record(record)[None, :]
+        error = self.assist.errors(z, [record[self.task.target]])
+        level = self.task.grid.levels(error, source)
+        return {"prediction": float(self.assist.predict(z)[0]), "level": int(level[0])}
+
+
+def make_first(epsilon: float, kinds: str, radius: float, steps: int, seed: int, masks: str = "personal") -> SemiTask:
+    """Return a made-up first round with a public model; ``kinds`` are its parts, by their first letters.
+
+    >>> make_first(1.0, "t", 8.0, 16, 0).assist.radius
+    8.0
+    """
+    assist = Assist(make_base(kinds, SeededRandomness(seed)), BOUNDS, radius, RESIDUALS)
+    private = ("home",) if masks == "policy" else ()
+    return SemiTask(epsilon, LabelGrid(-radius, radius, steps), SPACE, 0.5, masks, private, "rent", "", assist)
+
+
+def _model_cases() -> Iterator[Case]:
+    chosen = [(1.0, "", 8.0, 16, "policy"), (2.5, "td", 11.25, 40, "personal"), (0.5, "tdlk", 30.5, 8, "hidden")]
+    chosen += [(4.0, "lk", 0.75, 64, "personal")]
+    for seed, (epsilon, kinds, radius, steps, masks) in enumerate(chosen):
+        first = make_first(epsilon, kinds, radius, steps, seed, masks)
+        yield RoundCase(f"first round with a model, {masks}, {kinds or 'constant'}", first, 12)
+        for response in ("k_ary", "bits"):
+            yield Case(f"second round with a model, {masks}, {response}", CellTask(first, _model_tree(), response), 6)
+
+
+def _model_tree() -> Partition:
+    """Return a tree over the features of tasks with a public model."""
+    feature, threshold = [0, 2, 1, -1, -1, -1, -1], [40.5, 1.25, 0.0, 0.0, 0.0, 0.0, 0.0]
+    left, offset = [1, 3, 5, 3, 4, 5, 6], [-1, -1, 0, *[-1] * 4]
+    return Partition(SPACE, feature, threshold, left, offset, [False, True, True])  # type: ignore[arg-type]
+
+
+def _plain_cases() -> Iterator[Case]:
+    space = FeatureSpace(
+        (NumericFeature("age", 0, 99), NumericFeature("pay", -1, 9), CategoricalFeature("sex", ("F", "M")))
+    )
+    for name, options in {
+        "policy": {"private_columns": ["pay"]},
+        "personal": {},
+        "hidden": {"hide_mask": True},
+        "nothing private": {"private_columns": []},
+        "all for the label": {"label_share": 1.0, "private_columns": []},
+    }.items():
+        first = SemiTask.design(space, epsilon=1.5, label_bounds=(0, 10), **options)  # type: ignore[arg-type]
+        yield Case(f"first round, {name}", first, 8)
+        for response in ("k_ary", "bits"):
+            yield Case(f"second round, {name}, {response}", CellTask(first, _tree(space), response), 6)
+
+
+def _tree(space: FeatureSpace) -> Partition:
+    """Return a tree that cuts every feature, with a categorical split."""
+    feature = [1, 0, 2, -1, -1, 0, -1, -1, -1]
+    threshold = [4.5, 50.0, 0.0, 0.0, 0.0, 20.25, 0.0, 0.0, 0.0]
+    left = [1, 3, 5, 3, 4, 7, 6, 7, 8]
+    return Partition(space, feature, threshold, left, [-1, -1, 0, *[-1] * 6], [True, False])  # type: ignore[arg-type]
+
+
+def round_cases() -> Iterator[Case]:
+    """Yield all cases: policy, personal and hidden masks; labels, and errors of a public model."""
+    yield from _plain_cases()
+    yield from _model_cases()

@@ -1,0 +1,94 @@
+// @ts-check
+/**
+ * The holder's side of a browser, without the page: draw once, keep, pay, send, and send the same again if need be.
+ */
+
+import { fromHex, require, toHex } from "./basics.js";
+import { charge, charged, checkBudget } from "./budget.js";
+import { SecureSource } from "./exact.js";
+import * as memory from "./memory.js";
+
+/** @typedef {import("./basics.js").Json} Json */
+/** @typedef {import("./announcement.js").Notice} Notice */
+/** @typedef {import("./task.js").Task} Task */
+/** @typedef {{task: Task, notice: Notice}} Invitation */
+
+const MEDIA_TYPE = "application/vnd.hedgerow.reports+bin; version=1";
+const AGAIN = [408, 425, 429, 500, 502, 503, 504];
+
+/** @param {number} seconds */
+export const when = (seconds) => new Date(seconds * 1000).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
+
+/** The report to a task, as it was drawn; null if it never was. @param {string} id */
+export const keptReport = (id) => memory.read(`report:${id}`);
+
+/** What this browser kept of the first round of a task. @param {Task} task */
+export const keptSecrets = (task) => memory.read(`secrets:${task.first ?? task.id}`);
+
+/**
+ * Draw the report, once and for all, and remember it before anybody sees it; null if it was drawn before. Both rounds
+ * of a task wait for the same lock, so that no two tabs can answer a second round twice.
+ * @param {Invitation} invitation @param {Json} record @param {boolean[]} [mask] @returns {Promise<Json | null>} the truth
+ */
+export async function draw({ task, notice }, record, mask) {
+  const now = Date.now() / 1000;
+  require(now >= notice.opens, `This task opens on ${when(notice.opens)}. Nothing was drawn.`);
+  require(now < notice.closes, `This task closed on ${when(notice.closes)}. Nothing was drawn.`);
+  checkBudget(task, notice.public_key);
+  return memory.alone(task.first ?? task.id, async () => {
+    if (keptReport(task.id)) return null;
+    const secrets = task.first ? openSecrets(task, notice) : undefined;
+    const made = task.privatize(record, new SecureSource(), { mask, secrets });
+    if (secrets) memory.write(`secrets:${task.first}`, { ...secrets, second: task.id });
+    if (made.secrets) memory.write(`secrets:${task.id}`, made.secrets);
+    memory.write(`report:${task.id}`, { body: toHex(made.body), drawn: Math.floor(now), state: "drawn" });
+    return made.truth;
+  });
+}
+
+/** What the first round left here, if this second round may use it. @param {Task} task @param {Notice} notice */
+function openSecrets(task, notice) {
+  const secrets = keptSecrets(task);
+  require(secrets, "This is a second round, and this browser did not answer the first.");
+  require(charged(notice.public_key, /** @type {string} */ (task.first)), "The first round was not sent to this curator from here.");
+  require(!secrets.second || secrets.second === task.id, "The second round was answered already under another task.");
+  return secrets;
+}
+
+/** Book the cost, then post the bytes that were kept; the same ones on every retry. @param {Invitation & {base: string, token?: string}} invitation */
+export async function send({ task, notice, base, token }) {
+  const name = `report:${task.id}`;
+  const code = token ?? keptReport(task.id).token;
+  require(!notice.tokens || code, "This task takes one report a token: open the whole link that you were sent.");
+  const kept = await memory.alone("spent", async () => {
+    charge(task, notice.public_key);
+    memory.write(`key:${base}`, notice.public_key);
+    const now = keptReport(task.id);
+    memory.write(name, { ...now, token: code, state: now.state === "accepted" ? "accepted" : "ready" });
+    return now;
+  });
+  const receipt = await post(`${base}/v1/tasks/${task.id}/reports`, fromHex(kept.body), code);
+  memory.write(name, { ...keptReport(task.id), state: "accepted" });
+  return receipt;
+}
+
+/** @param {string} url @param {Uint8Array} body @param {string | undefined} token */
+async function post(url, body, token, attempts = 4) {
+  const headers = { "Content-Type": MEDIA_TYPE, Accept: "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+  for (let attempt = 1; ; attempt += 1) {
+    let problem = "the server cannot be reached";
+    let again = true;
+    try {
+      const response = await fetch(url, { method: "POST", headers, body: /** @type {BodyInit} */ (body), credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
+      const answer = await response.json().catch(() => ({}));
+      if (response.ok && answer.accepted + answer.duplicates === 1) return answer;
+      again = AGAIN.includes(response.status);
+      const failure = answer.failures?.[0]?.code ?? answer.code ?? "";
+      problem = `the server answered ${response.status} ${failure} ${answer.detail ?? answer.title ?? ""}`.trim();
+    } catch {
+      // no answer: the report may have arrived, and the same bytes again do no harm
+    }
+    require(again && attempt < attempts, `Not acknowledged: ${problem}. The report is kept here; send the same bytes again later.`);
+    await new Promise((done) => setTimeout(done, 400 * 2 ** attempt));
+  }
+}

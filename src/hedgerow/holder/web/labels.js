@@ -1,0 +1,95 @@
+// @ts-check
+/**
+ * Label tasks: the features are public already, and only the label is randomised.
+ */
+
+import { join, littleBytes, require, signed32 } from "./basics.js";
+import { readMechanism } from "./label_mechanisms.js";
+import { levelOf } from "./mechanisms.js";
+import { aboutLabel } from "./odds.js";
+import { text } from "./reader.js";
+import { numberOf, readGrid, valueOf } from "./schema.js";
+import { Cutter, header, simulationMark, Task } from "./task.js";
+
+/** @typedef {import("./basics.js").Json} Json */
+/** @typedef {import("./exact.js").Source} Source */
+/** @typedef {import("./mechanisms.js").LevelMechanism} LevelMechanism */
+/** @typedef {import("./schema.js").Grid} Grid */
+/** @typedef {import("./task.js").Question} Question */
+
+const RECORD = "record";
+
+export class LabelTask extends Task {
+  static format = "hedgerow/label-task";
+  static kind = "label";
+  static names = ["title", "target", "grid", "mechanism"];
+
+  /** @type {Grid} */
+  grid = { low: 0, high: 0, n_steps: 1, missing: 0 };
+  /** @type {LevelMechanism} */
+  mechanism = /** @type {any} */ (null);
+
+  /** @param {Json} found */
+  fill(found) {
+    this.target = text(found.target, "the label's name");
+    this.grid = readGrid(found.grid);
+    this.labels = this.grid;
+    const { mechanism, epsilon, delta } = readMechanism(found.mechanism, this.grid.n_steps);
+    Object.assign(this, { mechanism, epsilon, delta });
+    this.parameters = mechanism.parameters;
+    this.protects = `${this.target} (the rest of your record is public already)`;
+  }
+
+  publicNames() {
+    return [RECORD];
+  }
+
+  /** The number of a record is public, and comes with the invitation. @param {Json} record */
+  check(record) {
+    const numbered = numberOf(valueOf(record, RECORD));
+    require(Number.isSafeInteger(numbered) && numbered >= 0, "record number: enter a whole number");
+  }
+
+  /** @param {Json} record */
+  place(record) {
+    return { label: super.place(record, {}).label, record: numberOf(valueOf(record, RECORD)) };
+  }
+
+  /** @param {Json} place @param {Source} source */
+  report(place, source) {
+    const level = levelOf(this.grid, place.label, source);
+    const code = this.mechanism.draw(level, source);
+    const row = [Uint8Array.of(1, 1 | simulationMark(source)), this.digest.slice(0, 4), source.take(12), littleBytes(place.record, 8), signed32(code)];
+    // The mark of a simulation is in the row, not in the header of the batch.
+    return { body: join([header("HDGL", 1, this.digest), ...row]), truth: { ...place, level, code } };
+  }
+
+  /** @returns {Question[]} */
+  questions() {
+    return [{ name: RECORD, title: "Number of your record", number: true, hint: "public; from your invitation" }, this.labelQuestion()];
+  }
+
+  leaves() {
+    return `The number of your record, in clear, and your ${this.target}, rounded to a grid and replaced at random.`;
+  }
+
+  stays() {
+    return `Your ${this.target} stays on this device; the number of your record is sent in clear.`;
+  }
+
+  /** @param {string} name */
+  inClear(name) {
+    return name === RECORD;
+  }
+
+  /** @param {Uint8Array} body @param {Json} [truth] */
+  explain(body, truth) {
+    const cutter = new Cutter(body);
+    cutter.cut("format, and the task's tag", 6);
+    cutter.cut("random name of this report", 12);
+    cutter.cut("number of your record", 8, "clear");
+    const sent = cutter.cut(`your ${this.target}, randomised`, 4, "noisy");
+    const code = new DataView(sent.buffer).getInt32(0, true);
+    return { parts: cutter.parts, rows: [], label: aboutLabel(this.target, this.grid, this.mechanism, code, truth?.label), words: [] };
+  }
+}

@@ -1,0 +1,134 @@
+// @ts-check
+/**
+ * What is publicly known of each value, and the rule by which anything at all counts as one of them.
+ *
+ * A holder whose record is refused stays silent, and silence tells on the record. So nothing about a record is ever an
+ * error here: numbers outside a range count as its nearest end, what is no number counts as `missing`, a category that
+ * is not listed as `unknown`; a record that cannot be read at all counts as one in which everything is missing. All of
+ * this stands in the task, and is the same in Python (hedgerow.values).
+ */
+
+import { bounds, count, fields, floatText, insist, list, number, plainNumber, text, whole } from "./reader.js";
+
+/** @typedef {import("./basics.js").Json} Json */
+/** @typedef {{name: string, low: number, high: number, missing: number, categories?: undefined}} NumberColumn */
+/** @typedef {{name: string, categories: string[], unknown: string}} CategoryColumn */
+/** @typedef {NumberColumn | CategoryColumn} Column */
+/** @typedef {{low: number, high: number, n_steps: number, missing: number}} Grid */
+
+const MOST_STEPS = 2 ** 20; // as in Python's LabelGrid: then 256ths of a step fit in 28 bits
+
+// ---------------------------------------------------------------- reading
+
+/** What a missing number counts as, unless the task says otherwise. @param {number} low @param {number} high */
+const middle = (low, high) => Math.min(Math.max(low / 2 + high / 2, low), high) + 0;
+
+/** @param {unknown} value @returns {Column} */
+function readColumn(value) {
+  if (value instanceof Map && value.has("categories")) {
+    const { name, categories } = fields(value, "a category column", ["name", "categories"]);
+    const names = list(categories, "categories", text);
+    insist(names.length > 0 && new Set(names).size === names.length, "categories");
+    return { name: text(name, "a name"), categories: names, unknown: names.includes("other") ? "other" : names[0] };
+  }
+  const found = fields(value, "a number column", ["name", "low", "high"]);
+  const [low, high] = [plainNumber(found.low, "a range"), plainNumber(found.high, "a range")];
+  insist(low <= high, "a range");
+  return { name: text(found.name, "a name"), low, high, missing: middle(low, high) };
+}
+
+/** The columns that are asked for: at least one, each under its own name. @param {unknown} value @returns {Column[]} */
+export function readSpace(value) {
+  const columns = list(fields(value, "the columns", ["features"]).features, "the columns", readColumn);
+  const names = columns.map((column) => column.name);
+  insist(names.length > 0 && new Set(names).size === names.length, "the names of columns");
+  return columns;
+}
+
+/** The levels of the label. @param {unknown} value @returns {Grid} */
+export function readGrid(value) {
+  const found = fields(value, "the label's grid", ["low", "high", "n_steps"]);
+  const [low, high] = [plainNumber(found.low, "the label's range"), plainNumber(found.high, "the label's range")];
+  insist(low < high && Number.isFinite(high - low) && high - low >= 1e-300, "the label's range");
+  return { low, high, n_steps: whole(found.n_steps, "the label's steps", 1, MOST_STEPS), missing: middle(low, high) };
+}
+
+/** The range of a label that a public model predicts. @param {unknown} value @returns {{low: number, high: number, missing: number}} */
+export function readLabels(value) {
+  const { low, high } = bounds(value, "the label's range");
+  return { low, high, missing: middle(low, high) };
+}
+
+/** Class names: at least two, all different; one level a class. @param {unknown} value @param {Grid} grid @returns {string[]} */
+export function readClasses(value, grid) {
+  const names = list(value, "classes", text);
+  insist(names.length >= 2 && new Set(names).size === names.length, "classes");
+  insist(grid.low === 0 && grid.high === names.length - 1 && grid.n_steps === names.length - 1, "classes");
+  return names;
+}
+
+const SUMMARY = ["mean", "mean_square", "clipped_mean", "inside", "level_square"];
+
+/** What the curator knows of public errors: nothing that a device needs, but it must be what it says. @param {unknown} value */
+export function checkResiduals(value) {
+  const what = "public errors";
+  const found = fields(value, what, [...SUMMARY, "n_public", "quantiles"]);
+  const numbers = Object.fromEntries(SUMMARY.map((name) => [name, number(found[name], what)]));
+  insist(numbers.mean_square >= 0 && numbers.level_square >= 0 && numbers.inside > 0 && numbers.inside <= 1, what);
+  insist(Number.isFinite(Number(count(found.n_public, what))), what);
+  const quantiles = list(found.quantiles, what, number);
+  insist(quantiles.length === 101 && quantiles.every((q, i) => i === 0 || quantiles[i - 1] <= q), what);
+}
+
+// ---------------------------------------------------------------- the rule for values
+
+const BLANKS = /^[ \t\n\r\v\f]+|[ \t\n\r\v\f]+$/g;
+const NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+
+/** The number that a value stands for; NaN if it is missing. @param {unknown} value @returns {number} */
+export function numberOf(value) {
+  if (typeof value === "number") return value;
+  if (typeof value === "boolean" || typeof value === "bigint") return Number(value);
+  if (typeof value !== "string") return NaN;
+  const bare = value.replace(BLANKS, "");
+  return NUMBER.test(bare) ? Number(bare) : NaN;
+}
+
+/** The category that a value stands for; null if it is missing. 1, 1.0 and "1" are all "1". @param {unknown} value @returns {string | null} */
+export function categoryOf(value) {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "number" || Number.isNaN(value)) return null;
+  return Number.isInteger(value) ? String(BigInt(value)) : floatText(value);
+}
+
+/** Within a range, or what a missing number counts as. @param {{low: number, high: number, missing: number}} range @param {unknown} value */
+export function numberWithin({ low, high, missing }, value) {
+  const found = numberOf(value);
+  return Number.isNaN(found) ? missing : Math.min(Math.max(found, low), high);
+}
+
+/** @param {string[]} names @param {unknown} value @param {number} other */
+function codeOf(names, value, other) {
+  const code = names.indexOf(/** @type {string} */ (categoryOf(value)));
+  return code < 0 ? other : code;
+}
+
+/** A value of a record; undefined if it has none of that name. @param {unknown} record @param {string} name @returns {unknown} */
+export function valueOf(record, name) {
+  const known = typeof record === "object" && record !== null && Object.hasOwn(record, name);
+  return known ? /** @type {Json} */ (record)[name] : undefined;
+}
+
+/** The number or code that a value of one column counts as. @param {Column} column @param {unknown} value */
+export function encodeValue(column, value) {
+  if (!column.categories) return numberWithin(column, value);
+  return codeOf(column.categories, value, column.categories.indexOf(column.unknown));
+}
+
+/** Numbers within their public range, categories as codes. @param {Column[]} columns @param {unknown} record */
+export const encodeRecord = (columns, record) => columns.map((column) => encodeValue(column, valueOf(record, column.name)));
+
+/** A label as a number: a class is its position. @param {{low: number, high: number, missing: number, classes?: string[] | null}} labels @param {unknown} value */
+export const encodeLabel = (labels, value) => (labels.classes ? codeOf(labels.classes, value, labels.missing) : numberWithin(labels, value));
