@@ -63,8 +63,15 @@ def test_audit_lists_mechanisms(capsys):
 
 
 def test_audit_without_samples(capsys):
-    code, out, _ = run(capsys, "audit", "--epsilon", "1", "--samples", "0")
+    code, out, _ = run(capsys, "audit", "response", "--epsilon", "1", "--samples", "0")
     assert code == 0 and "sampled" not in out and "all" in out
+
+
+def test_audit_fits_whole_estimators(capsys):
+    name = "DPExtraTreesClassifier, depth 1"
+    code, out, _ = run(capsys, "audit", "--mechanism", name, "--epsilon", "1")
+    lines = out.splitlines()
+    assert code == 0 and "replay" in lines[1] and "neighbouring tables" in lines[-1]
 
 
 def test_violation_is_exit_code_1(capsys, monkeypatch):

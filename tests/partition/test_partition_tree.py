@@ -175,6 +175,13 @@ def test_json_round_trip_is_exact(tree):
     assert pickle.loads(pickle.dumps(tree)) == tree
 
 
+def test_a_pickle_does_not_tell_how_many_records_a_tree_was_applied_to():
+    made = [next(t for t in trees() if t.n_leaves > 4) for _ in range(3)]
+    for tree, n in zip(made, (0, 1, 1000), strict=True):
+        tree.apply(np.zeros((n, len(tree.space))))
+    assert len({pickle.dumps(tree) for tree in made}) == 1
+
+
 def test_different_trees_differ():
     tree = next(t for t in TREES if t.n_leaves > 4)
     data = tree.to_dict()

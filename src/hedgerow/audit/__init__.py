@@ -1,12 +1,14 @@
 """The auditor: checks privacy claims exactly, by enumeration, and from samples of the code that ships.
 
 Users can point it at mechanisms of their own: :func:`audit_exact` at anything with a ``law``,
-:func:`audit_sampled` at any function that randomises.
+:func:`audit_sampled` at any function that randomises, :func:`audit_replay` at any fit that reads its records through
+the mechanisms of this library.
 """
 
 from hedgerow.audit.exact import audit_exact, audit_laws
 from hedgerow.audit.neighbours import Record, corner_records, neighbouring_tables, worst_pair, worst_tables
-from hedgerow.audit.registry import Auditable, audit_all, auditables, find, register
+from hedgerow.audit.registry import Auditable, audit_all, auditables, entries, find, register
+from hedgerow.audit.replay import WholeFit, audit_replay, whole_fits
 from hedgerow.audit.result import AuditResult, format_table
 from hedgerow.audit.sampled import audit_sampled, runner
 
@@ -14,17 +16,21 @@ __all__ = [
     "AuditResult",
     "Auditable",
     "Record",
+    "WholeFit",
     "audit_all",
     "audit_exact",
     "audit_laws",
+    "audit_replay",
     "audit_sampled",
     "auditables",
     "corner_records",
+    "entries",
     "find",
     "format_table",
     "neighbouring_tables",
     "register",
     "runner",
+    "whole_fits",
     "worst_pair",
     "worst_tables",
 ]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from hedgerow.audit.exact import audit_exact
+from hedgerow.audit.replay import whole_fits
 from hedgerow.audit.result import AuditResult
 from hedgerow.audit.sampled import audit_sampled, runner
 from hedgerow.errors import HedgerowError
@@ -45,9 +46,20 @@ from hedgerow.tasks.assisted.message import AssistedMessage
 from hedgerow.tasks.assisted.pilot import PilotMessage
 from hedgerow.tasks.partly_public.law import small_protocol
 
-__all__ = ["Auditable", "audit_all", "auditables", "find", "register"]
+__all__ = ["Auditable", "Entry", "audit_all", "auditables", "entries", "find", "register"]
 
 _REGISTRY: dict[str, Auditable] = {}
+
+
+class Entry(Protocol):
+    """What the audit prints lines for."""
+
+    @property
+    def name(self) -> str:
+        """As printed, and as the command takes it."""
+
+    def results(self, epsilon: float, *, n: int, randomness: Randomness | int | None = None) -> Iterator[AuditResult]:
+        """Yield the results at a claim of epsilon; ``n`` samples where samples are drawn."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +114,12 @@ class Auditable:
             name=self.name,
         )
 
+    def results(self, epsilon: float, *, n: int, randomness: Randomness | int | None = None) -> Iterator[AuditResult]:
+        """Yield the results of both tiers; ``n = 0`` leaves the sampled one out."""
+        yield self.exact(epsilon)
+        if n:
+            yield self.sampled(epsilon, n=n, randomness=randomness)
+
 
 def register(
     name: str,
@@ -121,17 +139,22 @@ def auditables() -> tuple[Auditable, ...]:
     return tuple(_REGISTRY.values())
 
 
-def find(name: str) -> Auditable:
-    """Return what is registered under a name; case, spaces and dashes do not matter.
+def entries() -> tuple[Entry, ...]:
+    """Return all that is audited: mechanisms, then whole fits."""
+    return (*auditables(), *whole_fits())
+
+
+def find(name: str) -> Entry:
+    """Return what is audited under a name; case, spaces and dashes do not matter.
 
     >>> find("K-ary response").name
     'k-ary response'
     """
     wanted = _plain(name)
-    for entry in auditables():
+    for entry in entries():
         if _plain(entry.name) == wanted:
             return entry
-    known = ", ".join(repr(entry.name) for entry in auditables())
+    known = ", ".join(repr(entry.name) for entry in entries())
     raise HedgerowError(f"unknown mechanism {name!r}; known are {known}.")
 
 
@@ -141,17 +164,15 @@ def _plain(name: str) -> str:
 
 def audit_all(
     epsilons: tuple[float, ...] = (0.5, 1.0, 2.0),
-    entries: tuple[Auditable, ...] | None = None,
+    chosen: tuple[Entry, ...] | None = None,
     *,
     n: int = 400_000,
     randomness: Randomness | int | None = None,
 ) -> Iterator[AuditResult]:
-    """Yield the results of both tiers, as they come; ``n = 0`` leaves the sampled one out."""
-    for entry in auditables() if entries is None else entries:
+    """Yield the results of all tiers, as they come; ``n = 0`` leaves the sampled one out."""
+    for entry in entries() if chosen is None else chosen:
         for epsilon in epsilons:
-            yield entry.exact(epsilon)
-            if n:
-                yield entry.sampled(epsilon, n=n, randomness=randomness)
+            yield from entry.results(epsilon, n=n, randomness=randomness)
 
 
 def _matrix(coin: KaryResponse) -> MatrixResponse:

@@ -26,9 +26,10 @@ class AuditResult:
         Tier "exact": the privacy loss itself, the log of the worst likelihood ratio. Tier "sampled": a lower
         bound of it at confidence ``1 - alpha``. ``inf`` where an output of one input is impossible under
         another.
-    tier : {"exact", "sampled"}
+    tier : {"exact", "sampled", "replay"}
         "exact" proves or refutes the claim for the law as stated; "sampled" can only refute, but runs the
-        code that ships.
+        code that ships. "replay" runs whole fits that ship, on pairs of neighbouring tables with equal coins and
+        outputs, and sums the exact losses of all that was released.
     verdict : {"holds", "VIOLATED"}
         In the exact tier decided in integers, never by comparing the floats shown.
     seconds : float
@@ -39,6 +40,8 @@ class AuditResult:
         Runs on each of the two inputs (sampled tier).
     witness : str
         The worst output and the two inputs, or the event that was chosen.
+    pairs : int
+        Neighbouring tables that were fitted (tier "replay").
 
     Examples
     --------
@@ -56,6 +59,7 @@ class AuditResult:
     delta: float = 0.0
     samples: int = 0
     witness: str = ""
+    pairs: int = 0
 
     @property
     def holds(self) -> bool:

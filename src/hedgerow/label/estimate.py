@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 
 from hedgerow.bounds import LabelGrid
 from hedgerow.label.prior import LabelPrior, simplex, smooth
 from hedgerow.mechanisms.base import IntArray
+from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import FloatArray, LaplaceNoise, LevelMechanism
 from hedgerow.randomness import Randomness
-from hedgerow.samplers import discrete_laplace, dyadic_exp
 from hedgerow.tasks.labels.task import LabelTask
 
 __all__ = ["central_prior", "decode_prior", "prior_budget", "scout"]
@@ -36,7 +35,7 @@ def central_prior(y: FloatArray, bounds: Bounds, epsilon: float, randomness: Ran
     position = (np.clip(y, low, high) - low) * (bins / (high - low))
     counts = np.bincount(np.minimum(position.astype(np.int64), bins - 1), minlength=bins)
     if not math.isinf(epsilon):
-        counts = counts + discrete_laplace(dyadic_exp(Fraction(epsilon) / 2), bins, randomness)
+        counts = NoisyCounts(epsilon, 2).release(counts, randomness)
     masses = simplex(counts / max(n, 1))
     return LabelPrior(tuple(np.linspace(low, high, bins + 1)), tuple(smooth(masses) if bins >= 16 else masses))
 

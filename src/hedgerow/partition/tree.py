@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -105,6 +105,10 @@ class Partition:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         check_structure(self.space, self.feature, self.threshold, self.left, self.subset_offset, self.subsets)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Walks stay behind: which of them were made tells how many records a tree was applied to.
+        return Partition, tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def n_nodes(self) -> int:

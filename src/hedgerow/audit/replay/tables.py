@@ -1,0 +1,142 @@
+"""Small tables at which a fit would give itself away, and their neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Case", "Neighbour", "Table", "classes_of", "label_cases", "record_cases"]
+
+Array = npt.NDArray[Any]
+Record = tuple[tuple[float, ...], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Private records: rows of features in [0, 1], and labels in [0, 1] (one or several columns)."""
+
+    name: str
+    X: Array
+    y: Array
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def added(self, record: Record) -> Table:
+        """Return the table with one record more, at its end, where no other record's coins move."""
+        X, y = (np.concatenate([have, np.array(new)[None]]) for have, new in zip((self.X, self.y), record, strict=True))
+        return Table(f"{self.name} and {record}", X, y)
+
+    def replaced(self, place: int, record: Record) -> Table:
+        """Return the table with another record in one place."""
+        X, y = self.X.copy(), self.y.copy()
+        X[place], y[place] = record
+        return Table(f"{self.name}, record {place} now {record}", X, y)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbour:
+    """Another table; ``steps`` of add/remove (or changed labels) away, or None where there is no relation."""
+
+    table: Table
+    steps: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A table that is fitted, and tables to which the same outputs are forced."""
+
+    table: Table
+    neighbours: tuple[Neighbour, ...]
+
+
+def _clusters(n_low: int = 18, n_high: int = 12) -> Table:
+    """Return two clusters in opposite corners, with opposite labels: every cut between them is equally good.
+
+    A record just below the far corner, with the label of that corner, adds nothing to the cost of all these cuts but
+    one, and to that one all that a record can add.
+    """
+    high = np.arange(n_low + n_high) >= n_low
+    return Table("two clusters", np.repeat(high[:, None], 2, axis=1).astype(np.float64), high.astype(np.float64))
+
+
+def _others() -> list[Table]:
+    rng = np.random.default_rng(0)
+    one = Table("one record", np.array([[0.3, 0.7]]), np.array([0.25]))
+    few = Table("two alike and a third", np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]), np.array([0.0, 0.0, 1.0]))
+    return [one, few, Table("all over", rng.random((45, 2)), rng.random(45))]
+
+
+_TELLING: list[Record] = [((0.95, 0.999), 1.0), ((0.999, 0.95), 0.0)]
+_CORNERS: list[Record] = [
+    ((0.0, 0.0), 0.0),
+    ((1.0, 1.0), 0.0),
+    ((0.0, 1.0), 1.0),
+    ((0.5, 0.5), 0.5),
+    ((-1e300, 1e300), 1e9),
+    ((np.nextafter(1.0, 2.0), -5e-324), -7.0),
+]
+
+
+def record_cases(*, quick: bool) -> list[Case]:
+    """Return tables with neighbours: a record more, one less, one replaced; then tables that have no relation.
+
+    An unrelated table says nothing about costs. It must give the same publication all the same, once the outputs of
+    all releases are forced: what is not released must not matter, be it one record or all.
+    """
+    clusters, others = _clusters(), _others()
+    if quick:
+        told = clusters.added(_TELLING[0])
+        grown = [Neighbour(clusters.added(record), 1) for record in _TELLING]
+        return [
+            Case(clusters, (*grown, Neighbour(others[0], None), Neighbour(others[2], None))),
+            Case(told, (Neighbour(told.replaced(30, _TELLING[1]), 2), Neighbour(told.replaced(0, _CORNERS[4]), 2))),
+        ]
+    return [_case(table, others) for table in (clusters, clusters.added(_TELLING[0]), *others)]
+
+
+def _case(table: Table, others: list[Table]) -> Case:
+    records = [*_TELLING, *_CORNERS]
+    found = [Neighbour(table.added(record), 1) for record in records]
+    places = (len(table) - 1, 0, len(table) // 2)
+    found += [Neighbour(table.replaced(places[k % 3], record), 2) for k, record in enumerate(records)]
+    if len(table) > 1:
+        found.append(Neighbour(Table(f"{table.name} without its last", table.X[:-1], table.y[:-1]), 1))
+    found += [Neighbour(other, None) for other in others if other is not table]
+    return Case(table, tuple(found))
+
+
+def label_cases(*, quick: bool, n: int = 60) -> list[Case]:
+    """Return labels of public features: one label changed at a time, then all of them."""
+    rng = np.random.default_rng(1)
+    X = rng.random((n, 2))
+    X[0], X[-1] = 0.0, 1.0
+    labels = {"a slope": X[:, 0], "all at the top": np.ones(n)}
+    cases = []
+    for name, y in labels.items():
+        table = Table(name, X, y)
+        values = (1.0, 0.5) if quick else (0.0, 1.0, 0.5, -1e300, 1e9)
+        places = (0,) if quick else (0, n - 1)
+        found = [Neighbour(_relabelled(table, place, value), 1) for place in places for value in values]
+        found += [Neighbour(Table(other, X, labels[other]), None) for other in labels if other != name]
+        found.append(Neighbour(Table("beyond the bounds", X, 1e6 * (y - 0.5)), None))
+        cases.append(Case(table, tuple(found)))
+    return cases[:1] if quick else cases
+
+
+def _relabelled(table: Table, place: int, value: float) -> Table:
+    y = table.y.copy()
+    y[place] = value
+    return Table(f"{table.name}, label {place} now {value}", table.X, y)
+
+
+def classes_of(y: Array, k: int) -> npt.NDArray[np.int64]:
+    """Return labels in [0, 1] as one of k classes.
+
+    >>> classes_of(np.array([0.0, 0.5, 1.0, 7.0]), 3).tolist()
+    [0, 1, 2, 2]
+    """
+    return np.asarray(np.minimum(np.floor(np.clip(y, 0.0, 1.0) * k), k - 1), dtype=np.int64)
