@@ -14,7 +14,6 @@ from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, Numeric
 from hedgerow.holder.page import ASSETS, HEADERS, SCRIPTS, asset, routes
 from hedgerow.holder.vector_assisted import make_task
 from hedgerow.holder.vector_pilot import make_pilot
-from hedgerow.holder.words import percent
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition import grow
 from hedgerow.tasks.announcement import canonical, task_text
@@ -22,6 +21,7 @@ from hedgerow.tasks.labels.task import LabelReports, LabelTask
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.tasks.words import percent
 
 HERE = Path(__file__).parent
 CHROMIUM = os.environ.get("HEDGEROW_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"

@@ -14,10 +14,9 @@ from hedgerow.bounds import FeatureSpace, NumericFeature
 from hedgerow.cli import main
 from hedgerow.holder import Client, Cost, Holder, ServiceError
 from hedgerow.tasks.announcement import Announcement
-from hedgerow.tasks.assisted.aggregate import AssistedAggregate
-from hedgerow.tasks.assisted.pilot_totals import PilotAggregate
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Totals
 from hedgerow.tasks.tree.task import LocalTask
 
 pytest.importorskip("cryptography")
@@ -215,7 +214,7 @@ def test_page_answers_a_task_with_a_public_model_and_the_aggregate_counts_it(ser
     shown = answer_on_page(server.publish(task))
     assert counted(server, task)["accepted"] == 1
     model = server.call(f"/v1/tasks/{task.id}/model")
-    assert model == json.loads(AssistedAggregate(task).add(Reports.from_bytes(task, shown)).model().to_json())
+    assert model == json.loads(Totals(task).add(Reports.from_bytes(task, shown)).model().to_json())
 
 
 @pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
@@ -228,7 +227,7 @@ def test_page_and_command_line_answer_a_pilot_and_the_totals_count_both(server, 
     assert main(["join", url, "age=41", "home=flat", "hours=12.5", "--home", str(tmp_path), "--yes", "--json"]) == 0
     bodies.append(bytes.fromhex(json.loads(capsys.readouterr().out)["body"]))
     assert counted(server, task)["accepted"] == 2
-    totals = PilotAggregate(task)
+    totals = Totals(task)
     for body in bodies:
         totals.add(Reports.from_bytes(task, body))
     model = server.call(f"/v1/tasks/{task.id}/model")

@@ -11,7 +11,7 @@ from hedgerow.cli import main
 from hedgerow.holder.vector_assisted import make_task
 from hedgerow.holder.vector_pilot import make_pilot
 from hedgerow.holder.vector_tasks import cases
-from hedgerow.holder.words import _factor, belief, describe, odds, percent, plain
+from hedgerow.holder.words import _factor, belief, describe
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition import grow
@@ -20,6 +20,7 @@ from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.tasks.words import percent, plain
 
 pytest.importorskip("cryptography")
 
@@ -67,12 +68,12 @@ def test_everything_a_person_should_know_is_there(stub):
 
 def test_the_odds_are_those_of_the_mechanism():
     bits = local_task(2.0)
-    assert percent(float(bits.encoding.cell.p)) in " ".join(odds(bits))
+    assert percent(float(bits.encoding.cell.p)) in " ".join(bits.odds())
     for response in ("unary", "k_ary", "subset"):
         task = local_task(2.0, response=response)
         m = task.encoding.mechanism
         chance = m.q if response == "unary" else m.p
-        assert percent(float(chance)) in " ".join(odds(task)) and "68 pairs" in " ".join(odds(task))
+        assert percent(float(chance)) in " ".join(task.odds()) and "68 pairs" in " ".join(task.odds())
 
 
 @pytest.mark.parametrize(("randomizer", "parameter"), [("subset", 3), ("levels", 5)])

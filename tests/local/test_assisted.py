@@ -14,7 +14,6 @@ from hedgerow.audit import audit_exact, audit_sampled
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.local.assisted import design_assisted
 from hedgerow.tasks.assisted import (
-    AssistedAggregate,
     AssistedModel,
     AssistedTask,
     assist,
@@ -23,6 +22,7 @@ from hedgerow.tasks.assisted import (
 )
 from hedgerow.tasks.assisted.message import AssistedMessage
 from hedgerow.tasks.assisted.shrink import estimate, mixed_shares, posterior, private_shares
+from hedgerow.tasks.totals import Totals
 
 MESSAGES = [
     lambda e: AssistedMessage(e, (2, 3), "subset", 1),
@@ -111,12 +111,10 @@ def test_one_way_through(public, epsilon):
     X, y = make(300, 1)
     reports = assist_many(task, X, y, 5)
     again = Reports.from_bytes(task, reports.to_bytes())
-    whole = AssistedAggregate(task).add(reports)
-    parts = AssistedAggregate(task).add(again[7]) + AssistedAggregate(task).add(
-        [again[i] for i in range(300) if i != 7]
-    )
+    whole = Totals(task).add(reports)
+    parts = Totals(task).add(again[7]) + Totals(task).add([again[i] for i in range(300) if i != 7])
     assert whole.to_bytes() == parts.to_bytes()
-    read = AssistedAggregate.from_bytes(task, whole.to_bytes())
+    read = Totals.from_bytes(task, whole.to_bytes())
     model = AssistedModel.from_json(read.model().to_json())
     assert model == whole.model() and model.guarantee.simulation
     assert (model.predict(X) == whole.model().predict(X)).all()
@@ -127,10 +125,7 @@ def test_one_way_through(public, epsilon):
 
 def test_simulation_is_what_holders_send(public):
     task, (X, y) = task_for(public), make(500, 2)
-    assert (
-        simulate_assisted(task, X, y, 3).to_bytes()
-        == AssistedAggregate(task).add(assist_many(task, X, y, 3)).to_bytes()
-    )
+    assert simulate_assisted(task, X, y, 3).to_bytes() == Totals(task).add(assist_many(task, X, y, 3)).to_bytes()
 
 
 def test_corrections_are_unbiased_and_their_variance_is_as_stated(public):
@@ -272,7 +267,7 @@ def test_foreign_and_broken_reports_are_refused(public, epsilon):
     task, other = task_for(public, epsilon), task_for(public, 3.0)
     report = assist(task, [0.5, 0.5, 0.5], 1.0, randomness=1)
     with pytest.raises(FormatError, match="another task"):
-        AssistedAggregate(other).add(report)
+        Totals(other).add(report)
     nothing = b"\xff" if task.randomizer == "levels" else b"\0"
     for change in (b"\xff" + report.payload[1:], report.payload[:1] + nothing * (len(report.payload) - 1)):
         with pytest.raises(FormatError, match="not made for this task"):

@@ -14,7 +14,6 @@ from hedgerow.local.assisted import design_assisted, design_pilot
 from hedgerow.local.assisted.pilot import pilot_group, pilot_size
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks.assisted import (
-    PilotAggregate,
     PilotTask,
     PilotTotals,
     assist,
@@ -24,6 +23,7 @@ from hedgerow.tasks.assisted import (
 )
 from hedgerow.tasks.assisted.chi_square import chi_square_limit
 from hedgerow.tasks.assisted.pilot import PilotMessage, pilot_multiples
+from hedgerow.tasks.totals import Totals
 
 BOUNDS = (-30, 30)
 
@@ -121,7 +121,7 @@ def test_consistent_pilot_leaves_the_task_unchanged(public, base):
             assert design_assisted(*public, n_holders=5000, pilot=totals, **options(base)) == plain
     assert sum(found) == 0
     # No report says nothing.
-    assert design_assisted(*public, n_holders=5000, pilot=PilotAggregate(task), **options(base)) == plain
+    assert design_assisted(*public, n_holders=5000, pilot=Totals(task), **options(base)) == plain
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
@@ -251,7 +251,7 @@ def test_pilot_of_another_model_is_refused(public, base):
     wider = design_pilot(*public, **options(base) | {"label_bounds": (-31, 31)})
     for task in (other, wider):
         with pytest.raises(HedgerowError, match="'pilot'"):
-            design_assisted(*public, n_holders=100, pilot=PilotAggregate(task), **options(base))
+            design_assisted(*public, n_holders=100, pilot=Totals(task), **options(base))
 
 
 def test_one_way_through(public, base):
@@ -263,17 +263,17 @@ def test_one_way_through(public, base):
     X, y = make(300, 1)
     reports = assist_many(task, X, y, 5)
     again = Reports.from_bytes(task, reports.to_bytes())
-    whole = PilotAggregate(task).add(reports)
-    parts = PilotAggregate(task).add(again[7]) + PilotAggregate(task).add([again[i] for i in range(300) if i != 7])
+    whole = Totals(task).add(reports)
+    parts = Totals(task).add(again[7]) + Totals(task).add([again[i] for i in range(300) if i != 7])
     assert whole.to_bytes() == parts.to_bytes() == simulate_assisted(task, X, y, 5).to_bytes()
-    totals = PilotAggregate.from_bytes(task, whole.to_bytes()).model()
+    totals = Totals.from_bytes(task, whole.to_bytes()).model()
     assert PilotTotals.from_json(totals.to_json()) == totals == whole.model() and totals.guarantee.simulation
     one = assist(task, {"x0": 0.5, "x1": 0.2, "x2": 0.1, "y": 1.0})
     assert not one.simulation and Report.from_bytes(task, one.to_bytes()) == one and len(one.payload) == 1
     with pytest.raises(FormatError, match="not made for this task"):
         Report.from_bytes(task, one.to_bytes()[:-1] + b"\xff")
     with pytest.raises(FormatError, match="another task"):
-        PilotAggregate(design_pilot(*public, **options(base, 3.0))).add(one)
+        Totals(design_pilot(*public, **options(base, 3.0))).add(one)
 
 
 @pytest.mark.parametrize(

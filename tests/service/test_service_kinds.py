@@ -10,11 +10,11 @@ import pytest
 
 from hedgerow.bounds import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
-from hedgerow.service.forgery_assisted import AssistedForgery, PilotForgery
+from hedgerow.tasks.assisted.influence import AssistedForgery, PilotForgery
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask, answer, begin
 from hedgerow.tasks.reports import Reports
-from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.totals import Aggregate, Totals
 
 
 def failures(receipt):
@@ -66,7 +66,6 @@ def test_assisted_tasks(inside):
     from sklearn.tree import DecisionTreeRegressor
 
     from hedgerow.local.assisted.design import design_assisted
-    from hedgerow.tasks.assisted.aggregate import AssistedAggregate
     from hedgerow.tasks.assisted.holder import assist_many
 
     rng, base = np.random.default_rng(0), DecisionTreeRegressor(max_depth=2)
@@ -77,19 +76,19 @@ def test_assisted_tasks(inside):
     reports = assist_many(task, rng.random((200, 2)), rng.random(200))
     assert service.send(task, reports).json()["accepted"] == 200
     service.service.aggregator.turn()
-    assert service.get(task, "model").text == AssistedAggregate(task).add(reports).model().to_json()
+    assert service.get(task, "model").text == Totals(task).add(reports).model().to_json()
     refused = service.get(task, "leaves").json()
     assert refused["code"] == "not-available" and "An assisted model has many trees" in refused["detail"]
     status, page = service.status(task)["forgery"], page_of(service, task)
     assert status["label_sum"] > task.radius and status["statement"] in page
-    assert AssistedForgery(task).now(AssistedAggregate(task).add(reports).model()) in page
+    assert AssistedForgery(task).now(Totals(task).add(reports).model()) in page
 
 
 def test_pilots_of_assisted_tasks(inside):
     from sklearn.tree import DecisionTreeRegressor
 
     from hedgerow.local.assisted import design_pilot
-    from hedgerow.tasks.assisted import PilotAggregate, PilotTotals, assist_many
+    from hedgerow.tasks.assisted import PilotTotals, assist_many
 
     rng = np.random.default_rng(0)
     X = rng.random((80, 2))
@@ -100,7 +99,7 @@ def test_pilots_of_assisted_tasks(inside):
     assert service.send(task, reports).json()["accepted"] == 200
     service.service.aggregator.turn()
     totals = PilotTotals.from_json(service.get(task, "model").text)
-    assert totals == PilotAggregate(task).add(reports).model() and totals.n_reports == 200
+    assert totals == Totals(task).add(reports).model() and totals.n_reports == 200
     refused = service.get(task, "leaves").json()
     assert refused["code"] == "not-available" and "pilot has no leaves" in refused["detail"]
     status, page = service.status(task)["forgery"], page_of(service, task)

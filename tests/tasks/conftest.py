@@ -21,3 +21,14 @@ def make_task():
         return LocalTask(epsilon, LabelGrid(*bounds, steps), tree, response, **options)
 
     return make
+
+
+@pytest.fixture
+def local_task():
+    """Tasks over two features in [0, 1], without public records."""
+
+    def make(title="", **options):
+        chosen = {"epsilon": 2.0, "max_depth": 3, "response": "unary", **options}
+        return LocalTask.design(label_bounds=(0, 1), features=2, feature_bounds=(0, 1), title=title, **chosen)
+
+    return make

@@ -126,7 +126,7 @@ def test_too_many_reports_for_the_totals_are_refused():
     task = grid_task(depth=1, label_steps=1 << 18, epsilon=0.1)
     one = Aggregate(task).add(batch(task, 1))
     most = (1 << 62) // task.encoding.largest
-    one._include(most - 2, np.zeros_like(one.sums), True)
+    one.include(most - 2, {0: np.zeros_like(one.sums)}, True)
     with pytest.raises(HedgerowError, match="could overflow"):
         one + one
 

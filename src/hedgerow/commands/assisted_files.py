@@ -145,11 +145,10 @@ def aggregate_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
     """Add reports up, each of them once, and write the model (of a pilot: the totals)."""
     from hedgerow.commands.pilot_files import write_totals
     from hedgerow.tasks.assisted import PilotTotals
-    from hedgerow.tasks.assisted.holder import empty_aggregate
 
     refused = {"first": None, "shrink": None, "fallback": None, "checkpoint": None, "scheduler": None}
     _refuse(arguments, {**refused, "engine": "files"})
-    total, seen, n_copies = empty_aggregate(task), set[bytes](), 0
+    total, seen, n_copies = task.totals(), set[bytes](), 0
     for path in arguments.reports:
         with naming(path):
             reports = _reports(task, path)

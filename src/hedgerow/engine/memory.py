@@ -91,7 +91,7 @@ def simulate(task: LocalTask, parts: Sequence[Records], randomness: Randomness |
     >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
     >>> X = np.linspace(0, 1, 600)[:, None]
     >>> simulate(task, [(X[:300], X[:300, 0]), (X[300:], X[300:, 0])], 1)
-    Aggregate(600 reports to task ..., simulation)
+    Totals(600 reports to task ..., simulation)
     """
     source, total = as_randomness(randomness), Aggregate(task)
     for i, part in enumerate(parts):

@@ -17,11 +17,11 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from hedgerow.service.database import Database, StorageError, StoragePressure
-from hedgerow.service.detector import Detector
 from hedgerow.service.kinds import Kind, Summed
 from hedgerow.service.logs import log
 from hedgerow.service.schema import partials, report_ids, segments, tasks, upload_tokens, uploads
 from hedgerow.service.writer import Writer
+from hedgerow.tasks.alarms import Detector
 
 __all__ = ["Aggregator", "add_rows", "kept_rows"]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hedgerow.service.detector import Detector, detector_for
-from hedgerow.service.forgery import AnyForgery, forgery_of
 from hedgerow.service.kinds import Kind, kind_of
+from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.influence import Forgery
 
 __all__ = ["Collection"]
 
@@ -61,12 +61,12 @@ class Collection:
     @cached_property
     def detector(self) -> Detector:
         """What looks for forgeries."""
-        return detector_for(self.task)
+        return self.task.alarms()
 
     @cached_property
-    def forgery(self) -> AnyForgery | None:
+    def forgery(self) -> Forgery | None:
         """What one forged report can do."""
-        return forgery_of(self.task)
+        return self.task.influence()
 
     def __hash__(self) -> int:
         return hash(self.number)

@@ -25,13 +25,11 @@ import numpy.typing as npt
 
 from hedgerow.errors import FormatError
 from hedgerow.service.intake import Upload, keys_of, marks_of
-from hedgerow.tasks.assisted.aggregate import AssistedAggregate
-from hedgerow.tasks.assisted.pilot_totals import PilotAggregate
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask
 from hedgerow.tasks.partly_public.first import MAGIC, SIMULATION, TOKEN, payload_width, read_batch, write_batch
 from hedgerow.tasks.reports import HEADER_BYTES, Reports
-from hedgerow.tasks.totals import Aggregate
+from hedgerow.tasks.totals import Totals
 
 __all__ = ["Kind", "ReadBatch", "kind_of"]
 
@@ -139,7 +137,7 @@ class Summed(Kind):
 class LocalKind(Summed):
     """One round, model from sums; also assisted tasks, whose frame is the same."""
 
-    empty: Callable[[Any], Any] = Aggregate
+    empty: Callable[[Any], Any] = Totals
 
     @property
     def width(self) -> int:
@@ -163,13 +161,13 @@ class LocalKind(Summed):
 class AssistedKind(LocalKind):
     """Model-assisted task."""
 
-    empty = AssistedAggregate
+    empty = Totals
 
 
 class PilotKind(LocalKind):
     """Pilot of a model-assisted task."""
 
-    empty = PilotAggregate
+    empty = Totals
 
 
 class FirstKind(Kind):

@@ -9,12 +9,11 @@ import sqlalchemy as sa
 
 from hedgerow.errors import HedgerowError
 from hedgerow.service.collection import Collection
-from hedgerow.service.detector import ALPHA, Alarm
-from hedgerow.service.forgery import Forgery
 from hedgerow.service.kinds import FirstKind, LabelKind
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import partials, refusals, tasks, uploads
 from hedgerow.service.service import Service
+from hedgerow.tasks.alarms import ALPHA, Alarm
 from hedgerow.tasks.assisted.pilot_totals import PilotTotals
 from hedgerow.tasks.partly_public import SemiModel
 from hedgerow.tasks.rules import cell_rules
@@ -36,7 +35,7 @@ class Overview:
     refused : Counter
         Refused requests and reports, by code.
     alarms : list of Alarm
-        Counts that honest reports do not give, see :mod:`hedgerow.service.detector`.
+        Counts that honest reports do not give, see :mod:`hedgerow.tasks.alarms`.
     """
 
     def __init__(self, service: Service, collection: Collection, now: float) -> None:
@@ -100,8 +99,9 @@ class Overview:
         else:
             raise Problem("not-available", _no_table(model))
         forgery = self.collection.forgery
-        if isinstance(forgery, Forgery):
-            for row, shift in zip(rows, forgery.mean_shift(model.leaves.moments).tolist(), strict=True):
+        moved = None if forgery is None else forgery.mean_shift(model.leaves.moments)
+        if forgery is not None and moved is not None:
+            for row, shift in zip(rows, moved.tolist(), strict=True):
                 row["forged_mean_shift"] = shift
                 row["forged_count"] = forgery.count
         return rows

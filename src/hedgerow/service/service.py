@@ -18,7 +18,6 @@ from sqlalchemy import Connection
 from hedgerow.service.aggregator import Aggregator, add_rows, kept_rows
 from hedgerow.service.collection import Collection
 from hedgerow.service.database import Database, StorageError
-from hedgerow.service.detector import Detector
 from hedgerow.service.intake import Outcome, Upload
 from hedgerow.service.kinds import Kind, Summed
 from hedgerow.service.logs import log
@@ -27,6 +26,7 @@ from hedgerow.service.schema import partials, segments, tasks, upload_tokens, up
 from hedgerow.service.schema import settings as settings_table
 from hedgerow.service.settings import Settings
 from hedgerow.service.writer import Writer
+from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.keys import base64url, ed25519, from_base64url
 from hedgerow.tasks.partly_public import CellTask

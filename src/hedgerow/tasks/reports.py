@@ -17,15 +17,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.tasks.tree.task import LocalTask
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.base import Task
 
 __all__ = ["Report", "Reports"]
 
@@ -39,7 +41,7 @@ TOKEN_BYTES = _RANDOM
 _ROW_GROUP = 1 << 16  # rows that a reader of Parquet holds at a time
 
 
-def _check_head(task: LocalTask, version: int, code: int, digest: bytes) -> None:
+def _check_head(task: Task, version: int, code: int, digest: bytes) -> None:
     """Refuse another version, another task or another kind of message."""
     if version != VERSION:
         raise FormatError(
@@ -64,7 +66,7 @@ class Report:
         True if the noise came from a seeded source, and so protects nobody.
     """
 
-    task: LocalTask
+    task: Task
     id: bytes
     payload: bytes
     simulation: bool = False
@@ -75,7 +77,7 @@ class Report:
         return bytes([VERSION, code]) + self.id + self.payload
 
     @classmethod
-    def from_bytes(cls, task: LocalTask, data: bytes) -> Report:
+    def from_bytes(cls, task: Task, data: bytes) -> Report:
         """Read one report, refusing anything that no holder of this task could have sent."""
         expected = 18 + task.encoding.width
         if len(data) != expected:
@@ -90,19 +92,22 @@ class Report:
 class Reports:
     """A batch of reports to one task, kept as two byte matrices (columns, not objects).
 
+    ``kept`` is what a device keeps for a later round; it is part of no bytes.
+
     Examples
     --------
-    >>> from hedgerow.tasks.tree.holder import privatize_many
+    >>> from hedgerow.tasks import LocalTask, privatize_many
     >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=1)
     >>> reports = privatize_many(task, [[0.2], [0.7]], [0.0, 1.0], randomness=1)
     >>> len(reports), Reports.from_bytes(task, reports.to_bytes()).to_bytes() == reports.to_bytes()
     (2, True)
     """
 
-    task: LocalTask
+    task: Task
     tokens: npt.NDArray[np.uint8]
     payloads: npt.NDArray[np.uint8]
     simulation: bool = False
+    kept: Any = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.payloads)
@@ -121,7 +126,7 @@ class Reports:
         return (row.tobytes() for row in self.payloads)
 
     @classmethod
-    def collect(cls, task: LocalTask, reports: list[Report]) -> Reports:
+    def collect(cls, task: Task, reports: list[Report]) -> Reports:
         """Make a batch of single reports."""
         for report in reports:
             if not isinstance(report, Report):
@@ -140,7 +145,7 @@ class Reports:
         return head + self.tokens.tobytes() + self.payloads.tobytes()
 
     @classmethod
-    def from_bytes(cls, task: LocalTask, data: bytes) -> Reports:
+    def from_bytes(cls, task: Task, data: bytes) -> Reports:
         """Read a batch, refusing truncated, oversized or foreign bytes."""
         n, simulation = batch_head(task, data, len(data))
         width = task.encoding.width
@@ -150,7 +155,7 @@ class Reports:
 
     @classmethod
     def checked(
-        cls, task: LocalTask, tokens: npt.NDArray[np.uint8], payloads: npt.NDArray[np.uint8], simulation: bool
+        cls, task: Task, tokens: npt.NDArray[np.uint8], payloads: npt.NDArray[np.uint8], simulation: bool
     ) -> Reports:
         """Make a batch of untrusted rows: every message must be one that a holder could have sent."""
         task.encoding.validate(payloads)
@@ -175,7 +180,7 @@ class Reports:
         return pa.Table.from_arrays(arrays, schema=schema)
 
     @classmethod
-    def from_parquet(cls, task: LocalTask, path: str | PathLike[str]) -> Reports:
+    def from_parquet(cls, task: Task, path: str | PathLike[str]) -> Reports:
         """Read a batch from a Parquet file."""
         pa, pq = _arrow()
         try:
@@ -198,7 +203,7 @@ PARQUET_OPTIONS: dict[str, Any] = {"use_dictionary": False, "compression": "none
 """Random bits do not compress, and are never looked for by value."""
 
 
-def batch_head(task: LocalTask, head: bytes, size: int) -> tuple[int, bool]:
+def batch_head(task: Task, head: bytes, size: int) -> tuple[int, bool]:
     """Read the header of a batch of ``size`` bytes; return its number of reports and whether it is a simulation."""
     if size < _HEADER.size:
         raise FormatError(f"this is not a batch of reports: {size} bytes are too few.")
@@ -212,7 +217,7 @@ def batch_head(task: LocalTask, head: bytes, size: int) -> tuple[int, bool]:
     return n, bool(code & _SIMULATION)
 
 
-def check_schema(task: LocalTask, schema: Any, path: object) -> bool:
+def check_schema(task: Task, schema: Any, path: object) -> bool:
     """Refuse an Arrow schema that is not one of reports to this task; return whether they are a simulation."""
     meta = schema.metadata or {}
     simulation = {b"0": False, b"1": True}.get(meta.get(b"simulation", b""))

@@ -22,9 +22,10 @@ from hedgerow.portable import PortableModel, Trees
 from hedgerow.tasks.assisted.choose import SIZES, Choice, choose_randomizer
 from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.assisted.pilot_check import check_pilot
-from hedgerow.tasks.assisted.pilot_totals import PilotAggregate, PilotTotals
+from hedgerow.tasks.assisted.pilot_totals import PilotTotals
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.totals import Totals
 
 __all__ = ["design_assisted", "design_without_public"]
 
@@ -75,7 +76,7 @@ def design_assisted(
     n_trees: int = 8,
     random_state: int = 0,
     target: str = "y",
-    pilot: PilotTotals | PilotAggregate | None = None,
+    pilot: PilotTotals | Totals | None = None,
     **schema: Any,
 ) -> AssistedTask:
     """Fit the public model, and choose trees, radius and randomiser for ``n_holders`` holders.
@@ -86,7 +87,7 @@ def design_assisted(
         How many will answer this task, those of the pilot not among them.
     base : "auto", "compact", a regressor or a fitted PublicModel
         The public model; ``"compact"`` is at most 200 kB.
-    pilot : PilotTotals, PilotAggregate or None
+    pilot : PilotTotals, Totals of a pilot task, or None
         What other holders told about the size of errors, see :func:`design_pilot`. If it contradicts the public
         out-of-fold residuals (:func:`~hedgerow.tasks.assisted.check_pilot`), radius, randomiser and decoding are
         those for errors as the pilot found them; else it changes nothing.
@@ -143,14 +144,14 @@ def public_errors(
 
 
 def _as_in_pilot(
-    pilot: PilotTotals | PilotAggregate,
+    pilot: PilotTotals | Totals,
     model: PublicModel,
     Z: FloatArray,
     bounds: tuple[float, float],
     seen: FloatArray,
 ) -> FloatArray:
     """Return residuals with the distribution that the pilot found, or as they are if it does not contradict them."""
-    totals = pilot.model() if isinstance(pilot, PilotAggregate) else pilot
+    totals = pilot.model() if isinstance(pilot, Totals) else pilot
     base, same = model.portable_, totals.task.space == model.space_ and totals.task.label_bounds == bounds
     # Fitted again on another machine, a model may differ in its last digits.
     if not same or base is None or not np.allclose(totals.task.base.predict(Z), base.predict(Z), rtol=1e-6, atol=1e-9):

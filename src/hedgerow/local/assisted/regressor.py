@@ -53,7 +53,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
     ----------
     task_ : AssistedTask
         What the curator published.
-    aggregate_ : AssistedAggregate
+    aggregate_ : Totals
         Totals of the reports.
     pilot_task_ : PilotTask or None
         What the pilot group was asked.

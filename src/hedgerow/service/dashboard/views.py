@@ -8,10 +8,9 @@ from typing import Any
 
 from hedgerow.service.collection import Collection
 from hedgerow.service.dashboard.pictures import Node, nest, strip
-from hedgerow.service.detector import ALPHA, Alarm
-from hedgerow.service.forgery_assisted import AssistedForgery, PilotForgery
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import CODES, REPORT_CODES, Problem
+from hedgerow.tasks.alarms import ALPHA, Alarm
 from hedgerow.tasks.partly_public import SemiModel
 from hedgerow.tasks.tree.forecast import Forecast
 from hedgerow.tasks.tree.model import Model
@@ -149,8 +148,8 @@ def _manipulation(collection: Collection, alarms: list[Alarm], n: int, model: An
     lines, forgery = [], collection.forgery
     if forgery is not None:
         lines.append(Line(str(forgery)))
-    if model is not None and isinstance(forgery, AssistedForgery | PilotForgery):
-        lines.append(Line(forgery.now(model)))
+    if model is not None and forgery is not None and (now := forgery.now(model)):
+        lines.append(Line(now))
     if not collection.detector.events:
         return lines
     for alarm in alarms[:5]:

@@ -1,23 +1,20 @@
 """Model-assisted learning: a public model travels to the holders, and they report where it is wrong."""
 
-from hedgerow.tasks.assisted.aggregate import AssistedAggregate
 from hedgerow.tasks.assisted.choose import Choice, choose_randomizer
 from hedgerow.tasks.assisted.classes import ClassMessage
 from hedgerow.tasks.assisted.holder import assist, assist_many, simulate_assisted
 from hedgerow.tasks.assisted.model import AssistedModel
 from hedgerow.tasks.assisted.pilot import PilotMessage, PilotTask
 from hedgerow.tasks.assisted.pilot_check import PilotCheck, check_pilot
-from hedgerow.tasks.assisted.pilot_totals import PilotAggregate, PilotTotals
+from hedgerow.tasks.assisted.pilot_totals import PilotTotals
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
 
 __all__ = [
-    "AssistedAggregate",
     "AssistedModel",
     "AssistedTask",
     "Choice",
     "ClassMessage",
-    "PilotAggregate",
     "PilotCheck",
     "PilotMessage",
     "PilotTask",

@@ -6,20 +6,19 @@ The same for a pilot task and for the task after it; a holder answers one of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import BoundsError
 from hedgerow.randomness import Randomness, as_randomness
-from hedgerow.tasks.assisted.aggregate import AssistedAggregate
 from hedgerow.tasks.assisted.pilot import PilotTask
-from hedgerow.tasks.assisted.pilot_totals import PilotAggregate
 from hedgerow.tasks.assisted.task import AssistedTask
 from hedgerow.tasks.reports import Report, Reports
+from hedgerow.tasks.totals import Totals
 
-__all__ = ["assist", "assist_many", "empty_aggregate", "simulate_assisted"]
+__all__ = ["assist", "assist_many", "simulate_assisted"]
 
 _ROWS = 1 << 15
 
@@ -51,7 +50,7 @@ def assist_many(
 def _assist(task: AssistedTask | PilotTask, Z: Any, y: Any, source: Randomness) -> Reports:
     payloads = _payloads(task, Z, y, source)
     tokens = source.uint8(12 * len(payloads)).reshape(-1, 12)
-    return Reports(cast("Any", task), tokens, payloads, source.simulation)
+    return Reports(task, tokens, payloads, source.simulation)
 
 
 def _payloads(task: AssistedTask | PilotTask, Z: Any, y: Any, source: Randomness) -> npt.NDArray[np.uint8]:
@@ -62,31 +61,14 @@ def _payloads(task: AssistedTask | PilotTask, Z: Any, y: Any, source: Randomness
     return task.encoding.draw(leaf, level, source)
 
 
-def empty_aggregate(task: AssistedTask | PilotTask) -> AssistedAggregate | PilotAggregate:
-    """Return totals of no reports yet, of the kind that this task has."""
-    return PilotAggregate(task) if isinstance(task, PilotTask) else AssistedAggregate(task)
-
-
-@overload
-def simulate_assisted(
-    task: AssistedTask, X: object, y: object, randomness: Randomness | int | None = None
-) -> AssistedAggregate: ...
-
-
-@overload
-def simulate_assisted(
-    task: PilotTask, X: object, y: object, randomness: Randomness | int | None = None
-) -> PilotAggregate: ...
-
-
 def simulate_assisted(
     task: AssistedTask | PilotTask, X: object, y: object, randomness: Randomness | int | None = None
-) -> AssistedAggregate | PilotAggregate:
+) -> Totals:
     """Draw the aggregate of holders with records ``X`` and labels ``y``, block by block."""
     source, Z = as_randomness(randomness), task.space.encode(X)
-    labels, aggregate = task.labels(y, n=len(Z)), empty_aggregate(task)
+    labels, aggregate = task.labels(y, n=len(Z)), task.totals()
     for start in range(0, len(Z), _ROWS):
         part = slice(start, start + _ROWS)
         payloads = _payloads(task, Z[part], labels[part], source)
-        aggregate._include(len(payloads), task.encoding.sums(payloads), source.simulation)
+        aggregate.include(len(payloads), task.encoding.blocks(payloads), source.simulation)
     return aggregate

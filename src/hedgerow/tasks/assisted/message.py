@@ -15,6 +15,8 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.mechanisms.base import Law, Mechanism
 from hedgerow.mechanisms.joint import JointMechanism, LevelResponse, SignedSubset
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.alarms import MOST_EVENTS, Detector, join, within
+from hedgerow.tasks.message import Message
 from hedgerow.tasks.tree.encoding import ByteRows, IntArray, pack, unpack
 
 __all__ = ["RANDOMIZERS", "AssistedMessage", "build_joint"]
@@ -37,7 +39,7 @@ def build_joint(kind: str, parameter: int, epsilon: float, n_leaves: int) -> Joi
 
 
 @dataclass(frozen=True)
-class AssistedMessage(Mechanism):
+class AssistedMessage(Mechanism, Message):
     r"""Draw tree t uniformly, send ``(t, randomiser_t(leaf_t(x), level))``.
 
     Proof that the whole message is epsilon-DP for (x, y) jointly: t is drawn without looking at the record, and given
@@ -172,6 +174,41 @@ class AssistedMessage(Mechanism):
             out.append((int(sums[at]), sums[at + 1 : at + 1 + k], sums[at + 1 + k : at + 1 + 2 * k]))
             at += 1 + 2 * k
         return out
+
+    def alarms(self) -> Detector:
+        """Watch which trees are named, and what of each: leaves with signs, or symbols.
+
+        A tree is drawn without looking at the record: probability 1/T. Of the tree t, a leaf is named with a sign with
+        probability P1/T or P2/T by its own holders and with half of what others name it with; a symbol with p/T or q/T.
+        """
+        T = len(self.leaves)
+        trees = within([f"tree {t}" for t in range(T)], 1 / T, 1 / T, lambda rows: np.bincount(rows[:, 0], minlength=T))
+        parts = [trees]
+        for t, joint in enumerate(self.joint):
+            if sum(len(part.events) for part in parts) + 2 * joint.n_leaves + self.n_symbols > MOST_EVENTS:
+                break
+            parts.append(self._tree_alarms(t, joint))
+        return join(parts)
+
+    def _tree_alarms(self, t: int, joint: JointMechanism) -> Detector:
+        def own(rows: ByteRows) -> npt.NDArray[Any]:
+            return self._unpack(rows[rows[:, 0] == t])
+
+        if isinstance(joint, SignedSubset):
+            truth, turned = joint._own
+            other = joint.naming[1] / 2 if joint.n_leaves > 1 else truth
+            chances = [float(c) / len(self.leaves) for c in (truth, turned, other)]
+            names = [f"tree {t}, leaf {j} {sign}" for sign in ("above", "below") for j in range(joint.n_leaves)]
+
+            def signs(rows: ByteRows) -> IntArray:
+                scores = own(rows)[:, : joint.n_leaves]
+                return np.concatenate([(scores > 0).sum(axis=0), (scores < 0).sum(axis=0)])
+
+            return within(names, min(chances), max(chances), signs)
+        assert isinstance(joint, LevelResponse)
+        p, q = (float(c) / len(self.leaves) for c in (joint.response.p, joint.response.q))
+        names = [f"tree {t}, symbol {s}" for s in range(joint.n_symbols)]
+        return within(names, q, p, lambda rows: np.bincount(own(rows), minlength=joint.n_symbols))
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | int | None = None) -> ByteRows:
         """Return the messages of holders given as inputs of the mechanism (for audits)."""

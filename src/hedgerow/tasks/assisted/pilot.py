@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,18 @@ from hedgerow.mechanisms.base import Law, Mechanism, check_epsilon
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.portable import PortableModel
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.alarms import Detector, named
+from hedgerow.tasks.assisted.influence import PilotForgery
 from hedgerow.tasks.assisted.residuals import read_numbers
-from hedgerow.tasks.published import Published, check_published, reading_task
+from hedgerow.tasks.base import Task
+from hedgerow.tasks.message import Message
+from hedgerow.tasks.published import check_published, reading_task
+from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.encoding import ByteRows, IntArray
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.assisted.pilot_totals import PilotTotals
+    from hedgerow.tasks.totals import Totals
 
 __all__ = ["MULTIPLES", "PilotMessage", "PilotTask", "pilot_multiples"]
 
@@ -51,7 +60,7 @@ def pilot_multiples(epsilon: float) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class PilotMessage(Mechanism):
+class PilotMessage(Mechanism, Message):
     """k-ary response about the bin of an error; a report is one byte.
 
     Proof that it is epsilon-DP for (x, y) jointly: the bin is a function of the record and of what was published, and
@@ -108,7 +117,7 @@ class PilotMessage(Mechanism):
 
 
 @dataclass(frozen=True, eq=False)
-class PilotTask(Published):
+class PilotTask(Task):
     """A question to a few holders: in which bin ``clip(y) - g(x)`` is, the error of the public model.
 
     Frozen; equal content means equal :attr:`id`. Make one with :func:`hedgerow.local.assisted.design_pilot`.
@@ -126,6 +135,9 @@ class PilotTask(Published):
     edges : tuple of float
         Where bins meet, rising, in label units; an error on an edge belongs to the bin above it.
     """
+
+    kind = "pilot"
+    makes = "pilot"
 
     epsilon: float
     label_bounds: tuple[float, float]
@@ -166,6 +178,31 @@ class PilotTask(Published):
         """What one report protects, and from whom."""
         notes = ("one report a person: who answers the pilot is asked nothing else, a further report spends again",)
         return Guarantee(epsilon=self.epsilon, protects="record", trust="local", neighbours="replace", notes=notes)
+
+    def question(self) -> Question:
+        """Return what is asked: the features and the label."""
+        return Question(self.space.features, LabelField(self.target, self.label_bounds))
+
+    def odds(self) -> list[str]:
+        """Return what is done to the error of the public model."""
+        from hedgerow.tasks.assisted.words import pilot_odds
+
+        return pilot_odds(self)
+
+    def alarms(self) -> Detector:
+        """Watch how often each bin is named."""
+        bins = [f"bin {j} of the errors" for j in range(self.encoding.n_inputs)]
+        return named(bins, float(self.encoding.response.p), float(self.encoding.response.q), self.encoding.sums)
+
+    def influence(self) -> PilotForgery:
+        """Return the most that one forged report can do to a bin."""
+        return PilotForgery(self)
+
+    def model(self, totals: Totals) -> PilotTotals:
+        """Return the totals in the form that the design of the next task reads."""
+        from hedgerow.tasks.assisted.pilot_totals import PilotTotals
+
+        return PilotTotals(self, totals.n_reports, tuple(totals.sums.tolist()), totals.simulation)
 
     def _content(self) -> dict[str, Any]:
         return {

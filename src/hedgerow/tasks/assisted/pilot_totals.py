@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,28 +14,15 @@ from hedgerow.bounds import check_fields, read_list, read_whole
 from hedgerow.errors import FormatError
 from hedgerow.guarantee import Guarantee
 from hedgerow.tasks.assisted.pilot import PilotTask
-from hedgerow.tasks.totals import Aggregate
 
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["PilotAggregate", "PilotTotals"]
+__all__ = ["PilotTotals"]
 
 FloatArray = npt.NDArray[np.float64]
 
 _FORMAT, _VERSION = "hedgerow/pilot-totals", 1
-
-
-class PilotAggregate(Aggregate):
-    """Totals of the reports to one pilot task; adds, merges and travels as :class:`~hedgerow.Aggregate` does."""
-
-    def __init__(self, task: PilotTask) -> None:
-        super().__init__(cast("Any", task))
-
-    def model(self, **options: Any) -> PilotTotals:  # type: ignore[override]
-        """Return the totals in the form that the design of the next task reads."""
-        task = cast("PilotTask", self.task)
-        return PilotTotals(task, self.n_reports, tuple(self.sums.tolist()), self.simulation, **options)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,17 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.portable import PortableModel, Trees
+from hedgerow.tasks.alarms import Detector
+from hedgerow.tasks.assisted.influence import AssistedForgery
 from hedgerow.tasks.assisted.message import RANDOMIZERS, AssistedMessage
 from hedgerow.tasks.assisted.residuals import Residuals, read_numbers
-from hedgerow.tasks.published import Published, check_published, reading_task
+from hedgerow.tasks.base import Task
+from hedgerow.tasks.published import check_published, reading_task
+from hedgerow.tasks.question import LabelField, Question
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.assisted.model import AssistedModel
+    from hedgerow.tasks.totals import Totals
 
 __all__ = ["AssistedTask"]
 
@@ -37,7 +45,7 @@ _FORMAT, _VERSION = "hedgerow/assisted-task", 2
 
 
 @dataclass(frozen=True, eq=False)
-class AssistedTask(Published):
+class AssistedTask(Task):
     """A question to holders: the leaf in a tree drawn at random, and how wrong the public model is there.
 
     Frozen; equal content means equal :attr:`id`. Make one with :func:`hedgerow.local.assisted.design_assisted`.
@@ -66,6 +74,8 @@ class AssistedTask(Published):
     reference : array of shape (rows, trees)
         Leaves of rows like the public ones; the curator needs it to know which leaves overlap, holders do not.
     """
+
+    kind = "assisted"
 
     epsilon: float
     label_bounds: tuple[float, float]
@@ -132,6 +142,30 @@ class AssistedTask(Published):
         """What one report protects, and from whom."""
         notes = ("one report a person; every further report spends epsilon again",)
         return Guarantee(epsilon=self.epsilon, protects="record", trust="local", neighbours="replace", notes=notes)
+
+    def question(self) -> Question:
+        """Return what is asked: the features and the label."""
+        return Question(self.space.features, LabelField(self.target, self.label_bounds))
+
+    def odds(self) -> list[str]:
+        """Return what is done to a record, by the randomiser."""
+        from hedgerow.tasks.assisted.words import odds
+
+        return odds(self)
+
+    def alarms(self) -> Detector:
+        """Watch which trees, leaves and signs are named."""
+        return self.encoding.alarms()
+
+    def influence(self) -> AssistedForgery:
+        """Return the most that one forged report can do to a correction."""
+        return AssistedForgery(self)
+
+    def model(self, totals: Totals, **options: Any) -> AssistedModel:
+        """Return the public model, corrected as far as these totals carry evidence."""
+        from hedgerow.tasks.assisted.model import AssistedModel
+
+        return AssistedModel(self, totals.n_reports, tuple(totals.sums.tolist()), totals.simulation, **options)
 
     def _content(self) -> dict[str, Any]:
         d = self.trees.n_features

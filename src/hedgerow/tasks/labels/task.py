@@ -34,7 +34,12 @@ from hedgerow.mechanisms.level import FloatArray, LaplaceNoise, LevelMechanism
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.randomness import Randomness, as_randomness
-from hedgerow.tasks.published import Published, reading_task
+from hedgerow.tasks.alarms import Detector
+from hedgerow.tasks.base import Task
+from hedgerow.tasks.labels.alarms import code_alarms
+from hedgerow.tasks.published import reading_task
+from hedgerow.tasks.question import LabelField, Question
+from hedgerow.tasks.words import plain
 
 __all__ = ["LabelReports", "LabelTask"]
 
@@ -53,7 +58,7 @@ NOTES = (
 
 
 @dataclass(frozen=True)
-class LabelTask(Published):
+class LabelTask(Task):
     """A question to holders of labels: send yours, rounded to a grid and randomised.
 
     Frozen; equal content means equal :attr:`id`. Label mechanisms make one with ``.task``.
@@ -76,6 +81,9 @@ class LabelTask(Published):
     >>> len(reports.to_bytes()), LabelReports.from_bytes(task, reports.to_bytes()).simulation
     (108, True)
     """
+
+    kind = "label"
+    makes = "data"
 
     grid: LabelGrid
     mechanism: LevelMechanism
@@ -126,6 +134,22 @@ class LabelTask(Published):
         rows["token"] = source.uint8(12 * numbers.size).reshape(-1, 12)
         rows["record"], rows["code"] = numbers, codes
         return LabelReports(self, rows)
+
+    def question(self) -> Question:
+        """Return what is asked: the public number of the record, and its label."""
+        return Question((), LabelField(self.target, self.label_bounds), numbered=True, clear=frozenset({"record"}))
+
+    def odds(self) -> list[str]:
+        """Return what is done to the label."""
+        m = self.mechanism
+        return [
+            f"your {plain(self.target)} is rounded to one of {m.n_inputs} steps and replaced at random ({m.name})",
+            "the number of your record is sent in clear",
+        ]
+
+    def alarms(self) -> Detector:
+        """Watch which outputs are sent."""
+        return code_alarms(self.mechanism)
 
     def _content(self) -> dict[str, Any]:
         return {

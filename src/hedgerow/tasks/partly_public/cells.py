@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +16,14 @@ from hedgerow.mechanisms.base import check_positive
 from hedgerow.mechanisms.candidates import CandidateBits, CandidateKary, CandidateResponse
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.alarms import Detector
+from hedgerow.tasks.base import Task
+from hedgerow.tasks.influence import LeafForgery, with_free_label
 from hedgerow.tasks.partly_public.first import FirstReports
 from hedgerow.tasks.partly_public.growing import RULES, grow_masked
 from hedgerow.tasks.partly_public.histogram import histogram_below
 from hedgerow.tasks.partly_public.task import SemiTask
-from hedgerow.tasks.published import Published
+from hedgerow.tasks.question import Question
 
 __all__ = ["RESPONSES", "CellTask", "most_protected"]
 
@@ -37,7 +40,7 @@ def most_protected(private: Any, n_private: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class CellTask(Published):
+class CellTask(Task):
     """The partition that the curator made of the first round, published for the second.
 
     Attributes
@@ -49,6 +52,8 @@ class CellTask(Published):
     response : {"k_ary", "bits"}
         Name one candidate cell, (17), or flip a bit for each, (8).
     """
+
+    kind = "second round"
 
     first: SemiTask
     partition: Partition
@@ -127,6 +132,38 @@ class CellTask(Published):
     def guarantee(self) -> Guarantee:
         """What both rounds together protect."""
         return self.first.guarantee
+
+    @property
+    def before(self) -> SemiTask:
+        """The first round."""
+        return self.first
+
+    @property
+    def target(self) -> str:  # type: ignore[override]
+        """The label's name in the first round."""
+        return self.first.target
+
+    def question(self) -> Question:
+        """Return what is asked: the same features; what was drawn of the label is on the device."""
+        return replace(self.first.question(), label=None, chooses=False)
+
+    def odds(self) -> list[str]:
+        """Return what leaves in the second round."""
+        from hedgerow.tasks.partly_public.words import second_odds
+
+        return second_odds(self.first)
+
+    def alarms(self) -> Detector:
+        """Watch noisy labels, as in the first round."""
+        return self.first.alarms()
+
+    def influence(self) -> LeafForgery:
+        """Return the most that one forged report can do to a cell, over all numbers of candidates."""
+        units = [0.0, 1.0]
+        if self.first.epsilons[1] > 0 and self.n_cells > 1:
+            chances = [self.probabilities(k) for k in range(2, self.n_cells + 1)]
+            units = [min(-q / (p - q) for p, q in chances), max(1.0, *((1 - q) / (p - q) for p, q in chances))]
+        return with_free_label(self.first.grid, units, self.first.label.coarse.reach)
 
     def _content(self) -> dict[str, Any]:
         return {

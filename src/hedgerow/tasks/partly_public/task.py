@@ -17,10 +17,13 @@ from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.mechanisms.gradual import GradualLaplace
 from hedgerow.portable import PortableModel
+from hedgerow.tasks.alarms import Detector, far_levels
+from hedgerow.tasks.base import Task
 from hedgerow.tasks.partly_public.assist import Assist
-from hedgerow.tasks.published import Published, reading_task
+from hedgerow.tasks.published import reading_task
+from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.bits import split_epsilon
-from hedgerow.tasks.tree.encoding import FloatArray
+from hedgerow.types import ByteRows, FloatArray, IntArray
 
 __all__ = ["MASKS", "SemiTask", "check_mask"]
 
@@ -51,7 +54,7 @@ def check_mask(private: object, n: int, d: int) -> npt.NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class SemiTask(Published):
+class SemiTask(Task):
     """A question to holders who keep some of their features, and the label, private.
 
     Frozen; equal content means equal :attr:`id`. The second round's task, :class:`CellTask`, contains this one.
@@ -78,6 +81,9 @@ class SemiTask(Published):
     >>> task.masks, task.private, SemiTask.from_json(task.to_json()) == task
     ('policy', ('income',), True)
     """
+
+    kind = "first round"
+    makes = "task"
 
     epsilon: float
     grid: LabelGrid
@@ -185,6 +191,35 @@ class SemiTask(Published):
             neighbours="replace",
             notes=notes,
         )
+
+    @property
+    def label_bounds(self) -> tuple[float, float]:
+        """Public bounds of the label itself; the grid may be that of a public model's error."""
+        return (self.grid.low, self.grid.high) if self.assist is None else self.assist.label_bounds
+
+    def question(self) -> Question:
+        """Return what is asked: the features, of which some are sent in clear, and the label."""
+        clear = frozenset(set(self.space.names) - set(self.private)) if self.masks == "policy" else frozenset[str]()
+        label = LabelField(self.target, self.label_bounds)
+        return Question(self.space.features, label, clear=clear, chooses=self.masks == "personal")
+
+    def odds(self) -> list[str]:
+        """Return what leaves in the first round."""
+        from hedgerow.tasks.partly_public.words import first_odds
+
+        return first_odds(self)
+
+    def alarms(self) -> Detector:
+        """Watch noisy labels far beyond their bounds.
+
+        Holders whose cell is certain use less noise, so the tail of the coarse label bounds everybody's.
+        """
+        coarse = self.label.coarse
+
+        def levels(rows: ByteRows) -> IntArray:
+            return np.ascontiguousarray(rows[:, :4]).view("<u4")[:, 0].astype(np.int64) - coarse.reach
+
+        return far_levels(coarse, levels)
 
     def _content(self) -> dict[str, Any]:
         content: dict[str, Any] = {

@@ -18,6 +18,7 @@ from hedgerow.mechanisms.bits import BitVectorResponse
 from hedgerow.mechanisms.laplace import DiscreteLaplace
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import binomial
+from hedgerow.tasks.alarms import Detector, far_levels, join, set_bits
 from hedgerow.tasks.tree.encoding import ByteRows, Encoding, FloatArray, IntArray, Moments, check_padding, pack, unpack
 
 __all__ = ["BitsEncoding", "split_epsilon"]
@@ -210,6 +211,12 @@ class BitsEncoding(Encoding):
         """Return the change of D by one set bit: ``(1-q)/(1-2q)``."""
         q = float(self.cell.q)
         return (1 - q) / (1 - 2 * q)
+
+    def alarms(self) -> Detector:
+        """Watch the number of set bits, and labels far beyond their bounds."""
+        before = self.width - (self.n_leaves + 7) // 8
+        bits = set_bits(self.n_leaves, float(self.cell.p), float(self.cell.q), before)
+        return join([bits, far_levels(self.label, self._labels)])
 
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         r"""Return a set or unset bit with the lowest or highest noisy label.

@@ -16,6 +16,7 @@ from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.mechanisms.subset import SubsetSelection
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, binomial
+from hedgerow.tasks.alarms import MOST_EVENTS, NOTHING, Detector, join, named, set_bits
 from hedgerow.tasks.tree.encoding import ByteRows, Encoding, FloatArray, IntArray, Moments, check_padding, pack, unpack
 
 __all__ = ["CellEncoding", "KaryEncoding", "SubsetEncoding", "UnaryCellEncoding"]
@@ -130,6 +131,13 @@ class CellEncoding(Encoding):
         """Return the least and the most pairs of one leaf that a message can support."""
         return 0, self.n_levels
 
+    def alarms(self) -> Detector:
+        """Watch how many reports support each pair, unless there are too many pairs to tell anything."""
+        if self.n_cells > MOST_EVENTS:
+            return NOTHING
+        pairs = [f"support of leaf {c // self.n_levels}, level {c % self.n_levels}" for c in range(self.n_cells)]
+        return named(pairs, float(self.mechanism.p), float(self.mechanism.q), self.sums)
+
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         r"""Return messages that support the lowest or the highest levels of a leaf, as many as a message can.
 
@@ -167,6 +175,11 @@ class UnaryCellEncoding(CellEncoding):
     response = "unary"
     code = 2
     build = UnaryEncoding
+
+    def alarms(self) -> Detector:
+        """Watch the number of set bits, too."""
+        bits = set_bits(self.n_cells, float(self.mechanism.p), float(self.mechanism.q), 0)
+        return join([bits, super().alarms()])
 
     def simulate(self, counts: IntArray, randomness: Randomness) -> IntArray:
         """Return ``Bin(c, p) + Bin(n - c, q)`` for each pair: bits are independent, so this is exact."""

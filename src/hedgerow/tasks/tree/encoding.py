@@ -22,6 +22,8 @@ import numpy.typing as npt
 from hedgerow.errors import FormatError
 from hedgerow.mechanisms.base import Law
 from hedgerow.randomness import Randomness
+from hedgerow.tasks.alarms import Detector
+from hedgerow.tasks.message import Message
 
 __all__ = ["Encoding", "Influence", "Moments", "pack", "unpack"]
 
@@ -56,7 +58,7 @@ class Influence:
     label_sum: float
 
 
-class Encoding:
+class Encoding(Message):
     """One kind of message; concrete ones are frozen dataclasses."""
 
     response: ClassVar[str]
@@ -119,6 +121,10 @@ class Encoding:
 
     def most_influence(self, n: int) -> float:
         """Return how many honest holders one set bit or named pair counts for; a message may hold several."""
+        raise NotImplementedError
+
+    def alarms(self) -> Detector:
+        """Return what looks for messages that no honest randomiser sends in bulk."""
         raise NotImplementedError
 
     def extremes(self) -> tuple[FloatArray, FloatArray]:

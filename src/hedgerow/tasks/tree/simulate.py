@@ -40,7 +40,7 @@ def simulate_aggregate(task: LocalTask, X: object, y: object, randomness: Random
     >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=2, feature_bounds=(0, 1))
     >>> X = np.random.default_rng(0).random((1000, 2))
     >>> simulate_aggregate(task, X, X[:, 0], randomness=1)
-    Aggregate(1000 reports to task ..., simulation)
+    Totals(1000 reports to task ..., simulation)
     """
     source = as_randomness(randomness)
     rows, encode, apply = _readers(task, X)
@@ -54,7 +54,7 @@ def simulate_aggregate(task: LocalTask, X: object, y: object, randomness: Random
             aggregate.add(privatize_encoded(task, encode(rows[part]), labels[part], source))
     elif len(rows):
         counts = _table(task, rows, apply, labels, source)
-        aggregate._include(len(rows), task.encoding.simulate(counts, source), source.simulation)
+        aggregate.include(len(rows), {0: task.encoding.simulate(counts, source)}, source.simulation)
     return aggregate
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -29,12 +29,20 @@ from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.partition import grow
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import as_randomness
-from hedgerow.tasks.published import Published, reading_task
+from hedgerow.tasks.alarms import Detector
+from hedgerow.tasks.base import Task
+from hedgerow.tasks.influence import LeafForgery
+from hedgerow.tasks.published import reading_task
+from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.bits import BitsEncoding, split_epsilon
 from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
 from hedgerow.tasks.tree.encoding import Encoding
 from hedgerow.tasks.tree.public import PublicLeaves
 from hedgerow.tasks.tree.tuning import RESPONSES, resolve
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.totals import Totals
+    from hedgerow.tasks.tree.model import Model
 
 __all__ = ["RESPONSES", "LocalTask", "PublicLeaves"]
 
@@ -44,7 +52,7 @@ _CELLS = {c.response: c for c in (UnaryCellEncoding, KaryEncoding, SubsetEncodin
 
 
 @dataclass(frozen=True)
-class LocalTask(Published):
+class LocalTask(Task):
     """A question to data holders: which leaf are you in, and what is your label, under local privacy.
 
     Frozen; equal content means equal :attr:`id`. Use :meth:`design` to make one from public data.
@@ -77,6 +85,9 @@ class LocalTask(Published):
     >>> LocalTask.from_json(task.to_json()) == task
     True
     """
+
+    kind = "tree"
+    model_options: ClassVar[Mapping[str, Any]] = {"fallback": None}
 
     epsilon: float
     grid: LabelGrid
@@ -224,6 +235,36 @@ class LocalTask(Published):
             neighbours="replace",
             notes=("one report a person; every further report spends epsilon again",),
         )
+
+    def question(self) -> Question:
+        """Return what is asked: the features and the label."""
+        return Question(self.space.features, LabelField(self.target, self.label_bounds, self.classes))
+
+    def odds(self) -> list[str]:
+        """Return what is done to a record, by the response."""
+        from hedgerow.tasks.tree.words import odds
+
+        return odds(self)
+
+    def alarms(self) -> Detector:
+        """Return what looks for forged reports, by the response."""
+        return self.encoding.alarms()
+
+    def influence(self) -> LeafForgery:
+        """Return the most that one forged report can do to a leaf."""
+        return LeafForgery(self.grid, *self.encoding.extremes())
+
+    def model(self, totals: Totals, *, fallback: str | None = None) -> Model:
+        """Return the model that totals make.
+
+        ``fallback`` says what public labels add, see :class:`Model`; by default nothing with the paper's report
+        ("bits": its estimator as printed), a blend by precision with any other.
+        """
+        from hedgerow.tasks.tree.model import make_model
+
+        if fallback is None:
+            fallback = "none" if self.response == "bits" else "blend"
+        return make_model(self, totals.n_reports, tuple(totals.sums.tolist()), totals.simulation, fallback)
 
     def _content(self) -> dict[str, Any]:
         return {

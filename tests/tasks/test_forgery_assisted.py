@@ -8,9 +8,9 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from hedgerow.local.assisted import design_assisted, design_pilot
-from hedgerow.service.forgery import forgery_of
-from hedgerow.tasks.assisted import AssistedAggregate, PilotAggregate, assist_many, shrink, simulate_assisted
+from hedgerow.tasks.assisted import assist_many, shrink, simulate_assisted
 from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Totals
 
 
 def make(n, seed):
@@ -58,8 +58,8 @@ KINDS = [("subset", 1), ("subset", 2), ("subset", 99), ("levels", 3), ("levels",
 def test_no_report_moves_a_correction_further_and_one_does(base, monkeypatch, randomizer, parameter, n):
     task = tasks(base, randomizer, parameter)
     assert max(task.trees.n_leaves) >= 3
-    total = simulate_assisted(task, *make(n, 1), 1) if n else AssistedAggregate(task)
-    model, forgery = total.model(), forgery_of(task)
+    total = simulate_assisted(task, *make(n, 1), 1) if n else Totals(task)
+    model, forgery = total.model(), task.influence()
     shares = model.corrections.p
     if parameter != 99:  # reports that name all leaves tell nothing of shares: nothing to hold fast
         monkeypatch.setattr(shrink, "mixed_shares", lambda *_: shares)
@@ -80,7 +80,7 @@ def test_the_whole_is_exact_though_shares_move(base, randomizer, parameter):
     total = simulate_assisted(task, *make(400, 2), 2)
     model = total.model()
     found = [abs(m.overall[0] - model.overall[0]) for m in with_one_more(task, total, every_report(task))]
-    assert forgery_of(task).overall_shift(model) == pytest.approx(max(found), rel=1e-9)
+    assert task.influence().overall_shift(model) == pytest.approx(max(found), rel=1e-9)
 
 
 @pytest.mark.parametrize(("randomizer", "parameter"), KINDS)
@@ -96,7 +96,7 @@ def test_sums_are_what_decoding_makes_of_every_report(base, randomizer, paramete
             known = np.isfinite(variance)
             if n and known.any():
                 count = max(count, np.abs(share[known]).max())
-    said = forgery_of(task).to_dict()
+    said = task.influence().to_dict()
     assert (said["label_sum"], said["whole_sum"], said["count"]) == pytest.approx((leaf, whole, count), rel=1e-9)
     assert f"{leaf:.3g}, over all holders of a tree by at most {whole:.3g}" in said["statement"]
 
@@ -105,10 +105,10 @@ def test_sums_are_what_decoding_makes_of_every_report(base, randomizer, paramete
 def test_pilots(n):
     X, y = make(80, 0)
     task = design_pilot(X, y, epsilon=2.0, label_bounds=(-2, 4), feature_bounds=(0, 1), base=Ridge())
-    total = PilotAggregate(task)
+    total = Totals(task)
     if n:
         total.add(assist_many(task, *make(n, 3)))
-    before, forgery = total.model(), forgery_of(task)
+    before, forgery = total.model(), task.influence()
     bins = np.arange(task.encoding.n_inputs, dtype=np.uint8)[:, None]
     after = np.array([m.shares for m in with_one_more(task, total, bins)])
     moved = np.abs(after - before.shares).max(axis=0)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,19 +23,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.samplers import ONE
-from hedgerow.tasks.labels.task import LabelTask
-from hedgerow.tasks.partly_public import CellTask, SemiTask
-from hedgerow.tasks.tree.bits import BitsEncoding
-from hedgerow.tasks.tree.cells import CellEncoding, UnaryCellEncoding
-from hedgerow.tasks.tree.task import LocalTask
 
-__all__ = ["ALPHA", "Alarm", "Detector", "Event", "detector_for"]
+__all__ = [
+    "ALPHA",
+    "MOST_EVENTS",
+    "NOTHING",
+    "Alarm",
+    "Detector",
+    "Event",
+    "far_levels",
+    "join",
+    "named",
+    "set_bits",
+    "within",
+]
 
 ALPHA = 1e-6
+MOST_EVENTS = 4096
+"""More events than this share alpha to no use: each would have to be off by six standard deviations and more."""
 _BINS = 24
-_MOST_CELLS = 4096
+"""Runs that a range of counts is cut into: fine enough to see where a law bends, few enough to share alpha among."""
 Rows = npt.NDArray[np.uint8]
 IntArray = npt.NDArray[np.int64]
 _POPCOUNT = np.array([i.bit_count() for i in range(256)], dtype=np.uint8)
@@ -74,9 +82,9 @@ class Detector:
 
     Examples
     --------
+    >>> from hedgerow.tasks import LocalTask, privatize_many
     >>> task = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), response="unary")
-    >>> detector = detector_for(task)
-    >>> from hedgerow.tasks.tree.holder import privatize_many
+    >>> detector = task.alarms()
     >>> honest = privatize_many(task, np.full((2000, 1), 0.3), np.ones(2000), randomness=1).payloads
     >>> detector.alarms(detector.count(honest), 2000)
     []
@@ -116,40 +124,33 @@ class Detector:
         return np.array([e.low for e in self.events]), np.array([e.high for e in self.events])
 
 
-def detector_for(task: Any) -> Detector:
-    """Return the detector of a task; one without events where nothing is known."""
-    parts: list[Detector] = []
-    if isinstance(task, LocalTask):
-        encoding = task.encoding
-        if isinstance(encoding, BitsEncoding):
-            head = encoding.width - (encoding.n_leaves + 7) // 8
-            p, q = float(encoding.cell.p), float(encoding.cell.q)
-            parts = [_set_bits(encoding.n_leaves, p, q, head), _far_levels(encoding.label, encoding._labels)]
-        elif isinstance(encoding, CellEncoding):
-            p, q = float(encoding.mechanism.p), float(encoding.mechanism.q)
-            parts = [_set_bits(encoding.n_cells, p, q, 0)] if isinstance(encoding, UnaryCellEncoding) else []
-            if encoding.n_cells <= _MOST_CELLS:
-                parts.append(_supports(encoding, p, q))
-    elif isinstance(task, LabelTask) and isinstance(task.mechanism, LaplaceNoise):
-        parts = [_far_levels(task.mechanism.noise, lambda rows: _numbers(rows[:, 8:], "<i4"))]
-    elif isinstance(task, SemiTask | CellTask):
-        # Holders whose cell is certain use less noise, so the tail of the coarse label bounds everybody's.
-        coarse = (task if isinstance(task, SemiTask) else task.first).label.coarse
-        parts = [_far_levels(coarse, lambda rows: _numbers(rows[:, :4], "<u4") - coarse.reach)]
-    return _join(parts)
-
-
-def _numbers(rows: Rows, kind: str) -> IntArray:
-    return np.ascontiguousarray(rows).view(kind)[:, 0].astype(np.int64)
-
-
-def _join(parts: list[Detector]) -> Detector:
+def join(parts: Sequence[Detector]) -> Detector:
+    """Return one detector of the events of several; they share alpha."""
     events = tuple(event for part in parts for event in part.events)
     none = np.zeros(0, dtype=np.int64)
     return Detector(events, lambda rows: np.concatenate([none, *(part.count(rows) for part in parts)]))
 
 
-def _set_bits(k: int, p: float, q: float, head: int) -> Detector:
+NOTHING = join([])
+"""The detector without events, where nothing is known."""
+
+
+def within(
+    names: Sequence[str], low: npt.ArrayLike, high: npt.ArrayLike, counter: Callable[[Rows], IntArray]
+) -> Detector:
+    """Watch events whose probabilities lie between these numbers, as rounded to floats."""
+    ends = zip(np.broadcast_to(low, len(names)).tolist(), np.broadcast_to(high, len(names)).tolist(), strict=True)
+    # Twelve digits are far more than rounding takes away; the bounds stay on the safe side.
+    safe = [(a * (1 - 1e-12), min(1.0, b * (1 + 1e-12))) for a, b in ends]
+    return Detector(tuple(Event(name, a, b) for name, (a, b) in zip(names, safe, strict=True)), counter)
+
+
+def named(names: Sequence[str], p: float, q: float, counter: Callable[[Rows], IntArray]) -> Detector:
+    """Watch what reports may name or support: each between q and p of them, however the holders are spread."""
+    return within(names, min(p, q), max(p, q), counter)
+
+
+def set_bits(k: int, p: float, q: float, head: int) -> Detector:
     """Watch the number of set bits: one Bernoulli(p) and k - 1 of Bernoulli(q), whatever the record is."""
     law = np.convolve(_binomial(k - 1, q), [1 - p, p])
     edges = _edges(law)
@@ -184,21 +185,13 @@ def _edges(law: npt.NDArray[np.float64]) -> list[int]:
     return sorted({0, *cuts[cuts < len(law)].tolist(), len(law)})
 
 
-def _supports(encoding: CellEncoding, p: float, q: float) -> Detector:
-    """Watch reports that support a cell: between q and p of them, however the holders are spread."""
-    levels = encoding.n_levels
-    low, high = q * (1 - 1e-12), min(1.0, p * (1 + 1e-12))  # p and q were rounded to floats
-    names = [f"support of leaf {c // levels}, level {c % levels}" for c in range(encoding.n_cells)]
-    return Detector(tuple(Event(name, low, high) for name in names), encoding.sums)
-
-
-def _far_levels(noise: Any, levels: Callable[[Rows], IntArray]) -> Detector:
+def far_levels(noise: Any, levels: Callable[[Rows], IntArray]) -> Detector:
     """Watch noisy labels beyond their bounds by multiples of the noise's scale: at most the tail of the noise.
 
     The discrete Laplace has ``P(noise >= d) = r**d / (1 + r)``, and a true level is within the bounds.
     """
     if not noise.reach:
-        return _join([])
+        return NOTHING
     r = noise.ratio / ONE
     scale = noise.n_steps / noise.epsilon
     steps = sorted({d for d in (round(m * scale) for m in (0.5, 1, 2, 4, 8, 16)) if 1 <= d <= noise.reach})

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-from hedgerow.service.forgery import forgery_of
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiTask, answer, begin
 from hedgerow.tasks.reports import Reports
@@ -47,7 +46,7 @@ def test_no_report_moves_a_leaf_further_and_one_does(local_task, response, depth
         after, moved = look(total + one)
         counts.append(np.abs(after.denominator - before.denominator).max())
         means.append(np.abs(moved - mean))
-    forgery = forgery_of(task)
+    forgery = task.influence()
     assert forgery.count == pytest.approx(max(counts), rel=1e-9)
     assert forgery.mean_shift(before) == pytest.approx(np.max(means, axis=0), rel=1e-6, abs=1e-9)
 
@@ -59,7 +58,7 @@ def test_second_rounds(response):
     reports, secrets = begin(first, X, X[:, 1], randomness=1)
     task = CellTask.design(reports, n_private=1, n_bins=2, max_depth=1, response=response, randomness=1)
     answers = answer(task, X, secrets, randomness=2)
-    total, forgery = SemiAggregate(task).add(answers), forgery_of(task)
+    total, forgery = SemiAggregate(task).add(answers), task.influence()
     n, mean = task.n_cells, LeafEstimates(first.grid, total.moments(), 200).mean
     reach, worst, count = first.label.coarse.reach, np.zeros(task.n_cells), 0.0
     for may, level in itertools.product(range(1, 1 << n), (-reach, first.grid.n_steps + reach)):
@@ -87,4 +86,4 @@ def test_a_label_moves_no_leaf():
     from hedgerow.bounds import LabelGrid
     from hedgerow.mechanisms.level import LaplaceNoise
 
-    assert forgery_of(LabelTask(LabelGrid(0.0, 1.0, 4), LaplaceNoise(1.0, 4))) is None
+    assert LabelTask(LabelGrid(0.0, 1.0, 4), LaplaceNoise(1.0, 4)).influence() is None

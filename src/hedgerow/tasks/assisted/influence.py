@@ -14,24 +14,25 @@ the sum. How far corrections are then believed is decided afterwards, and may tu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.mechanisms.joint import JointMechanism, SignedSubset
-from hedgerow.tasks.assisted.model import AssistedModel
-from hedgerow.tasks.assisted.pilot import PilotTask
-from hedgerow.tasks.assisted.pilot_totals import PilotTotals
-from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.influence import Forgery
+from hedgerow.types import FloatArray
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.assisted.model import AssistedModel
+    from hedgerow.tasks.assisted.pilot import PilotTask
+    from hedgerow.tasks.assisted.pilot_totals import PilotTotals
+    from hedgerow.tasks.assisted.task import AssistedTask
 
 __all__ = ["AssistedForgery", "PilotForgery"]
 
-FloatArray = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class AssistedForgery:
+class AssistedForgery(Forgery):
     """What one forged report can do to the corrections of a public model.
 
     Examples
@@ -125,7 +126,7 @@ class AssistedForgery:
 
 
 @dataclass(frozen=True)
-class PilotForgery:
+class PilotForgery(Forgery):
     """What one forged report can do to a pilot: a share moves by ``max(s, 1 - s)/(kappa (n + 1))``, s of n sent it."""
 
     task: PilotTask

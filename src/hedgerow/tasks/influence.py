@@ -8,27 +8,42 @@ largest change over all of them. The mean is ``N/D``, whose change by (dN, dD) i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.bounds import LabelGrid
-from hedgerow.service.forgery_assisted import AssistedForgery, PilotForgery
-from hedgerow.tasks.assisted.pilot import PilotTask
-from hedgerow.tasks.assisted.task import AssistedTask
-from hedgerow.tasks.partly_public import CellTask
-from hedgerow.tasks.tree.encoding import Moments
-from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.types import FloatArray
 
-__all__ = ["AnyForgery", "Forgery", "forgery_of"]
+if TYPE_CHECKING:
+    from hedgerow.tasks.tree.encoding import Moments
 
-FloatArray = npt.NDArray[np.float64]
-AnyForgery = Union["Forgery", AssistedForgery, PilotForgery]
+__all__ = ["Forgery", "LeafForgery", "with_free_label"]
+
+
+class Forgery:
+    """The most that one forged report can do; ``str`` says it in words."""
+
+    @property
+    def count(self) -> float:
+        """The most by which an estimated number of holders changes; an honest holder counts 1."""
+        raise NotImplementedError
+
+    def now(self, model: Any) -> str:
+        """Say what one further report could do to this model; nothing where :meth:`mean_shift` says it by leaf."""
+        return ""
+
+    def mean_shift(self, moments: Moments) -> FloatArray | None:
+        """Return, for each leaf, the most by which one further report changes its mean; None without leaves."""
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-ready content."""
+        return {"count": self.count, "statement": str(self)}
 
 
 @dataclass(frozen=True)
-class Forgery:
+class LeafForgery(Forgery):
     """What one forged report can do to one leaf.
 
     Attributes
@@ -38,8 +53,9 @@ class Forgery:
 
     Examples
     --------
+    >>> from hedgerow.tasks import LocalTask
     >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), response="unary")
-    >>> forgery = forgery_of(task)
+    >>> forgery = task.influence()
     >>> round(forgery.count, 2)  # as many as this number of honest holders
     6.33
     """
@@ -79,27 +95,8 @@ class Forgery:
         )
 
 
-def forgery_of(task: Any) -> AnyForgery | None:
-    """Return the bounds of a task; None where a report is one row of a data set."""
-    if isinstance(task, AssistedTask):
-        return AssistedForgery(task)
-    if isinstance(task, PilotTask):
-        return PilotForgery(task)
-    if isinstance(task, LocalTask):
-        return Forgery(task.grid, *task.encoding.extremes())
-    return _from_second(task) if isinstance(task, CellTask) else None
-
-
-def _scaled(grid: LabelGrid, units: list[float], reach: int) -> Forgery:
-    """Messages with a free noisy label: every extreme unit with either extreme label."""
+def with_free_label(grid: LabelGrid, units: list[float], reach: int) -> LeafForgery:
+    """Return the bounds for messages with a free noisy label: every extreme unit with either extreme label."""
     ends = (-reach, grid.n_steps + reach)
     counts = np.array([u for u in units for _ in ends])
-    return Forgery(grid, counts, np.array([u * v for u in units for v in ends]))
-
-
-def _from_second(task: CellTask) -> Forgery:
-    units = [0.0, 1.0]
-    if task.first.epsilons[1] > 0 and task.n_cells > 1:
-        chances = [task.probabilities(k) for k in range(2, task.n_cells + 1)]
-        units = [min(-q / (p - q) for p, q in chances), max(1.0, *((1 - q) / (p - q) for p, q in chances))]
-    return _scaled(task.first.grid, units, task.first.label.coarse.reach)
+    return LeafForgery(grid, counts, np.array([u * v for u in units for v in ends]))

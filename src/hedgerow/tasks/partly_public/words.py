@@ -1,0 +1,44 @@
+"""What the reports of two rounds say, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hedgerow.tasks.assisted.words import public_model_words
+from hedgerow.tasks.words import listed, plain
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.partly_public.task import SemiTask
+
+__all__ = ["first_odds", "second_odds"]
+
+
+def first_odds(task: SemiTask) -> list[str]:
+    """Return what leaves in the first round."""
+    return [
+        *_clear(task),
+        _label(task),
+        "a second round will ask for the group you are in; both together cost one epsilon",
+    ]
+
+
+def second_odds(first: SemiTask) -> list[str]:
+    """Return what leaves in the second round, after this first one."""
+    cell = "among the groups that fit what is public about you, a random answer hides yours"
+    return [*_clear(first), cell, _label(first)]
+
+
+def _clear(task: SemiTask) -> list[str]:
+    private = f"; private are {listed(task.private)}" if task.private else "; only the label is private"
+    words = {
+        "policy": "features that the task does not call private are sent in clear" + private,
+        "personal": "features that you do not mark as private are sent in clear, and so is what you marked",
+        "hidden": "no feature is sent in clear",
+    }
+    model = [] if task.assist is None else [public_model_words(task.target)]
+    return [*model, words[task.masks]]
+
+
+def _label(task: SemiTask) -> str:
+    what = f"your {plain(task.target)}" if task.assist is None else "the error"
+    return f"{what} gets random noise, drawn once for both rounds"
