@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from hedgerow.service.kinds import Kind, kind_of
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.base import Task
 from hedgerow.tasks.influence import Forgery
 
 __all__ = ["Collection"]
@@ -49,9 +50,9 @@ class Collection:
         return self.announcement.id
 
     @property
-    def task(self) -> Any:
+    def task(self) -> Task:
         """The task itself."""
-        return self.announcement.task
+        return cast("Task", self.announcement.task)
 
     @cached_property
     def kind(self) -> Kind:

@@ -7,7 +7,6 @@ methods and name no kind: what one door does, all doors do.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -61,18 +60,18 @@ class Task(Published):
     title: str = ""
 
     @property
-    @abstractmethod
     def encoding(self) -> Message:
         """The message."""
+        raise NotImplementedError
 
     @property
-    @abstractmethod
     def guarantee(self) -> Guarantee:
         """What one report protects, and from whom."""
+        raise NotImplementedError
 
-    @abstractmethod
     def question(self) -> Question:
         """Return what is asked of a record."""
+        raise NotImplementedError
 
     @property
     def before(self) -> Task | None:
@@ -91,9 +90,9 @@ class Task(Published):
 
     # The holder's side.
 
-    @abstractmethod
     def draw(self, X: Any, y: Any, source: Randomness, *, private: Any = None, kept: Any = None) -> Drawn:
         """Randomise records: a total function, one message of one length a record, whatever the record holds."""
+        raise NotImplementedError
 
     def privatize(
         self,
@@ -126,9 +125,9 @@ class Task(Published):
 
         return Totals.of(self)
 
-    @abstractmethod
-    def model(self, totals: Totals, **options: Any) -> Any:
-        """Return what the reports make; see :attr:`makes`."""
+    def model(self, *totals: Any, **options: Any) -> Any:
+        """Return what totals make (``model(totals, **options)``); see :attr:`makes` and :attr:`model_options`."""
+        raise NotImplementedError
 
     def simulate(self, X: Any, y: Any, randomness: Randomness | int | None = None) -> Totals:
         """Return totals with exactly the law of adding up the reports of these records."""
@@ -136,9 +135,9 @@ class Task(Published):
 
     # In words and numbers, for people.
 
-    @abstractmethod
     def odds(self) -> list[str]:
         """Return what is done to the values before they leave, with the probabilities, a line each."""
+        raise NotImplementedError
 
     def alarms(self) -> Detector:
         """Return what looks for reports that no honest randomiser sends in bulk."""

@@ -32,8 +32,10 @@ class Message:
     depends on something that is sent in clear (the number of candidate cells) has a block for each value of that.
     """
 
-    code: int
-    """Its number in :data:`CODES`."""
+    @property
+    def code(self) -> int:
+        """Return its number in :data:`CODES`."""
+        raise NotImplementedError
 
     @property
     def width(self) -> int:

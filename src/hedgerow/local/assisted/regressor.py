@@ -17,7 +17,7 @@ from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
 from hedgerow.local.records import take_rows
 from hedgerow.mechanisms.base import check_epsilon, check_positive
 from hedgerow.randomness import Randomness, as_randomness
-from hedgerow.tasks.assisted import PilotTask, PilotTotals, simulate_assisted
+from hedgerow.tasks.assisted import AssistedModel, PilotTask, PilotTotals, simulate_assisted
 
 __all__ = ["AssistedForestRegressor"]
 
@@ -131,7 +131,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         else:
             X, labels = self._design(X, labels, X_public, y_public, size, source)
         self.aggregate_ = simulate_assisted(self.task_, X, labels, source.child("holders"))
-        self.model_ = self.aggregate_.model()
+        self.model_: AssistedModel = self.aggregate_.model()
         self.guarantee_ = self.model_.guarantee
         if self.pilot_ is not None:
             note = f"{self.pilot_.n_reports} holders, drawn without looking at records, sent that one report to a pilot"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hedgerow.tasks.words import percent, plain, span
 
@@ -34,7 +34,8 @@ def pilot_odds(task: PilotTask) -> list[str]:
 
 def odds(task: AssistedTask) -> list[str]:
     """Return the public model's part in it, and the odds of the joint randomiser of each tree, from least to most."""
-    joint, target = task.encoding.joint, plain(task.target)
+    joint: Any = task.encoding.joint
+    target = plain(task.target)
     trees = "a tree" if len(joint) == 1 else f"one of {len(joint)} trees, drawn at random without looking at you,"
     lines = [
         public_model_words(task.target),
