@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 
 from hedgerow import LocalTask
-from hedgerow.engine.dask import BRANCHES, BUCKET_ROWS, GROUPS, PIECES
+from hedgerow.collect.dask import BRANCHES, BUCKET_ROWS, GROUPS, PIECES
 from hedgerow.tasks.reports import TOKEN_BYTES
 from hedgerow.tasks.totals import Aggregate
 

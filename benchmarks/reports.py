@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.timing import Row, interleave
 from hedgerow import LocalTask, privatize_many
-from hedgerow.engine import files, memory
+from hedgerow.collect import files, memory
 from hedgerow.kernels import native, reference
 from hedgerow.tasks.reports import Reports
 

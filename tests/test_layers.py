@@ -25,7 +25,7 @@ LAYERS = [
     ["tasks"],  # know nothing of estimators
     ["local", "semi", "label", "central"],  # know nothing of each other, of engines or of the service
     ["audit"],
-    ["engine"],
+    ["collect"],
     ["holder"],
     ["service"],
     ["compare"],

@@ -7,7 +7,7 @@ import pytest
 
 import hedgerow.holder.page as page
 from hedgerow.holder.page import ASSETS, SCRIPTS, asset
-from hedgerow.tasks.announcement import KINDS
+from hedgerow.tasks.registry import TASKS
 
 OWN = {"tree.js", "labels.js", "first_round.js", "second_round.js", "assisted.js", "pilot.js"}
 REGISTRY = "kinds.js"
@@ -32,13 +32,13 @@ def test_modules_are_small(name):
 
 
 def test_every_kind_has_one_module():
-    formats = [name for form in KINDS for name in OWN if f'"{form}"' in asset(name).decode()]
-    assert len(formats) == len(KINDS) and set(formats) == OWN and imported(REGISTRY) >= OWN
+    formats = [name for form in TASKS for name in OWN if f'"{form}"' in asset(name).decode()]
+    assert len(formats) == len(TASKS) and set(formats) == OWN and imported(REGISTRY) >= OWN
 
 
 @pytest.mark.parametrize("name", sorted(set(SCRIPTS) - OWN))
 def test_other_modules_know_no_kind(name):
-    words = {*KINDS, *(kind for kind, *_ in KINDS.values())}
+    words = {*TASKS, *(kind for kind, *_ in TASKS.values())}
     source = asset(name).decode().replace('el("label"', "")  # a tag of HTML
     assert not [word for word in words if f'"{word}"' in source]
     assert name == REGISTRY or not imported(name) & OWN

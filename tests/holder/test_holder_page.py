@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
+from hedgerow.content import canonical
 from hedgerow.holder.page import ASSETS, HEADERS, SCRIPTS, asset, routes
 from hedgerow.holder.vector_assisted import make_task
 from hedgerow.holder.vector_pilot import make_pilot
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition import grow
-from hedgerow.tasks.announcement import canonical, task_text
+from hedgerow.tasks.announcement import task_text
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask
 from hedgerow.tasks.reports import Reports

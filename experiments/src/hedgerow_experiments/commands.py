@@ -160,7 +160,7 @@ def _mapper(scheduler: str | None) -> Iterator[Any]:
     if scheduler is None:
         yield None
         return
-    from hedgerow.engine.dask import connect, mapper
+    from hedgerow.collect.dask import connect, mapper
 
     with connect(scheduler) as client:
         yield mapper(client)

@@ -106,7 +106,7 @@ def _add(arguments: argparse.Namespace, task: LocalTask) -> tuple[Aggregate, int
         return _add_on_cluster(arguments, task)
     if arguments.scheduler is not None:
         raise HedgerowError("--scheduler is for --engine dask; leave it out, or add that.")
-    from hedgerow.engine.files import aggregate
+    from hedgerow.collect.files import aggregate
 
     with Progress("adding") as progress:
         total, found = aggregate(
@@ -118,7 +118,7 @@ def _add(arguments: argparse.Namespace, task: LocalTask) -> tuple[Aggregate, int
 def _add_on_cluster(arguments: argparse.Namespace, task: LocalTask) -> tuple[Aggregate, int]:
     if arguments.checkpoint is not None:
         raise HedgerowError("--checkpoint is for --engine files: a cluster repeats what a lost worker did.")
-    from hedgerow.engine.dask import aggregate_files, connect
+    from hedgerow.collect.dask import aggregate_files, connect
 
     with connect(arguments.scheduler) as client:
         total, n_copies = aggregate_files(task, arguments.reports, client=client, copies=arguments.copies)

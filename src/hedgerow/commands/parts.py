@@ -13,8 +13,8 @@ import shutil
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from hedgerow.collect.checkpoint import fingerprint, write_whole
 from hedgerow.commands.files import STDIO
-from hedgerow.engine.checkpoint import fingerprint, write_whole
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.randomness import Randomness, SeededRandomness
 

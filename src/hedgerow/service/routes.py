@@ -12,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from hedgerow.content import canonical
 from hedgerow.service.collection import Collection
 from hedgerow.service.http import answer, curator, decode, service_of
 from hedgerow.service.kinds import FirstKind
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import Problem
 from hedgerow.service.service import Service
-from hedgerow.tasks.announcement import canonical, read_task
+from hedgerow.tasks.announcement import read_task
 
 __all__ = ["V1"]
 

@@ -14,41 +14,23 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.bounds import check_fields, read_text, read_whole
+from hedgerow.content import canonical
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.tasks.keys import base64url, ed25519, fingerprint, from_base64url, public_bytes
+from hedgerow.tasks.registry import TASKS, task_class
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["KINDS", "Announcement", "canonical", "read_task", "task_text"]
+__all__ = ["Announcement", "read_task", "task_text"]
 
 _FORMAT, _VERSION = "hedgerow/announcement", 1
 _DOMAIN = b"hedgerow/announcement/1\n"
 _LATEST = 1 << 53  # seconds that every language counts exactly
 _LENGTHS = {"title": 200, "curator": 200, "purpose": 2000}
-
-KINDS = {
-    "hedgerow/local-task": ("local", "hedgerow.tasks.tree.task", "LocalTask"),
-    "hedgerow/label-task": ("label", "hedgerow.tasks.labels.task", "LabelTask"),
-    "hedgerow/semi-task": ("semi-first", "hedgerow.tasks.partly_public.task", "SemiTask"),
-    "hedgerow/cell-task": ("semi-second", "hedgerow.tasks.partly_public.cells", "CellTask"),
-    "hedgerow/assisted-task": ("assisted", "hedgerow.tasks.assisted.task", "AssistedTask"),
-    "hedgerow/pilot-task": ("pilot", "hedgerow.tasks.assisted.pilot", "PilotTask"),
-}
-"""Kind, module and class of a task, by the format that its content names."""
-
-
-def canonical(content: Mapping[str, Any]) -> str:
-    r"""Return JSON with sorted keys, no spaces, and ASCII only: equal content, equal text.
-
-    >>> canonical({"b": 1, "a": "\u00e9"})
-    '{"a":"\\u00e9","b":1}'
-    """
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def task_text(task: Any) -> str:
@@ -61,8 +43,7 @@ def task_text(task: Any) -> str:
 
 def read_task(text: str) -> Any:
     """Return the task of a :func:`task_text`; refuse a text that this library would spell in another way."""
-    home = KINDS[_task_format(text)]
-    cls = getattr(import_module(home[1]), home[2])
+    cls = task_class(_task_format(text))
     digest = hashlib.sha256(text.encode()).hexdigest()
     try:
         return cls.from_dict({**json.loads(text), "id": digest})  # refuses an id that is not that of the content
@@ -78,16 +59,16 @@ def _task_format(text: str) -> str:
     except (ValueError, RecursionError) as error:
         raise FormatError(f"'task_text' is not ASCII JSON: {error}") from error
     name = data.get("format") if isinstance(data, dict) else None
-    if not isinstance(name, str) or name not in KINDS or "id" in data:
+    if not isinstance(name, str) or name not in TASKS or "id" in data:
         raise FormatError(f"'task_text' must be the content of a task of a known format. Got {name!r} instead.")
     return str(name)
 
 
 def _check_names(task: Any) -> None:
     """Refuse a label that has the name of a feature: a form has one box a name, and one of the two may go in clear."""
-    asked = getattr(task, "first", task)  # a second round asks for what the first one did
-    names = set(asked.space.names) if hasattr(asked, "space") else {"record"}
-    if asked.target in names:
+    asked = task if task.before is None else task.before  # a second round asks for what the first one did
+    question = asked.question()
+    if asked.target in {f.name for f in question.features} | ({"record"} if question.numbered else set()):
         raise HedgerowError(
             f"'target' must not be the name of a feature (or 'record', of a label task), as holders answer by name. "
             f"Got {asked.target!r}; design the task with another target=."
@@ -137,7 +118,7 @@ class Announcement:
     signature: bytes
 
     def __post_init__(self) -> None:
-        kind = KINDS[_task_format(self.task_text)][0]
+        kind = task_class(_task_format(self.task_text)).kind
         if self.kind != kind:
             raise FormatError(f"'kind' must be {kind!r}, as the task's format says. Got {self.kind!r} instead.")
         for name, most in _LENGTHS.items():
@@ -167,7 +148,7 @@ class Announcement:
         """Publish a task: the same task, words, window and key give the same announcement."""
         _check_names(task)
         text = task_text(task)
-        kind = KINDS[_task_format(text)][0]
+        kind = task_class(_task_format(text)).kind
         words = (str(getattr(task, "title", "")) if title is None else title, purpose, curator)
         times = (_second(opens, "opens"), _second(closes, "closes"))
         draft = cls(text, kind, *words, *times, bool(tokens), public_bytes(private_key), bytes(64))

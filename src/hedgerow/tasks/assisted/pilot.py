@@ -204,6 +204,12 @@ class PilotTask(Task):
 
         return PilotTotals(self, totals.n_reports, tuple(totals.sums.tolist()), totals.simulation)
 
+    def simulate(self, X: Any, y: Any, randomness: Randomness | int | None = None) -> Totals:
+        """Draw the totals of holders with these records, block by block."""
+        from hedgerow.tasks.assisted.holder import simulate_assisted
+
+        return simulate_assisted(self, X, y, randomness)
+
     def _content(self) -> dict[str, Any]:
         return {
             "format": _FORMAT,

@@ -25,6 +25,7 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.portable import PortableModel, Trees
+from hedgerow.randomness import Randomness
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.assisted.influence import AssistedForgery
 from hedgerow.tasks.assisted.message import RANDOMIZERS, AssistedMessage
@@ -166,6 +167,12 @@ class AssistedTask(Task):
         from hedgerow.tasks.assisted.model import AssistedModel
 
         return AssistedModel(self, totals.n_reports, tuple(totals.sums.tolist()), totals.simulation, **options)
+
+    def simulate(self, X: Any, y: Any, randomness: Randomness | int | None = None) -> Totals:
+        """Draw the totals of holders with these records, block by block."""
+        from hedgerow.tasks.assisted.holder import simulate_assisted
+
+        return simulate_assisted(self, X, y, randomness)
 
     def _content(self) -> dict[str, Any]:
         d = self.trees.n_features

@@ -53,7 +53,7 @@ class CellTask(Task):
         Name one candidate cell, (17), or flip a bit for each, (8).
     """
 
-    kind = "second round"
+    kind = "semi-second"
 
     first: SemiTask
     partition: Partition

@@ -82,7 +82,7 @@ class SemiTask(Task):
     ('policy', ('income',), True)
     """
 
-    kind = "first round"
+    kind = "semi-first"
     makes = "task"
 
     epsilon: float

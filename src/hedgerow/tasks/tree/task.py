@@ -28,7 +28,7 @@ from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.partition import grow
 from hedgerow.partition.tree import Partition
-from hedgerow.randomness import as_randomness
+from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.influence import LeafForgery
@@ -86,7 +86,7 @@ class LocalTask(Task):
     True
     """
 
-    kind = "tree"
+    kind = "local"
     model_options: ClassVar[Mapping[str, Any]] = {"fallback": None}
 
     epsilon: float
@@ -265,6 +265,12 @@ class LocalTask(Task):
         if fallback is None:
             fallback = "none" if self.response == "bits" else "blend"
         return make_model(self, totals.n_reports, tuple(totals.sums.tolist()), totals.simulation, fallback)
+
+    def simulate(self, X: Any, y: Any, randomness: Randomness | int | None = None) -> Totals:
+        """Draw the totals of holders with these records, at O(n + cells): see :mod:`hedgerow.tasks.tree.simulate`."""
+        from hedgerow.tasks.tree.simulate import simulate_aggregate
+
+        return simulate_aggregate(self, X, y, randomness)
 
     def _content(self) -> dict[str, Any]:
         return {

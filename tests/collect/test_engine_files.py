@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from hedgerow import cli
-from hedgerow.engine import checkpoint, files
-from hedgerow.engine.files import BatchFile, ParquetReports, aggregate, open_reports
+from hedgerow.collect import checkpoint, files
+from hedgerow.collect.files import BatchFile, ParquetReports, aggregate, open_reports
 from hedgerow.errors import FormatError
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
@@ -288,7 +288,7 @@ def test_a_killed_aggregate_goes_on(task, reports, tmp_path, monkeypatch):
     code = """
 import sys, time
 from hedgerow import cli
-from hedgerow.engine import checkpoint, files
+from hedgerow.collect import checkpoint, files
 files._BLOCK, checkpoint._SECONDS = 256, 0.0
 add = files.add_source
 files.add_source = lambda *a: (add(*a), time.sleep(float(sys.argv[1])))

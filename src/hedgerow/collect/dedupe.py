@@ -71,7 +71,7 @@ def find_copies(sources: Sequence[Source], *, copies: str = "drop", memory_rows:
     sources : sequence
         Where the reports are, in order.
     copies : {"drop", "refuse", "count"}
-        See :func:`hedgerow.engine.memory.aggregate`.
+        See :func:`hedgerow.collect.memory.aggregate`.
     memory_rows : int, optional
         Most ids held in memory at a time.
     """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hedgerow import cli
-from hedgerow.engine import memory
+from hedgerow.collect import memory
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
@@ -31,7 +31,7 @@ def cut(start, stop):
 
 @pytest.fixture(scope="module")
 def client():
-    from hedgerow.engine.dask import connect
+    from hedgerow.collect.dask import connect
 
     with connect(workers=2) as found:
         yield found
@@ -51,7 +51,7 @@ def paths(tmp_path_factory):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Many tasks, several parts of ids and a tree of more than one level."""
-    from hedgerow.engine import dask, files
+    from hedgerow.collect import dask, files
 
     monkeypatch.setattr(files, "_BLOCK", 256)
     monkeypatch.setattr(dask, "PIECES", 1)
@@ -60,7 +60,7 @@ def small_pieces(monkeypatch):
 
 
 def test_the_cluster_adds_as_one_machine_does(client, paths, small_pieces):
-    from hedgerow.engine.dask import aggregate, aggregate_files
+    from hedgerow.collect.dask import aggregate, aggregate_files
 
     whole = Aggregate(TASK).add(REPORTS).to_bytes()
     assert aggregate(TASK, paths[:3], client=client).to_bytes() == whole
@@ -73,7 +73,7 @@ def test_the_cluster_adds_as_one_machine_does(client, paths, small_pieces):
 
 
 def test_a_population_is_simulated_as_on_one_machine(client):
-    from hedgerow.engine.dask import simulate
+    from hedgerow.collect.dask import simulate
 
     parts = [(X[i : i + 700], X[i : i + 700, 0]) for i in range(0, 6000, 700)]
     alone = memory.simulate(TASK, parts, 7)
@@ -84,7 +84,7 @@ def test_a_population_is_simulated_as_on_one_machine(client):
 
 
 def test_the_mapper_takes_items_as_workers_can_take_them(client):
-    from hedgerow.engine.dask import mapper
+    from hedgerow.collect.dask import mapper
 
     taken = []
 
@@ -100,7 +100,7 @@ def test_the_mapper_takes_items_as_workers_can_take_them(client):
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing(client, paths, small_pieces, monkeypatch):
-    from hedgerow.engine import dask
+    from hedgerow.collect import dask
 
     victim = next(iter(client.run(os.getpid).values()))
     original, calls = dask._tree, []
@@ -131,7 +131,7 @@ def test_the_command_runs_on_a_cluster(client, paths, tmp_path, capsys):
 
 
 def test_no_scheduler_no_hang():
-    from hedgerow.engine.dask import connect
+    from hedgerow.collect.dask import connect
 
     with pytest.raises(HedgerowError, match="no Dask scheduler answers"), connect("nonsense://1"):
         pass

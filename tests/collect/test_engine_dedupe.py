@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.engine import dedupe
-from hedgerow.engine.dedupe import find_copies, repeats, spread
-from hedgerow.engine.memory import MemorySource, aggregate
+from hedgerow.collect import dedupe
+from hedgerow.collect.dedupe import find_copies, repeats, spread
+from hedgerow.collect.memory import MemorySource, aggregate
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate

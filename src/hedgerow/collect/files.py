@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.engine.checkpoint import Checkpoint
-from hedgerow.engine.dedupe import Copies, Source, find_copies
-from hedgerow.engine.memory import MemorySource, add_source
+from hedgerow.collect.checkpoint import Checkpoint
+from hedgerow.collect.dedupe import Copies, Source, find_copies
+from hedgerow.collect.memory import MemorySource, add_source
 from hedgerow.errors import FormatError
+from hedgerow.tasks.base import Task
 from hedgerow.tasks.reports import (
     HEADER_BYTES,
     TOKEN_BYTES,
@@ -26,8 +27,7 @@ from hedgerow.tasks.reports import (
     batch_head,
     check_schema,
 )
-from hedgerow.tasks.totals import Aggregate
-from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.tasks.totals import Totals
 
 __all__ = ["PARQUET", "BatchFile", "ParquetReports", "aggregate", "open_reports", "pieces"]
 
@@ -38,7 +38,7 @@ _BLOCK_BYTES = 1 << 25
 Progress = Callable[[int, float], None]
 
 
-def open_reports(task: LocalTask, path: str) -> Source:
+def open_reports(task: Task, path: str) -> Source:
     """Open a file of reports of any of the three formats."""
     if path.lower().endswith(PARQUET):
         return ParquetReports(task, path)
@@ -57,7 +57,7 @@ def open_reports(task: LocalTask, path: str) -> Source:
 class BatchFile:
     """A batch in a file: a header, all ids, all payloads. Read by position, never whole."""
 
-    def __init__(self, task: LocalTask, path: str, n: int, simulation: bool) -> None:
+    def __init__(self, task: Task, path: str, n: int, simulation: bool) -> None:
         self.task, self.path, self.simulation, self._n = task, path, simulation, n
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class BatchFile:
 class ParquetReports:
     """Reports in a Parquet file, read by row groups; the last group that was read is kept."""
 
-    def __init__(self, task: LocalTask, path: str) -> None:
+    def __init__(self, task: Task, path: str) -> None:
         self.task, self.path = task, path
         self._file = _parquet_file(path)
         self.simulation = check_schema(task, self._file.schema_arrow, path)
@@ -128,7 +128,7 @@ class ParquetReports:
         return held[1]
 
 
-def pieces(task: LocalTask, sources: Sequence[Source]) -> Iterator[tuple[int, int, slice]]:
+def pieces(task: Task, sources: Sequence[Source]) -> Iterator[tuple[int, int, slice]]:
     """Yield (number of the first report, index of the source, rows within it), in blocks of at most 32 MB."""
     rows = max(256, min(_BLOCK, _BLOCK_BYTES // (task.encoding.width + TOKEN_BYTES)))
     before = 0
@@ -139,23 +139,23 @@ def pieces(task: LocalTask, sources: Sequence[Source]) -> Iterator[tuple[int, in
 
 
 def aggregate(
-    task: LocalTask,
+    task: Task,
     paths: Sequence[str],
     *,
     copies: str = "drop",
     checkpoint: str | None = None,
     progress: Progress | None = None,
-) -> tuple[Aggregate, Copies]:
+) -> tuple[Totals, Copies]:
     """Add up the reports in files; return the totals and what was found about copies.
 
     Parameters
     ----------
-    task : LocalTask
+    task : Task
         What the reports answer.
     paths : sequence of str
         Files of reports, in any of the formats that :func:`open_reports` reads.
     copies : {"drop", "refuse", "count"}
-        See :func:`hedgerow.engine.memory.aggregate`.
+        See :func:`hedgerow.collect.memory.aggregate`.
     checkpoint : str, optional
         A file that keeps totals and position every few seconds. If it is there already, and was made from these very
         files, adding goes on from where it stood; the result is the same to the last bit. It is removed at the end.
@@ -165,7 +165,7 @@ def aggregate(
     sources = [open_reports(task, str(path)) for path in paths]
     found = find_copies(sources, copies=copies)
     saved = Checkpoint(checkpoint, task, [str(p) for p in paths], copies) if checkpoint is not None else None
-    total, done = saved.load() if saved is not None else (Aggregate(task), 0)
+    total, done = saved.load() if saved is not None else (task.totals(), 0)
     for start, i, rows in pieces(task, sources):
         stop = start + rows.stop - rows.start
         if stop <= done:

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.engine.dedupe import find_copies
+from hedgerow.collect.dedupe import find_copies
 from hedgerow.errors import FormatError
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.base import Task
 from hedgerow.tasks.reports import Reports
-from hedgerow.tasks.totals import Aggregate
-from hedgerow.tasks.tree.simulate import simulate_aggregate
-from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.tasks.totals import Totals
 
 __all__ = ["MemorySource", "Records", "add_source", "aggregate", "simulate"]
 
@@ -41,12 +40,12 @@ class MemorySource:
         return Reports(self._reports.task, self._reports.tokens[part], self._reports.payloads[part], self.simulation)
 
 
-def aggregate(task: LocalTask, batches: Sequence[Reports], *, copies: str = "drop") -> Aggregate:
+def aggregate(task: Task, batches: Sequence[Reports], *, copies: str = "drop") -> Totals:
     """Add batches up, counting a report id once.
 
     Parameters
     ----------
-    task : LocalTask
+    task : Task
         What the reports answer.
     batches : sequence of Reports
         In any order.
@@ -56,7 +55,7 @@ def aggregate(task: LocalTask, batches: Sequence[Reports], *, copies: str = "dro
 
     Examples
     --------
-    >>> from hedgerow.tasks.tree.holder import privatize_many
+    >>> from hedgerow.tasks import LocalTask, privatize_many
     >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
     >>> reports = privatize_many(task, [[0.2], [0.7]], [0.0, 1.0], randomness=1)
     >>> aggregate(task, [reports, reports]).n_reports
@@ -66,21 +65,21 @@ def aggregate(task: LocalTask, batches: Sequence[Reports], *, copies: str = "dro
         raise FormatError("these reports were made for another task; aggregate them with that task.")
     sources = [MemorySource(batch, f"batch {i + 1}") for i, batch in enumerate(batches)]
     found = find_copies(sources, copies=copies)
-    total, start = Aggregate(task), 0
+    total, start = task.totals(), 0
     for source in sources:
         add_source(total, source.reports(0, len(source)), found.keep(start, start + len(source)))
         start += len(source)
     return total
 
 
-def add_source(total: Aggregate, reports: Reports, keep: npt.NDArray[np.bool_] | None) -> None:
+def add_source(total: Totals, reports: Reports, keep: npt.NDArray[np.bool_] | None) -> None:
     """Add the reports that are to be kept (all, if None)."""
     if keep is not None:
         reports = Reports(reports.task, reports.tokens[keep], reports.payloads[keep], reports.simulation)
     total.add(reports)
 
 
-def simulate(task: LocalTask, parts: Sequence[Records], randomness: Randomness | int | None = None) -> Aggregate:
+def simulate(task: Task, parts: Sequence[Records], randomness: Randomness | int | None = None) -> Totals:
     """Draw the aggregate of a population that comes in parts; each part has its own stream of the seed.
 
     Parts may be done in any order, on any machine: with one seed and one way of cutting, the totals are the same to
@@ -88,18 +87,19 @@ def simulate(task: LocalTask, parts: Sequence[Records], randomness: Randomness |
 
     Examples
     --------
+    >>> from hedgerow.tasks import LocalTask
     >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
     >>> X = np.linspace(0, 1, 600)[:, None]
     >>> simulate(task, [(X[:300], X[:300, 0]), (X[300:], X[300:, 0])], 1)
     Totals(600 reports to task ..., simulation)
     """
-    source, total = as_randomness(randomness), Aggregate(task)
+    source, total = as_randomness(randomness), task.totals()
     for i, part in enumerate(parts):
         total = total + simulate_part(task, part, source, i)
     return total
 
 
-def simulate_part(task: LocalTask, part: Records, source: Randomness, i: int) -> Aggregate:
+def simulate_part(task: Task, part: Records, source: Randomness, i: int) -> Totals:
     """Draw the aggregate of part ``i``."""
     X, y = part() if callable(part) else part
-    return simulate_aggregate(task, X, y, source.child("part", i))
+    return task.simulate(X, y, source.child("part", i))

@@ -16,13 +16,14 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.engine.dedupe import Bits, Copies, Source, judge, new_key, repeats, spread
-from hedgerow.engine.files import open_reports, pieces
-from hedgerow.engine.memory import Records, add_source, simulate_part
+from hedgerow.collect.dedupe import Bits, Copies, Source, judge, new_key, repeats, spread
+from hedgerow.collect.files import open_reports, pieces
+from hedgerow.collect.memory import Records, add_source, simulate_part
 from hedgerow.errors import HedgerowError
 from hedgerow.randomness import Randomness, as_randomness
-from hedgerow.tasks.totals import Aggregate
-from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.tasks.base import Task
+from hedgerow.tasks.registry import read_task
+from hedgerow.tasks.totals import Totals
 
 __all__ = ["aggregate", "aggregate_files", "connect", "mapper", "simulate"]
 
@@ -58,19 +59,19 @@ def connect(scheduler: str | None = None, *, workers: int | None = None) -> Iter
         yield client
 
 
-def aggregate(task: LocalTask, paths: Sequence[str], *, client: Any = None, copies: str = "drop") -> Aggregate:
+def aggregate(task: Task, paths: Sequence[str], *, client: Any = None, copies: str = "drop") -> Totals:
     """Add up the reports in files on a cluster.
 
     Parameters
     ----------
-    task : LocalTask
+    task : Task
         What the reports answer.
     paths : sequence of str
         Files of reports, visible to client and workers.
     client : distributed.Client, optional
         The cluster; by default processes on this machine.
     copies : {"drop", "refuse", "count"}
-        See :func:`hedgerow.engine.memory.aggregate`.
+        See :func:`hedgerow.collect.memory.aggregate`.
     """
     if client is None:
         with connect() as own:
@@ -78,9 +79,7 @@ def aggregate(task: LocalTask, paths: Sequence[str], *, client: Any = None, copi
     return aggregate_files(task, paths, client=client, copies=copies)[0]
 
 
-def aggregate_files(
-    task: LocalTask, paths: Sequence[str], *, client: Any, copies: str = "drop"
-) -> tuple[Aggregate, int]:
+def aggregate_files(task: Task, paths: Sequence[str], *, client: Any, copies: str = "drop") -> tuple[Totals, int]:
     """Return the totals, and how many copies were left out."""
     names = [str(path) for path in paths]
     sources = [open_reports(task, name) for name in names]
@@ -89,18 +88,18 @@ def aggregate_files(
     for group in _groups(pieces(task, sources), PIECES):
         work = [(names[i], rows.start, rows.stop, found.keep(at, at + rows.stop - rows.start)) for at, i, rows in group]
         futures.append(client.submit(_add, text, work, pure=False, retries=_RETRIES))
-    return Aggregate.from_bytes(task, _tree(client, text, futures)), found.n_copies
+    return Totals.from_bytes(task, _tree(client, text, futures)), found.n_copies
 
 
 def simulate(
-    task: LocalTask, parts: Sequence[Records], randomness: Randomness | int | None = None, *, client: Any
-) -> Aggregate:
+    task: Task, parts: Sequence[Records], randomness: Randomness | int | None = None, *, client: Any
+) -> Totals:
     """Draw the aggregate of a population in parts on a cluster: :func:`.memory.simulate`, bit for bit."""
     source, text = as_randomness(randomness), task.to_json()
     futures = [
         client.submit(_simulate, text, part, source, i, pure=False, retries=_RETRIES) for i, part in enumerate(parts)
     ]
-    return Aggregate.from_bytes(task, _tree(client, text, futures))
+    return Totals.from_bytes(task, _tree(client, text, futures))
 
 
 def mapper(client: Any, *, waiting: int = 2) -> Callable[[Callable[[T], R], Iterable[T]], Iterator[R]]:
@@ -136,7 +135,7 @@ def _groups(items: Iterable[T], size: int) -> Iterator[list[T]]:
 def _tree(client: Any, text: str, futures: list[Any]) -> bytes:
     """Add partial totals up, some at a time, on the workers."""
     if not futures:
-        return Aggregate(_task(text)).to_bytes()
+        return _task(text).totals().to_bytes()
     while len(futures) > 1:
         futures = [
             client.submit(_merge, text, group, pure=False, retries=_RETRIES) for group in _groups(futures, BRANCHES)
@@ -146,8 +145,8 @@ def _tree(client: Any, text: str, futures: list[Any]) -> bytes:
 
 
 @lru_cache(maxsize=8)
-def _task(text: str) -> LocalTask:
-    return LocalTask.from_json(text)
+def _task(text: str) -> Task:
+    return read_task(text)
 
 
 @lru_cache(maxsize=16)
@@ -156,7 +155,7 @@ def _open(text: str, path: str) -> Source:
 
 
 def _add(text: str, work: list[tuple[str, int, int, npt.NDArray[np.bool_] | None]]) -> bytes:
-    total = Aggregate(_task(text))
+    total = _task(text).totals()
     for path, start, stop, keep in work:
         add_source(total, _open(text, path).reports(start, stop), keep)
     return total.to_bytes()
@@ -164,9 +163,9 @@ def _add(text: str, work: list[tuple[str, int, int, npt.NDArray[np.bool_] | None
 
 def _merge(text: str, parts: list[bytes]) -> bytes:
     task = _task(text)
-    total = Aggregate(task)
+    total = task.totals()
     for part in parts:
-        total = total + Aggregate.from_bytes(task, part)
+        total = total + Totals.from_bytes(task, part)
     return total.to_bytes()
 
 
@@ -174,7 +173,7 @@ def _simulate(text: str, part: Records, source: Randomness, i: int) -> bytes:
     return simulate_part(_task(text), part, source, i).to_bytes()
 
 
-def _find_copies(client: Any, task: LocalTask, names: list[str], sources: list[Source], copies: str) -> Copies:
+def _find_copies(client: Any, task: Task, names: list[str], sources: list[Source], copies: str) -> Copies:
     """Find copies as :func:`.dedupe.find_copies` does: ids travel to the worker that compares their part."""
     total = sum(len(source) for source in sources)
     if copies == "count" or total < 2:

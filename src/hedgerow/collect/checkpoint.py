@@ -11,8 +11,8 @@ import time
 from collections.abc import Sequence
 
 from hedgerow.errors import FormatError
-from hedgerow.tasks.totals import Aggregate
-from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.tasks.base import Task
+from hedgerow.tasks.totals import Totals
 
 __all__ = ["Checkpoint", "fingerprint", "write_whole"]
 
@@ -53,18 +53,18 @@ class Checkpoint:
     The file is one line of JSON (format, version, what was added, position, digest) and the bytes of the aggregate.
     """
 
-    def __init__(self, path: str, task: LocalTask, paths: Sequence[str], copies: str) -> None:
+    def __init__(self, path: str, task: Task, paths: Sequence[str], copies: str) -> None:
         self.path, self.task, self._last = path, task, time.monotonic()
         work = {"task": task.id, "files": [fingerprint(p) for p in paths], "copies": copies}
         self._work = hashlib.sha256(json.dumps(work, sort_keys=True).encode()).hexdigest()
 
-    def load(self) -> tuple[Aggregate, int]:
+    def load(self) -> tuple[Totals, int]:
         """Return the totals so far and how many reports were looked at; none if there is no file."""
         try:
             with open(self.path, "rb") as file:
                 line, data = file.readline(), file.read()
         except FileNotFoundError:
-            return Aggregate(self.task), 0
+            return self.task.totals(), 0
         try:
             head = json.loads(line)
             whole = head["format"] == _FORMAT and head["version"] == _VERSION
@@ -81,9 +81,9 @@ class Checkpoint:
                 f"{self.path} belongs to other files, another task or another rule for copies; "
                 "give those, or delete it to start afresh."
             )
-        return Aggregate.from_bytes(self.task, data), position
+        return Totals.from_bytes(self.task, data), position
 
-    def save(self, total: Aggregate, position: int) -> None:
+    def save(self, total: Totals, position: int) -> None:
         """Write the file, if the last time was a while ago."""
         now = time.monotonic()
         if now - self._last < _SECONDS:
