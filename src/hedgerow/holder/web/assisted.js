@@ -16,7 +16,7 @@ import { levelResponse, signedSubset } from "./joint.js";
 import { levelOf } from "./mechanisms.js";
 import { design, predictWithin, reached, readGroups, readModel } from "./portable.js";
 import { budget, count, insist, list, number, text, word } from "./reader.js";
-import { checkResiduals, readLabels, readSpace } from "./schema.js";
+import { checkResiduals, newField, readLabels, readRadius, readSpace } from "./schema.js";
 import { Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
@@ -55,7 +55,7 @@ function checkPublic(trees, busy, reference) {
 
 export class AssistedTask extends Task {
   static format = "hedgerow/assisted-task";
-  static version = 2;
+  static version = 3;
   static kind = "assisted";
   static names = ["target", "epsilon", "label_bounds", "space", "base", "trees", "radius", "randomizer", "parameter", "residuals", "busy", "reference"];
 
@@ -69,16 +69,20 @@ export class AssistedTask extends Task {
   joint = [];
   grid = { low: -1, high: 1, n_steps: 1 };
 
+  /** @param {Map<string, unknown>} content */
+  static namesOf(content) {
+    return [...this.names, ...newField(content, "missing")];
+  }
+
   /** @param {Json} found */
   fill(found) {
     this.target = text(found.target, "the label's name");
     this.epsilon = budget(found.epsilon);
-    this.labels = readLabels(found.label_bounds);
+    this.labels = readLabels(found.label_bounds, found.missing);
     this.columns = readSpace(found.space);
     [this.base, this.trees] = [readModel(found.base), readGroups(found.trees)];
     insist(this.base.columns === this.columns.length && this.trees.features <= this.base.column.length + 1, "the public model"); // the prediction is the last column
-    this.radius = number(found.radius, "the radius");
-    insist(this.radius > 0, "the radius");
+    this.radius = readRadius(found.radius);
     this.randomizer = word(found.randomizer, "the randomiser", ["subset", "levels"]);
     const { leaves } = this.trees;
     insist(leaves.length <= MOST_TREES && Math.max(...leaves) <= MOST_LEAVES, "the trees");

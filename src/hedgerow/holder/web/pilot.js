@@ -12,7 +12,7 @@ import { percent, short } from "./basics.js";
 import { kAry } from "./mechanisms.js";
 import { predictWithin, readModel } from "./portable.js";
 import { budget, insist, list, number, text } from "./reader.js";
-import { readLabels, readSpace } from "./schema.js";
+import { LARGEST, newField, readLabels, readSpace } from "./schema.js";
 import { Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
@@ -37,16 +37,21 @@ export class PilotTask extends Task {
   /** @type {ReturnType<typeof kAry>} */
   response = /** @type {any} */ (null);
 
+  /** @param {Map<string, unknown>} content */
+  static namesOf(content) {
+    return [...this.names, ...newField(content, "missing")];
+  }
+
   /** @param {Json} found */
   fill(found) {
     this.target = text(found.target, "the label's name");
     this.epsilon = budget(found.epsilon);
-    this.labels = readLabels(found.label_bounds);
+    this.labels = readLabels(found.label_bounds, found.missing);
     this.columns = readSpace(found.space);
     this.base = readModel(found.base);
     insist(this.base.columns === this.columns.length, "the public model");
     this.edges = list(found.edges, "the edges", number);
-    insist(this.edges.every((edge, i) => i === 0 || this.edges[i - 1] < edge), "the edges");
+    insist(this.edges.every((edge, i) => Math.abs(edge) <= LARGEST && (i === 0 || this.edges[i - 1] < edge)), "the edges");
     const bins = this.edges.length + 1;
     insist(bins >= 2 && bins <= MOST_BINS, "the edges");
     this.response = kAry(this.epsilon, bins);

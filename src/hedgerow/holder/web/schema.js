@@ -8,7 +8,7 @@
  * this stands in the task, and is the same in Python (hedgerow.values).
  */
 
-import { bounds, count, fields, floatText, insist, list, number, plainNumber, text, whole } from "./reader.js";
+import { bounds, count, fields, floatText, insist, list, number, plainNumber, text, whole, word } from "./reader.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {{name: string, low: number, high: number, missing: number, categories?: undefined}} NumberColumn */
@@ -17,24 +17,39 @@ import { bounds, count, fields, floatText, insist, list, number, plainNumber, te
 /** @typedef {{low: number, high: number, n_steps: number, missing: number}} Grid */
 
 const MOST_STEPS = 2 ** 20; // as in Python's LabelGrid: then 256ths of a step fit in 28 bits
+/** Of the label's bounds, of the width of its range, and of what errors are cut to; derived where Python has them, in hedgerow.bounds. */
+export const [SMALLEST, LARGEST] = [1e-100, 1e100];
 
 // ---------------------------------------------------------------- reading
 
-/** What a missing number counts as, unless the task says otherwise. @param {number} low @param {number} high */
-const middle = (low, high) => Math.min(Math.max(low / 2 + high / 2, low), high) + 0;
+/** Tasks of the version before the rule for values stood in them are read until Python writes them no more. */
+export const OLD_FORMS = true;
+
+/** A field that older tasks lack. @param {unknown} value @param {string} name @returns {string[]} */
+export const newField = (value, name) => (OLD_FORMS && value instanceof Map && !value.has(name) ? [] : [name]);
+
+/** What a missing number counts as. @param {unknown} value @param {number} low @param {number} high */
+function readMissing(value, low, high) {
+  if (OLD_FORMS && value === undefined) return Math.min(Math.max(low / 2 + high / 2, low), high) + 0;
+  const missing = plainNumber(value, "what a missing value counts as");
+  insist(low <= missing && missing <= high, "what a missing value counts as");
+  return missing;
+}
 
 /** @param {unknown} value @returns {Column} */
 function readColumn(value) {
   if (value instanceof Map && value.has("categories")) {
-    const { name, categories } = fields(value, "a category column", ["name", "categories"]);
-    const names = list(categories, "categories", text);
-    insist(names.length > 0 && new Set(names).size === names.length, "categories");
-    return { name: text(name, "a name"), categories: names, unknown: names.includes("other") ? "other" : names[0] };
+    const found = fields(value, "a category column", ["name", "categories", ...newField(value, "unknown")]);
+    const categories = list(found.categories, "categories", text);
+    insist(categories.length > 0 && new Set(categories).size === categories.length, "categories");
+    const old = categories.includes("other") ? "other" : categories[0];
+    const unknown = OLD_FORMS && found.unknown === undefined ? old : word(found.unknown, "what an unknown category counts as", categories);
+    return { name: text(found.name, "a name"), categories, unknown };
   }
-  const found = fields(value, "a number column", ["name", "low", "high"]);
+  const found = fields(value, "a number column", ["name", "low", "high", ...newField(value, "missing")]);
   const [low, high] = [plainNumber(found.low, "a range"), plainNumber(found.high, "a range")];
   insist(low <= high, "a range");
-  return { name: text(found.name, "a name"), low, high, missing: middle(low, high) };
+  return { name: text(found.name, "a name"), low, high, missing: readMissing(found.missing, low, high) };
 }
 
 /** The columns that are asked for: at least one, each under its own name. @param {unknown} value @returns {Column[]} */
@@ -47,21 +62,36 @@ export function readSpace(value) {
 
 /** The levels of the label. @param {unknown} value @returns {Grid} */
 export function readGrid(value) {
-  const found = fields(value, "the label's grid", ["low", "high", "n_steps"]);
+  const found = fields(value, "the label's grid", ["low", "high", "n_steps", ...newField(value, "missing")]);
   const [low, high] = [plainNumber(found.low, "the label's range"), plainNumber(found.high, "the label's range")];
-  insist(low < high && Number.isFinite(high - low) && high - low >= 1e-300, "the label's range");
-  return { low, high, n_steps: whole(found.n_steps, "the label's steps", 1, MOST_STEPS), missing: middle(low, high) };
+  checkRange(low, high);
+  const steps = whole(found.n_steps, "the label's steps", 1, MOST_STEPS);
+  return { low, high, n_steps: steps, missing: readMissing(found.missing, low, high) };
 }
 
-/** The range of a label that a public model predicts. @param {unknown} value @returns {{low: number, high: number, missing: number}} */
-export function readLabels(value) {
+/** Wide enough, and near enough to 0, that all numbers that are made of a label are finite. @param {number} low @param {number} high */
+function checkRange(low, high) {
+  insist(low < high && Math.max(-low, high, high - low) <= LARGEST && high - low >= SMALLEST, "the label's range");
+}
+
+/** The range of a label that a public model predicts. @param {unknown} value @param {unknown} missing @returns {{low: number, high: number, missing: number}} */
+export function readLabels(value, missing) {
   const { low, high } = bounds(value, "the label's range");
-  return { low, high, missing: middle(low, high) };
+  checkRange(low, high);
+  return { low, high, missing: readMissing(missing, low, high) };
+}
+
+/** How far errors of a public model are told. @param {unknown} value */
+export function readRadius(value) {
+  const radius = number(value, "the radius");
+  insist(radius >= SMALLEST && radius <= LARGEST, "the radius");
+  return radius;
 }
 
 /** Class names: at least two, all different; one level a class. @param {unknown} value @param {Grid} grid @returns {string[]} */
 export function readClasses(value, grid) {
   const names = list(value, "classes", text);
+  insist(OLD_FORMS || Number.isInteger(grid.missing), "what a missing class counts as");
   insist(names.length >= 2 && new Set(names).size === names.length, "classes");
   insist(grid.low === 0 && grid.high === names.length - 1 && grid.n_steps === names.length - 1, "classes");
   return names;

@@ -7,8 +7,8 @@
  */
 
 import { join, littleBytes, require, toHex } from "./basics.js";
-import { fields, insist, text, whole } from "./reader.js";
-import { encodeLabel, encodeRecord, valueOf } from "./schema.js";
+import { fields, insist, spell, text, whole } from "./reader.js";
+import { encodeLabel, encodeRecord, OLD_FORMS, valueOf } from "./schema.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./exact.js").Source} Source */
@@ -56,7 +56,7 @@ export class Cutter {
 /** A question to holders. */
 export class Task {
   static format = "";
-  static version = 1;
+  static version = 2;
   static kind = "";
   /** Fields beside format and version. @type {string[]} */
   static names = [];
@@ -89,7 +89,8 @@ export class Task {
   static async read(content, digest) {
     const { format, version, ...found } = fields(content, "its fields", ["format", "version", ...this.namesOf(content)]);
     insist(format === this.format, "its format");
-    require(whole(version, "the version", 0, 2 ** 31) === this.version, "this page knows another version of this kind of task; use the command line");
+    const old = OLD_FORMS && !/"(?:missing|unknown)":/.test(spell(content));
+    require(whole(version, "the version", 0, 2 ** 31) === this.version - Number(old), "this page knows another version of this kind of task; use the command line");
     const task = new this(digest);
     if ("title" in found) text(found.title, "the title");
     await task.fill(found);
