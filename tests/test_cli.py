@@ -56,10 +56,22 @@ def test_audit_prints_json(capsys):
     assert set(results[0]) >= {"mechanism", "claim", "measured", "verdict", "seconds"}
 
 
-def test_audit_lists_mechanisms(capsys):
+def test_audit_lists_what_it_audits(capsys):
     code, out, _ = run(capsys, "audit", "--list")
-    assert code == 0 and "k-ary response" in out.splitlines()
-    assert json.loads(run(capsys, "audit", "--list", "--json")[1]) == out.splitlines()
+    rows = [re.split("  +", line) for line in out.splitlines()]
+    assert code == 0 and ["k-ary response", "-", "exact, sampled"] in rows
+    assert ["whole: tree, k_ary", "task", "exact, sampled"] in rows
+    listed = json.loads(run(capsys, "audit", "--list", "--json")[1])
+    assert [entry["name"] for entry in listed] == [row[0] for row in rows[1:]]
+
+
+def test_audit_of_patterns_with_a_heading_for_what_is_whole(capsys):
+    code, out, err = run(capsys, "audit", "pilot", "--samples", "0")
+    lines = out.splitlines()
+    assert (code, err) == (0, "") and [line.split(":")[0] for line in lines[-3:-1]] == ["whole tasks", "whole"]
+    assert lines[-1] == "all 4 claims hold"
+    code, _, err = run(capsys, "audit", "rot13")
+    assert code == 2 and "no audit has 'rot13' in its name" in err
 
 
 def test_audit_without_samples(capsys):
@@ -71,7 +83,8 @@ def test_audit_fits_whole_estimators(capsys):
     name = "DPExtraTreesClassifier, depth 1"
     code, out, _ = run(capsys, "audit", "--mechanism", name, "--epsilon", "1")
     lines = out.splitlines()
-    assert code == 0 and "replay" in lines[1] and "neighbouring tables" in lines[-1]
+    assert code == 0 and lines[1].startswith("whole fits: ")
+    assert "replay" in lines[2] and "neighbouring tables" in lines[-1]
 
 
 def test_violation_is_exit_code_1(capsys, monkeypatch):

@@ -24,9 +24,9 @@ LAYERS = [
     ["noise_sums", "partition"],
     ["tasks"],  # know nothing of estimators
     ["local", "semi", "label", "central"],  # know nothing of each other, of engines or of the service
-    ["audit"],
     ["collect"],
     ["holder"],
+    ["audit"],  # of what runs on devices, too
     ["service"],
     ["compare"],
     ["commands"],

@@ -3,18 +3,23 @@
 Instances are small, so that every output can be enumerated; what they show holds for larger ones by the
 proof in each mechanism's docstring, of which the audit checks every ingredient: the probabilities as rounded,
 and the sampler as shipped.
+
+Besides mechanisms there are *whole* entries: every kind of task as a device answers it, every central and label
+estimator as it is fitted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from hedgerow.audit.exact import audit_exact
+from hedgerow.audit.examples import EXAMPLES
 from hedgerow.audit.replay import whole_fits
 from hedgerow.audit.result import AuditResult
 from hedgerow.audit.sampled import audit_sampled, runner
+from hedgerow.audit.whole import WholeTask
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms import (
     BitVectorResponse,
@@ -46,7 +51,7 @@ from hedgerow.tasks.assisted.message import AssistedMessage
 from hedgerow.tasks.assisted.pilot import PilotMessage
 from hedgerow.tasks.partly_public.law import small_protocol
 
-__all__ = ["Auditable", "Entry", "audit_all", "auditables", "entries", "find", "register"]
+__all__ = ["Auditable", "Entry", "audit_all", "auditables", "entries", "find", "register", "whole_tasks"]
 
 _REGISTRY: dict[str, Auditable] = {}
 
@@ -57,6 +62,14 @@ class Entry(Protocol):
     @property
     def name(self) -> str:
         """As printed, and as the command takes it."""
+
+    @property
+    def whole(self) -> str:
+        """What is audited whole: "task", "fit"; nothing for a mechanism."""
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """The tiers of its results."""
 
     def results(self, epsilon: float, *, n: int, randomness: Randomness | int | None = None) -> Iterator[AuditResult]:
         """Yield the results at a claim of epsilon; ``n`` samples where samples are drawn."""
@@ -82,6 +95,8 @@ class Auditable:
     build: Callable[[float], Any]
     law: Callable[[Any, int], Law] | None = None
     pair: tuple[Any, Any] | None = None
+    whole: ClassVar[str] = ""
+    tiers: ClassVar[tuple[str, ...]] = ("exact", "sampled")
 
     def exact(self, epsilon: float, mechanism: Any = None) -> AuditResult:
         """Audit the law of ``mechanism`` (``build(epsilon)`` by default) against the claim ``epsilon``."""
@@ -139,9 +154,14 @@ def auditables() -> tuple[Auditable, ...]:
     return tuple(_REGISTRY.values())
 
 
+def whole_tasks() -> tuple[WholeTask, ...]:
+    """Return an entry for every kind of task and round."""
+    return tuple(map(WholeTask, EXAMPLES))
+
+
 def entries() -> tuple[Entry, ...]:
-    """Return all that is audited: mechanisms, then whole fits."""
-    return (*auditables(), *whole_fits())
+    """Return all that is audited: mechanisms, then whole tasks, then whole fits."""
+    return (*auditables(), *whole_tasks(), *whole_fits())
 
 
 def find(name: str) -> Entry:
@@ -169,9 +189,12 @@ def audit_all(
     n: int = 400_000,
     randomness: Randomness | int | None = None,
 ) -> Iterator[AuditResult]:
-    """Yield the results of all tiers, as they come; ``n = 0`` leaves the sampled one out."""
+    """Yield the results of all tiers, as they come; ``n = 0`` leaves the sampled one out.
+
+    Whole tasks are audited at the largest epsilon only, where their laws have the fewest paths.
+    """
     for entry in entries() if chosen is None else chosen:
-        for epsilon in epsilons:
+        for epsilon in (max(epsilons),) if entry.whole == "task" else epsilons:
             yield from entry.results(epsilon, n=n, randomness=randomness)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class WholeFit:
     fit: Callable[[float, Table], Any]
     near: float
     cases: Callable[..., list[Case]] = record_cases
+    whole: ClassVar[str] = "fit"
+    tiers: ClassVar[tuple[str, ...]] = ("replay",)
 
     def replay(self, epsilon: float, *, quick: bool = False, seed: int = 0) -> AuditResult:
         """Audit fits on small tables and their neighbours; ``quick`` takes a few."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
@@ -35,6 +35,8 @@ class DrawnNoise:
 
     name: str
     fit: Callable[[float, Randomness], Any]
+    whole: ClassVar[str] = "fit"
+    tiers: ClassVar[tuple[str, ...]] = ("sampled",)
 
     def results(self, epsilon: float, *, n: int, randomness: Randomness | int | None = None) -> Iterator[AuditResult]:
         """Yield the result; ``n = 0`` leaves it out, as all that is sampled."""
