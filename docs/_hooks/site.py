@@ -25,8 +25,10 @@ MODELS = {
 def on_config(config: Any) -> Any:
     """Add the pages that exist only once their parts do."""
     models = [{title: name} for title, name in MODELS.items() if (DOCS / name).exists()]
-    results = sorted(p for p in (DOCS / "results").glob("*.md") if not p.name.endswith(".notes.md"))
-    optional = {"Trust models in detail": models, "Results": [f"results/{p.name}" for p in results]}
+    results = [f"results/{p.name}" for p in sorted((DOCS / "results").glob("*.md"))]
+    costs = "results/costs.md" if "results/costs.md" in results else None
+    others = [page for page in results if page != costs]
+    optional = {"Trust models in detail": models, "What privacy costs": costs, "Results": others}
     at = len(config["nav"]) - 2
     config["nav"][at:at] = [{title: pages} for title, pages in optional.items() if pages]
     return config

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from hedgerow.compare.scores import Row, Summary, summarise
 from hedgerow_experiments.claims import histoftree as claims_histoftree
 from hedgerow_experiments.claims import lpdt as claims_lpdt
 from hedgerow_experiments.claims.base import (
@@ -12,7 +13,6 @@ from hedgerow_experiments.claims.base import (
     OPEN,
     PARTLY,
     Claim,
-    Evidence,
     Verdict,
     by_share,
     duel,
@@ -21,8 +21,8 @@ from hedgerow_experiments.claims.base import (
     valley,
 )
 from hedgerow_experiments.claims.page import ALL, PAPERS, check_all, count, to_markdown
+from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.registry import all_experiments
-from hedgerow_experiments.tidy import Row, Summary, summarise
 
 NOISE = (0.0, 0.02, -0.01, 0.03, 0.01, -0.02)
 
@@ -37,7 +37,7 @@ def evidence(*groups):
     found = {}
     for group in groups:
         found.setdefault(group[0].experiment, []).extend(group)
-    return Evidence({name: summarise(r, "none") for name, r in found.items()})
+    return Evidence(found)
 
 
 def verdicts(found, claims, where):

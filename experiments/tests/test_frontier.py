@@ -3,19 +3,30 @@
 import numpy as np
 import pytest
 
-from hedgerow.errors import HedgerowError
+from hedgerow_experiments.experiment import Key
+from hedgerow_experiments.found import KEPT, Evidence
 from hedgerow_experiments.frontier import compute as frontier
-from hedgerow_experiments.frontier.page import page, ratios
+from hedgerow_experiments.frontier.declared import DESIGN, EPSILONS, FRONTIER
+from hedgerow_experiments.frontier.page import page, pages, ratios
+from hedgerow_experiments.tidy import rows_of
 
 
-def fake(public, factor):
-    errors = {f"{e:g}": [public * factor, public * factor] for e in frontier.EPSILONS}
-    return {"public": public, "assisted": errors, "seconds": 1.0, "kB": 100, "seed": 0}
+def split(code, public, factor, setting="", repeat=0):
+    """Rows of one split: two draws with the same error at every epsilon."""
+    errors = {f"{e:g}": [public * factor, public * factor] for e in EPSILONS}
+    return rows_of(FRONTIER, [(Key(code, repeat, setting, 0.0, "assisted"), value(public, errors))])
+
+
+def value(public, errors):
+    return {"public": public, "assisted": errors, "kB": 100}
+
+
+def text_of(*splits):
+    return page(Evidence({"frontier": [row for rows in splits for row in rows]}))
 
 
 def test_page_states_means_harm_and_which_sets_were_kept_out():
-    results = [(("CON", 0, 2), fake(4.0, 0.9)), (("AQU", 0, 2), fake(1.0, 1.02)), (("RED->WHI", 0, 2), fake(0.7, 0.9))]
-    text = page(results, frontier.DESIGN, frontier.EPSILONS)
+    text = text_of(split("CON", 4.0, 0.9), split("AQU", 1.0, 1.02), split("RED->WHI", 0.7, 0.9, "shift"))
     assert "| CON (design) | 1 | 4 | 100 | 0.900 |" in text and "| AQU | 1 | 1 | 100 | 1.020 |" in text
     assert "12 of 12" in text and "0 of 12" in text
     assert f"**{np.sqrt(0.9 * 1.02):.3f}**" in text and "geometric mean, kept out | | | | **1.020**" in text.replace(
@@ -25,14 +36,34 @@ def test_page_states_means_harm_and_which_sets_were_kept_out():
 
 
 def test_page_states_the_gap_that_private_labels_close():
-    value = {"public": 1.0, "free": 0.5, "holders": 9, "label": {"1": 0.8, "4": 0.6}}
-    text = page([(("label", "CAL", 0), value)], frontier.DESIGN, frontier.EPSILONS)
-    assert "| CAL | 9 | 1 | 1 | 0.5 | 0.40 | 0.80 | 0.12/0.20/0.25/0.28 |" in text
+    labels = {"0.5": 0.9, "1": 0.8, "2": 0.7, "4": 0.6}
+    key = Key("CAL", 0, "labels", 0.0, "labels")
+    text = text_of(rows_of(FRONTIER, [(key, {"public": 1.0, "free": 0.5, "holders": 9, "label": labels})]))
+    assert "| CAL | 9 | 1 | 1 | 0.5 | 0.20 | 0.40 | 0.60 | 0.80 | 0.12/0.20/0.25/0.28 |" in text
 
 
 def test_page_states_the_other_shifts():
-    text = page([(("shift", "TAX13->TAX", 0, 2), fake(2.0, 0.5))], frontier.DESIGN, frontier.EPSILONS)
+    text = text_of(split("TAX13->TAX", 2.0, 0.5, "shift"))
     assert "| TAX13->TAX | 1 | 2 | 0.500 |" in text and "2013" in text
+
+
+def test_a_page_that_is_kept_is_not_made(tmp_path):
+    found = Evidence({"frontier": split("CON", 4.0, 0.9)}, folder=tmp_path)
+    assert list(pages(found)) == ["frontier.md"]
+    (tmp_path / KEPT).mkdir()
+    (tmp_path / KEPT / "frontier.md").write_text("as it was")
+    assert pages(found) == {} == pages(Evidence({}))
+
+
+def test_rows_have_every_draw_and_their_mean():
+    found = rows_of(FRONTIER, [(Key("ABA", 0, "", 0.0, "assisted"), value(4.0, {"0.5": [1.0, 2.0]}))])
+    assert {(r.method, r.epsilon, r.metric): r.value for r in found} == {
+        ("public model", None, "mse"): 4.0,
+        ("public model", None, "kB"): 100,
+        ("AssistedForest", 0.5, "mse"): 1.5,
+        ("AssistedForest, draw 0", 0.5, "mse"): 1.0,
+        ("AssistedForest, draw 1", 0.5, "mse"): 2.0,
+    }
 
 
 def test_public_models_are_fitted_once_for_the_same_records(tmp_path, monkeypatch):
@@ -40,9 +71,9 @@ def test_public_models_are_fitted_once_for_the_same_records(tmp_path, monkeypatc
 
     X, y = np.random.default_rng(0).random((20, 2)), np.arange(20.0)
     monkeypatch.setenv(frontier_models.FOLDER, str(tmp_path))
-    first, _ = frontier_models.fitted_model(X, y, 0)
+    first = frontier_models.fitted_model(X, y, 0)
     monkeypatch.setattr(frontier_models, "PublicModel", None)
-    again, _ = frontier_models.fitted_model(X, y, 0)
+    again = frontier_models.fitted_model(X, y, 0)
     assert np.array_equal(again.predict(X), first.predict(X))
     with pytest.raises(TypeError):
         frontier_models.fitted_model(X, y, 1)  # another seed is another model
@@ -72,28 +103,18 @@ def test_assisted_models_have_the_pilot_of_the_estimator():
 
 
 def test_ratio_is_of_means_over_splits():
-    runs = [fake(1.0, 1.0), fake(3.0, 0.5)]
+    runs = [value(1.0, {"1": [1.0, 1.0]}), value(3.0, {"1": [1.5, 1.5]})]
     assert ratios(runs, 1.0) == (pytest.approx(2.5 / 4), 0, 4)
 
 
 def test_at_least_four_sets_are_kept_out():
-    assert len(set(frontier.DATASETS) - set(frontier.DESIGN)) >= 4
+    assert len(set(FRONTIER.groups[0].datasets) - set(DESIGN)) >= 4
 
 
-def test_missing_data_is_an_error_and_not_a_traceback(tmp_path, monkeypatch, capsys):
-    def missing(code):
-        raise HedgerowError(f"data set {code} was not found")
-
-    monkeypatch.setattr(frontier, "load_dataset", missing)
-    assert frontier.main(["--out", str(tmp_path / "page.md"), "--datasets", "CON", "--repeats", "1"]) == 2
-    assert "was not found" in capsys.readouterr().err
-
-
-def test_runs_resume(tmp_path, monkeypatch):
-    calls = []
-    monkeypatch.setattr(frontier, "one_split", lambda code, repeat, draws: calls.append(code) or fake(1.0, 0.9))
-    monkeypatch.setattr(frontier, "shift_split", lambda repeat, draws: calls.append("shift") or fake(1.0, 0.9))
-    few = ["--datasets", "CON,AIR", "--repeats", "2", "--label-repeats", "0", "--shift-repeats", "0"]
-    for _ in range(2):
-        assert frontier.main(["--out", str(tmp_path / "f.md"), *few]) == 0
-    assert calls == ["CON", "AIR", "shift"] * 2 and "0.900" in (tmp_path / "f.md").read_text()
+def test_a_cell_is_computed_by_its_setting(monkeypatch):
+    for name in ("one_split", "shift_split", "other_shift", "label_split"):
+        monkeypatch.setattr(frontier, name, lambda *given, name=name: (name, *given))
+    cells = [("ABA", ""), ("RED->WHI", "shift"), ("WHI->RED", "shift"), ("CAL", "labels")]
+    assert [frontier.compute(Key(code, 3, setting, 0.0, "-"), 0) for code, setting in cells] == [
+        ("one_split", "ABA", 3, 2), ("shift_split", 3, 2), ("other_shift", "WHI->RED", 3, 2), ("label_split", "CAL", 3),
+    ]  # fmt: skip

@@ -1,13 +1,18 @@
 """The page on the guide's forecasts, and what it is written from."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from hedgerow.compare.scores import Row
 from hedgerow.local.advise import CurvePoints, PublicFacts, advise_from
-from hedgerow_experiments.frontier import advise, advise_simulate
-from hedgerow_experiments.frontier.advise import gather, simulate_missing
-from hedgerow_experiments.frontier.advise_page import PublicRow, page
-from hedgerow_experiments.results import Results
+from hedgerow_experiments.data.datasets import Dataset
+from hedgerow_experiments.experiment import Key
+from hedgerow_experiments.found import Evidence
+from hedgerow_experiments.frontier import advise
+from hedgerow_experiments.frontier.advise_page import PublicRow, gather, page, pages
+from hedgerow_experiments.frontier.declared import ADVISE, SIMULATED
+from hedgerow_experiments.tidy import rows_of
 
 
 @pytest.fixture
@@ -27,20 +32,28 @@ def test_page_counts_cells_as_means_over_splits_and_single_splits():
     assert "| WHI | 50 | 1 | 0.8 | 0.9 | 0.88 | 1 | 0.80 | 0.88 |" in text
 
 
-def test_cells_have_the_splits_that_were_simulated_and_the_draws_of_the_frontier(tmp_path, monkeypatch, facts):
-    monkeypatch.setattr(advise, "public_facts", lambda code, repeat: (facts, 1.0))
-    monkeypatch.setattr(advise, "_holders", lambda code: 1000)
-    simulated, frontier = Results(tmp_path / "a.jsonl"), Results(tmp_path / "f.jsonl")
+def evidence(facts):
+    """Two splits that were simulated, one of which the frontier has too."""
+    results = []
     errors = {"public only": 2.0, "local": 9.0, "semi-feature": 1.8, "label": 1.2}
     for repeat in (0, 2):
-        simulated.add(("ABA", repeat), {"mse": dict.fromkeys(("0.5", "2", "8"), errors)})
-    for repeat in (0, 1):
-        assisted = {key: [1.0 + repeat, 2.0 + repeat] for key in ("0.5", "2", "8")}
-        frontier.add(("ABA", repeat, 2), {"public": 2.0, "assisted": assisted})
-    cells, known, rows = gather(simulated, frontier, ["ABA", "RED"])
-    kept = {(r.repeat, r.value) for r in rows if (r.setting, r.method, r.epsilon) == ("local", "simulated", 8.0)}
-    assert kept == {(0, 1.5), (2, 9.0)}
-    assert len(rows) == 2 * 2 * 4 * 3  # splits, forecast and simulated, settings, epsilons
+        measured = {"facts": facts.to_dict(), "own": 1.0, "holders": 1000}
+        results.append((Key("ABA", repeat, "", 0.0, "facts"), measured))
+        for name, error in errors.items():
+            results.append((Key("ABA", repeat, "", 0.0, name), dict.fromkeys(("0.5", "2", "8"), error)))
+    frontier = [
+        Row("frontier", "ABA", "", "AssistedForest", e, None, "", repeat, "mse", 1.5 + repeat)
+        for repeat in (0, 1)
+        for e in (0.5, 2.0, 8.0)
+    ]
+    return Evidence({"advise": rows_of(ADVISE, results), "frontier": frontier})
+
+
+def test_cells_have_the_splits_that_were_simulated_and_the_draws_of_the_frontier(facts):
+    found = evidence(facts)
+    cells, known = gather(found)
+    scores = [r for r in found.rows("advise") if r.setting in SIMULATED]
+    assert len(scores) == 2 * 2 * 4 * 3  # splits, forecast and simulated, settings, epsilons
     assert [s for _, s in cells["ABA", "8", "local"]] == [1.5, 9.0]
     assert [s for _, s in cells["ABA", "8", "label"]] == [1.2, 1.2]
     advice = advise_from(facts, 2.0, 1000)
@@ -48,22 +61,19 @@ def test_cells_have_the_splits_that_were_simulated_and_the_draws_of_the_frontier
     assert list(known) == ["ABA"] and known["ABA"][0] == PublicRow(
         300, 1.0, float(np.mean(facts.residuals**2)), advice.mean_square, 2.0
     )
+    assert "| ABA | 300 | 2 |" in pages(found)["advise.md"].decode()
 
 
-def test_a_setting_can_be_simulated_again_alone(tmp_path, monkeypatch):
-    asked = []
-
-    def simulate(code, repeat, row, settings):
-        asked.append((code, repeat, tuple(settings)))
-        return {"mse": {e: dict.fromkeys(settings, 2.0) for e in ("0.5", "2", "8")}}
-
-    monkeypatch.setattr(advise_simulate, "simulate_split", simulate)
-    path, errors = tmp_path / "a.jsonl", {"public only": 1.0, "local": 1.0, "semi-feature": 1.0, "label": 1.0}
-    Results(path).add(("ABA", 0), {"mse": dict.fromkeys(("0.5", "2", "8"), errors)})
-    wanted = [("ABA", 0), ("RED", 0)]
-    simulate_missing(path, None, wanted, again=["label"])
-    assert asked == [("ABA", 0, ("label",)), ("RED", 0, ("public only", "local", "semi-feature", "label"))]
-    found = Results(path)["ABA", 0]["mse"]["2"]
-    assert found == {**errors, "label": 2.0}
-    simulate_missing(path, None, wanted)  # nothing is missing any more
-    assert len(asked) == 2
+def test_every_setting_is_simulated_on_the_same_split_and_model(monkeypatch):
+    asked, made = [], []
+    X = pd.DataFrame(np.random.default_rng(0).random((100, 2)), columns=["a", "b"])
+    monkeypatch.setattr(advise, "load_dataset", lambda code: Dataset(code, X, X["a"].to_numpy(), "y"))
+    monkeypatch.setattr(advise, "fitted_model", lambda *given: made.append(given) or "model")
+    monkeypatch.setattr(
+        advise, "predicted", lambda name, s, base, e, seed: asked.append((name, base, e, seed)) or s.test.y + 2.0
+    )
+    advise._split.cache_clear()
+    for name in SIMULATED:
+        assert advise.compute(Key("ABA", 5, "", 0.0, name), 5) == pytest.approx({"0.5": 4.0, "2": 4.0, "8": 4.0})
+    advise._split.cache_clear()
+    assert asked == [(name, "model", e, 5) for name in SIMULATED for e in (0.5, 2.0, 8.0)] and len(made) == 1

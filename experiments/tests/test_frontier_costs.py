@@ -2,33 +2,49 @@
 
 import pytest
 
-from hedgerow_experiments.frontier import costs as frontier_costs
-from hedgerow_experiments.results import Results
+from hedgerow.compare.scores import Row
+from hedgerow_experiments.experiment import Key
+from hedgerow_experiments.found import Evidence
+from hedgerow_experiments.frontier import costs
+from hedgerow_experiments.frontier.declared import COSTS
+from hedgerow_experiments.tidy import rows_of
+
+EPSILONS = (0.5, 2.0, 8.0)
 
 
-def fill(folder, codes=("ABA", "RED")):
-    (folder / "results").mkdir()
-    simulated, central = Results(folder / "results/advise.jsonl"), Results(folder / "results/costs.jsonl")
+def evidence(codes=("ABA", "RED"), central=True):
+    rows, ours = [], []
     for code in codes:
         for repeat in range(2):
-            found = {"public only": 2.0, "local": 1.9 + repeat, "semi-feature": 1.8, "label": 1.2}
-            simulated.add((code, repeat), {"mse": {"0.5": found, "2": found, "8": found}})
-            central.add((code, repeat), {"free": 1.0, "central": {"0.5": 3.0, "2": 2.0, "8": 1.1}})
+            errors = {"public only": 2.0, "local": 1.9 + repeat, "semi-feature": 1.8, "label": 1.2}
+            for name, error in errors.items():
+                rows += [Row("advise", code, name, "simulated", e, None, "", repeat, "mse", error) for e in EPSILONS]
+            ours.append((Key(code, repeat, "", 0.0, "central"), {"0.5": 3.0, "2": 2.0, "8": 1.1}))
+            ours.append((Key(code, repeat, "", 0.0, "not private"), {"": 1.0}))
+    return Evidence({"advise": rows, "costs": rows_of(COSTS, ours) if central else []})
 
 
-def test_one_figure_and_one_table_a_data_set(tmp_path):
+def test_one_figure_and_one_table_a_data_set():
     pytest.importorskip("matplotlib")
-    fill(tmp_path)
-    out = tmp_path / "costs.md"
-    assert frontier_costs.main(["--out", str(out), "--datasets", "ABA,RED", "--repeats", "2"]) == 0
-    text = out.read_text()
+    files = costs.pages(evidence())
+    text = files["costs.md"].decode()
     assert text.count("| 0.5 | 2.4 | 1.8 | 1.2 | 3 | 2 | 1 |") == 2 and "splits (2)" in text
     for code in ("ABA", "RED"):
-        assert f"images/costs_{code}.svg" in text
-        assert (tmp_path / f"images/costs_{code}.svg").stat().st_size < 100_000
+        assert f"(costs_{code}.svg)" in text and len(files[f"costs_{code}.svg"]) < 100_000
 
 
-def test_sets_without_all_trust_models_are_left_out(tmp_path):
-    fill(tmp_path, ("ABA",))
-    found = frontier_costs.gather(Results(tmp_path / "results/advise.jsonl"), Results(tmp_path / "none.jsonl"), ["ABA"])
-    assert found == {}
+def test_sets_without_all_trust_models_are_left_out():
+    assert costs.gather(evidence(("ABA",), central=False)) == {} == costs.pages(evidence(central=False))
+
+
+def test_both_ends_are_computed(monkeypatch):
+    import numpy as np
+    import pandas as pd
+
+    from hedgerow_experiments.data.datasets import Dataset
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((200, 2)), columns=["a", "b"])
+    monkeypatch.setattr(costs, "load_dataset", lambda code: Dataset(code, X, X["a"].to_numpy(), "y"))
+    assert costs.compute(Key("ABA", 0, "", 0.0, "not private"), 0)[""] < 0.02
+    assert list(costs.compute(Key("ABA", 0, "", 0.0, "central"), 0)) == ["0.5", "2", "8"]

@@ -39,9 +39,9 @@ def test_other_category_lists_are_another_model(quick):
         {0: ["a,b"]},
         {"0": ["a", "b"]},
     ]
-    models = [fitted_model(X, y, 7, given)[0].made for given in lists]
+    models = [fitted_model(X, y, 7, given).made for given in lists]
     assert models == [(7, given) for given in lists] and len(list(quick.iterdir())) == len(lists)
-    assert [fitted_model(X, y, 7, given)[0].made for given in lists] == models  # from disk
+    assert [fitted_model(X, y, 7, given).made for given in lists] == models  # from disk
     assert len(list(quick.iterdir())) == len(lists)
 
 

@@ -10,9 +10,12 @@ import pytest
 from hedgerow.audit import audit_exact
 from hedgerow.randomness import SeededRandomness
 from hedgerow.samplers import ONE
+from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.frontier.belief import Belief
+from hedgerow_experiments.frontier.declared import ROUNDS
 from hedgerow_experiments.frontier.directions import DirectionResponse, random_signs
-from hedgerow_experiments.frontier.rounds_page import page
+from hedgerow_experiments.frontier.rounds_page import gather, page
+from hedgerow_experiments.tidy import rows_of
 
 
 class Words:
@@ -85,7 +88,9 @@ def test_page_says_what_the_numbers_say():
     mse = {"assisted": 1.8, "1 from public model": 1.5, "4 from public model": 2.5}
     mse |= {"1 from process": 1.6, "4 from process": 1.3}
     value = {"public model": 2.0, "process": 1.4, "not private": 1.0, "mse": {"1": mse}}
-    text = page({("MET", 0): value}, (1, 4), 1000)
+    cells = gather(rows_of(ROUNDS, [(Key("MET", 0, "", 0.0, "rounds"), value)]))
+    assert cells == {("MET", 0): value}
+    text = page(cells, (1, 4), 1000)
     assert "| MET | 0 | 1 | 0.900 | 0.750 | 1.250 | 0.800 | 0.650 |" in text and "| MET | 0 | 2 | 1.4 | 1 |" in text
     assert "- 1 round beats the assisted forest from the same start: lower error in 1 (MET 1), worse than" in text
     assert "- 4 rounds do not beat the assisted forest from the same start: lower error in 0 (MET 0)," in text

@@ -7,7 +7,7 @@ from hedgerow_experiments.data.datasets import Dataset
 from hedgerow_experiments.experiment import Selection
 from hedgerow_experiments.histoftree.declared import FIGURE_2, TABLES
 from hedgerow_experiments.histoftree.methods import METHODS, make_trial, mask_for, n_sensitive
-from hedgerow_experiments.histoftree.table import markdown
+from hedgerow_experiments.histoftree.page import markdown
 from hedgerow_experiments.tidy import rows_of
 
 
@@ -46,6 +46,6 @@ def test_the_page_is_written_from_complete_repeats_only():
             f"0.5/{p}/{t}/{e}": float(rng.random()) for p in range(9) for t in (1, 2, 3) for e in ("shrunk", "plain")
         }
         figures.append((key, shares))
-    page = markdown(rows_of(TABLES, results), rows_of(FIGURE_2, figures))
+    page = markdown(rows_of(TABLES, results), rows_of(FIGURE_2, figures), {})
     assert "ABA 2" in page and "rank sum" in page and "Figure 2" in page
     assert "nan" not in page

@@ -1,49 +1,69 @@
-"""The experiments: cells are repeatable, runs go on where they stopped, the report counts the targets."""
-
-import json
-from pathlib import Path
+"""The label experiments: cells are repeatable, runs go on where they stopped, the page counts the targets."""
 
 import numpy as np
 import pytest
 
+from hedgerow.compare.scores import Row
 from hedgerow.errors import HedgerowError
 from hedgerow_experiments.data.datasets import data_folder
+from hedgerow_experiments.experiment import Key, Selection
+from hedgerow_experiments.export import export
+from hedgerow_experiments.found import Evidence
+from hedgerow_experiments.label import trials
 from hedgerow_experiments.label.data import Case, load_case
+from hedgerow_experiments.label.declared import LABEL
 from hedgerow_experiments.label.network import PaperNetwork, predict_many
-from hedgerow_experiments.label.trials import MECHANISMS, main, read_results, run_block, run_cell
-
-OPTIONS = [
-    "--datasets",
-    "simulated-linear",
-    "--learners",
-    "network",
-    "--mechanisms",
-    "RPWithPrior,Laplace",
-    "--epsilons",
-    "4",
-]
+from hedgerow_experiments.label.page import pages
+from hedgerow_experiments.label.trials import MECHANISMS, run_block
+from hedgerow_experiments.printed import Printed
+from hedgerow_experiments.runner import run
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path):
-    out = tmp_path / "label.md"
-    assert main([*OPTIONS, "--repeats", "1", "--out", str(out)]) == 0
-    store = out.with_suffix(".jsonl")
-    first = store.read_text()
-    assert main([*OPTIONS, "--repeats", "1", "--out", str(out)]) == 0
-    assert store.read_text() == first and len(read_results(store)) == 2
-    text = out.read_text()
+    few = Selection(1, None, ("simulated-linear",), (4.0,), ("RPWithPrior", "Laplace"), ("network",))
+    for _ in range(2):
+        results = run(LABEL, few, folder=tmp_path, quiet=True)
+        assert len(results) == 2 and len((tmp_path / "label.jsonl").read_text().splitlines()) == 3
+    export(LABEL, tmp_path)
+    text = pages(Evidence.load(tmp_path))["label.md"].decode()
     assert "## simulated-linear, network" in text and "| 4 |" in text
 
 
-def test_report_counts_the_targets(tmp_path):
-    store, out, reference = tmp_path / "a.jsonl", tmp_path / "a.md", tmp_path / "paper.csv"
-    rows = [("RPWithPrior", 0.5), ("auto", 0.52), ("Laplace", 0.9)]  # auto: 0.525 / 0.505
-    cell = {"dataset": "crime", "learner": "network", "debias": "shrink", "epsilon": "1.0"}
-    lines = [json.dumps({**cell, "mechanism": m, "trial": t, "mse": v + t / 100}) for m, v in rows for t in (0, 1)]
-    store.write_text("\n".join(lines) + "\n")
-    reference.write_text("dataset,epsilon,mechanism,mse,std\ncrime,1.0,RPWithPrior,0.5,0.01\n")
-    main(["--report-only", "--store", str(store), "--out", str(out), "--reference", str(reference)])
-    assert "| crime | network | 2 | 1 of 1 | 1 of 1 | 4% | 0 |" in out.read_text()
+def test_the_page_counts_the_targets():
+    errors = [("RPWithPrior", 0.5), ("auto", 0.52), ("Laplace", 0.9)]  # auto: 0.525 / 0.505
+    rows = [row("label", m, t, v + t / 100) for m, v in errors for t in (0, 1)]
+    printed = [Printed("label", "network", "crime", "RPWithPrior", 1.0, 0.5, 0.01)]
+    text = pages(Evidence({"label": rows}, printed))["label.md"].decode()
+    assert "| crime | network | 2 | 1 of 1 | 1 of 1 | 4% | 0 |" in text and "| 0.5 (0.01) |" in text
+    other = [row("label-debias", f"Optimal/{way}", t, t + 1.0) for way in ("shrink", "none") for t in (0, 1)]
+    other.append(row("label-debias", "Optimal/shrink", 2, 99.0))  # a trial that the others lack
+    text = pages(Evidence({"label": rows, "label-debias": other}, printed))["label.md"].decode()
+    assert "| crime | network | Optimal | 1 | 2 | 1.5 (0.71) | - | 1.5 (0.71) |" in text
+
+
+def row(experiment, method, repeat, value):
+    return Row(experiment, "crime", "network", method, 1.0, None, "", repeat, "mse", value)
+
+
+def test_mechanisms_of_a_trial_share_fits_and_splits_that_were_looked_at_are_left_out(monkeypatch):
+    seen = []
+
+    def run_block(case, learner, variants, epsilon, trial, averaging, fits):
+        seen.append((learner, *variants, epsilon, trial, averaging, id(fits)))
+        return [1.5]
+
+    monkeypatch.setattr(trials, "run_block", run_block)
+    monkeypatch.setattr(trials, "measure_averaging", lambda *_: 0.25)
+    monkeypatch.setattr(trials, "load_case", lambda *_: Case(np.zeros((10, 1)), np.zeros(10), (0.0, 1.0)))
+    trials._case.cache_clear()
+    trials._shared.cache_clear()
+    for name in ("Laplace", "auto/none"):
+        assert trials.compute(Key("crime", 3, "network", 2.0, name), 0) == {name: 1.5}
+    trials._case.cache_clear()
+    trials._shared.cache_clear()
+    (first, second), start = seen, trials.FIRST["crime"]
+    assert first[:5] == ("network", ("Laplace", "shrink"), 2.0, 3 + start, 0.25)
+    assert second[1] == ("auto", "none") and first[5] == second[5]
 
 
 def test_several_networks_in_step_are_those_of_scikit_learn():
@@ -69,7 +89,7 @@ def test_auto_is_the_mechanism_it_chose():
 def test_a_cell_is_repeatable():
     case = load_case("simulated-nonlinear", 0)
     small = Case(case.X[:300], case.y[:300], case.bounds)
-    one, two = (run_cell(small, "network", "RRonBins", 2.0, 0, "shrink", 20.0) for _ in range(2))
+    one, two = (run_block(small, "network", [("RRonBins", "shrink")], 2.0, 0, 20.0)[0] for _ in range(2))
     assert one == two and np.isfinite(one)
     with pytest.raises(HedgerowError, match="unknown data set"):
         load_case("criteo", 0)
@@ -78,8 +98,6 @@ def test_a_cell_is_repeatable():
 @pytest.mark.shared
 @pytest.mark.skipif(data_folder() is None, reason="the papers' data are not here")
 def test_the_papers_figure_is_reached_on_crime():
-    reference = Path("../shared/reference/rpwithprior_mse.csv")
-    if not reference.exists():
-        pytest.skip("the paper's figures are not here")
-    mse = np.mean([run_cell(load_case("crime", 0), "network", "RPWithPrior", 1.0, t, "shrink", 25.0) for t in (0, 1)])
+    case, variants = load_case("crime", 0), [("RPWithPrior", "shrink")]
+    mse = np.mean([run_block(case, "network", variants, 1.0, t, 25.0) for t in (0, 1)])
     assert mse < 0.0411 + 0.0042  # Table 1 at epsilon = 1: mean and deviation

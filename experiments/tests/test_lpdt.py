@@ -1,6 +1,7 @@
 """The LPDT tables and figures on small data of our own: resumable, nothing counted twice, splits as stated."""
 
 import dataclasses
+import io
 
 import numpy as np
 import pandas as pd
@@ -11,28 +12,27 @@ from hedgerow.tasks.tree.simulate import simulate_aggregate
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.data.splits import split, widened
 from hedgerow_experiments.experiment import Key, Selection
-from hedgerow_experiments.export import load_rows, write_files
+from hedgerow_experiments.export import load_rows
+from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.lpdt import figures as lpdt_figures
 from hedgerow_experiments.lpdt import more as lpdt_more
+from hedgerow_experiments.lpdt import page as lpdt_page
 from hedgerow_experiments.lpdt import studies as lpdt_studies
 from hedgerow_experiments.lpdt.declared import DEPTHS, FIGURES, LEAF_SIZES, REPORTS, TABLE_2, TABLE_6
 from hedgerow_experiments.lpdt.methods import GROUPS, Stream, Tabulated, _data, _split, trees
-from hedgerow_experiments.lpdt.table import against_hindsight, by_cell, markdown, paper_figures
+from hedgerow_experiments.lpdt.page import against_hindsight, by_cell
 from hedgerow_experiments.runner import run
 from hedgerow_experiments.tidy import Row
 
 
 @pytest.fixture
 def data(tmp_path, monkeypatch):
-    """A data set under the name HOU, with a text column, and reference figures beside it."""
+    """A data set under the name HOU, with a text column."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.random(300), "b": rng.random(300), "c": rng.choice(["x", "y", "z"], 300)})
     frame["target"] = 3 * frame["a"] + (frame["c"] == "x") + rng.normal(0, 0.1, 300)
     (tmp_path / "data").mkdir()
-    (tmp_path / "reference").mkdir()
     frame.to_csv(tmp_path / "data" / "HOU.csv.gz", index=False)
-    lines = ["dataset,epsilon,method,mse", "HOU,,DT,1.0", "HOU,4.0,LPDT-M,50", "HOU,4,LPDT-V,1e-9"]
-    (tmp_path / "reference" / "lpdt_mse.csv").write_text("\n".join(lines) + "\n")
     monkeypatch.setenv("HEDGEROW_DATA", str(tmp_path / "data"))
     _split.cache_clear()
     _data.cache_clear()
@@ -86,22 +86,23 @@ def test_equal_partitions_are_evaluated_once_and_stand_for_all_their_places(data
     assert len(grown) < len(places) and all(isinstance(t, Tabulated) for t, _ in grown)
 
 
-def test_run_writes_figures_beside_the_papers(data, tmp_path, capsys):
+def test_the_page_has_our_figures_beside_the_papers(data, tmp_path, capsys):
     out = tmp_path / "out"
-    out.mkdir()
+    (out / "data").mkdir(parents=True)
     (out / "lpdt.notes.md").write_text("A remark.\n")
+    printed = ["lpdt-table2,,HOU,DT,,1,", "lpdt-table2,,HOU,LPDT-M,4,50,", "lpdt-table2,,HOU,LPDT-V,4,1e-9,"]
+    head = "experiment,setting,dataset,method,epsilon,value,deviation"
+    (out / "data" / "printed.csv").write_text("\n".join([head, *printed]) + "\n")
     options = ["--repeats", "2", "--datasets", "HOU", "--methods", "lpdt", "dt", "--epsilons", "1,4", "--quiet"]
     assert main(["bench", "run", "lpdt-table2", *options, "--out", str(out)]) == 0
-    text = (out / "lpdt.md").read_text()
+    found = Evidence.load(out)
+    text = lpdt_page.pages(found)["lpdt.md"].decode()
     assert "A remark." in text and "1 of 2 cells met." in text
     assert "met" in text and "**missed**" in text
-    assert paper_figures()["HOU", "DT", ""] == 1.0
-    summary = pd.read_csv(out / "lpdt-table2.csv")
-    assert {"LPDT-M", "LPDT-V+public", "LPDT-M+blend", "DT", "DT-pub"} <= set(summary["method"])
-    assert (summary["repeats"] == 2).all()
-    assert markdown(load_rows(TABLE_2, out), "A remark.") == text
-    (out / "lpdt-table2.jsonl").unlink()  # the committed files alone give the same page
-    assert markdown(load_rows(TABLE_2, out), "A remark.") == text
+    assert lpdt_page.printed(found)["HOU", "DT", ""] == 1.0
+    cells = found.cells("lpdt-table2")
+    assert {"LPDT-M", "LPDT-V+public", "LPDT-M+blend", "DT", "DT-pub"} <= {s.method for s in cells}
+    assert {len(s.values) for s in cells} == {2}
     assert not list(out.glob(".*")), "nothing half-written is left behind"
 
 
@@ -127,12 +128,11 @@ def test_ours_is_compared_on_the_splits_that_all_were_run_on():
 def test_figures_are_drawn(tmp_path):
     few = dataclasses.replace(FIGURES, groups=FIGURES.groups[:1], repeats=2)
     run(few, folder=tmp_path, quiet=True)
-    page = write_files(few, tmp_path)[-1]
-    assert "Figure 2(a)" in page.read_text() and "Figure 3" not in page.read_text()
-    assert all(
-        (tmp_path / f"lpdt_figure_{n}.{end}").stat().st_size > 500 for n in ("1", "2a") for end in ("png", "svg")
-    )
-    points = pd.read_csv(tmp_path / "lpdt_figure_2a.csv")
+    files = lpdt_figures.pages(Evidence({FIGURES.name: load_rows(few, tmp_path)}))
+    page = files["lpdt_figures.md"].decode()
+    assert "Figure 2(a)" in page and "Figure 3" not in page
+    assert all(len(files[f"lpdt_figure_{n}.{end}"]) > 500 for n in ("1", "2a") for end in ("png", "svg"))
+    points = pd.read_csv(io.BytesIO(files["lpdt_figure_2a.csv"]))
     deep = points[points["x"] == 6].set_index("series")["mean"]
     assert deep["epsilon = 3"] > deep["epsilon = 8"], "less budget, more error at depth 6"
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import HedgerowError
+from hedgerow_experiments.forms import escape_latex, number, to_csv, to_latex, to_markdown
 from hedgerow_experiments.ranks import mean_ranks, paired, signed_rank
-from hedgerow_experiments.table_forms import escape_latex, number, to_csv, to_latex, to_markdown
 from hedgerow_experiments.tables import Entry, Table, rank_sums, tabulate
 from hedgerow_experiments.tidy import Summary
 

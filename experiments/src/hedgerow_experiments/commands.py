@@ -63,7 +63,7 @@ def _register_run(verbs: Any) -> None:
     running.add_argument("--jobs", type=_count, default=1, metavar="N", help="processes (default: 1)")
     running.add_argument("--scheduler", metavar="ADDRESS", help="tcp://... of a Dask cluster, in place of --jobs")
     running.add_argument("--minutes", type=float, metavar="M", help="begin nothing new after so long")
-    running.add_argument("--no-write", dest="write", action="store_false", help="compute only: no tables, no pages")
+    running.add_argument("--no-write", dest="write", action="store_false", help="compute only: no files of rows")
     running.add_argument("--replace", action="store_true", help="write files even if they then hold fewer results")
     running.add_argument("--quiet", action="store_true", help="no progress on stderr")
     _folder(running)
@@ -117,7 +117,7 @@ def _show(arguments: argparse.Namespace) -> int:
         print(declaration(experiment))
         results = open_results(experiment, folder)
         if len(results) or not committed(experiment.name, folder).exists():
-            print(completeness(experiment, {Key.read(key) for key, _ in results}, results.stand_ins))
+            print(completeness(experiment, {Key.read(key) for key, _ in results}))
         else:
             print(f"results    from {committed(experiment.name, folder)}")
         print()
@@ -147,9 +147,9 @@ def _run(arguments: argparse.Namespace) -> int:
             quiet=arguments.quiet, mapper=mapper,
         )  # fmt: skip
     if arguments.write:
-        from hedgerow_experiments.export import write_files
+        from hedgerow_experiments.export import export
 
-        for path in write_files(experiment, folder, replacing=arguments.replace):
+        for path in export(experiment, folder, replacing=arguments.replace):
             print(path)
     return 0
 

@@ -21,7 +21,7 @@ def register_pages(verbs: Any) -> None:
                       help="where to write them (default: docs/results)")  # fmt: skip
     page.set_defaults(run=_page)
     claims = verbs.add_parser("claims", help="check what the papers claim against the results")
-    claims.add_argument("--json", action="store_true", help="print the verdicts instead of writing claims.md")
+    claims.add_argument("--json", action="store_true", help="print JSON")
     claims.set_defaults(run=_claims)
     figures = verbs.add_parser("figures", help="draw the curves of an experiment as SVG and PNG")
     figures.add_argument(
@@ -40,26 +40,25 @@ def register_pages(verbs: Any) -> None:
 
 
 def _page(arguments: argparse.Namespace) -> int:
-    from hedgerow_experiments.page.index import write
+    from hedgerow_experiments.pages import write_pages
 
-    for path in write(_results(arguments.out), arguments.to):
+    for path in write_pages(_results(arguments.out), arguments.to):
         print(path)
     return 0
 
 
 def _claims(arguments: argparse.Namespace) -> int:
-    from hedgerow_experiments.claims.base import Evidence
-    from hedgerow_experiments.claims.page import check_all, count, to_markdown
-    from hedgerow_experiments.export import replace
+    from hedgerow_experiments.claims.page import check_all, count
+    from hedgerow_experiments.found import Evidence
 
-    folder = _results(arguments.out)
-    checked = check_all(Evidence.load(folder))
+    checked = check_all(Evidence.load(_results(arguments.out)))
     if arguments.json:
         said = [{"paper": c.paper, "where": c.where, "claim": c.text, **v._asdict()} for c, v in checked]
         print(json.dumps(said, indent=1))
         return 0
-    replace(folder / "claims.md", to_markdown(checked).encode())
-    print(f"{folder / 'claims.md'}: " + ", ".join(f"{n} {word}" for word, n in count(checked).items()))
+    for claim, verdict in checked:
+        print(f"{claim.paper}, {claim.where}: {claim.text}\n    {verdict.word}: {verdict.evidence}")
+    print(", ".join(f"{n} {word}" for word, n in count(checked).items()))
     return 0
 
 

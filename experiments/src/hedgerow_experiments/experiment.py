@@ -13,7 +13,11 @@ from typing import Any, NamedTuple
 
 from hedgerow.errors import HedgerowError
 
-__all__ = ["Experiment", "Grid", "Group", "Key", "Selection", "call"]
+__all__ = ["Experiment", "Files", "Grid", "Group", "Key", "Selection", "call"]
+
+
+Files = dict[str, bytes]
+"""What a page consists of: contents by the names of files."""
 
 
 class Key(NamedTuple):
@@ -136,13 +140,7 @@ class Experiment:
     bundle : tuple of str
         Parts of the key that cells handed to one worker together have in common, so that they can share work.
     page : str
-        ``"module:function"`` that writes pages: called with the experiment, its rows and a folder.
-    legacy : str
-        ``"module:function"`` that yields (key, value, seconds) of results kept in an older form in a folder.
-    renew : bool
-        Whether results in the older form only stand in until they are computed again.
-    store : str
-        Stem of the file of raw results, if it is not the name.
+        ``"module:function"`` that makes pages: called with the committed results, it returns :data:`Files`.
     keep : {"best", "all"}
         Whether the committed file holds the chosen parameters or the whole grid.
     notes : str
@@ -177,9 +175,6 @@ class Experiment:
     seeds: str = "key"
     bundle: tuple[str, ...] = ("dataset", "repeat", "setting", "group")
     page: str = ""
-    legacy: str = ""
-    renew: bool = False
-    store: str = ""
     keep: str = "best"
     notes: str = ""
 

@@ -4,8 +4,7 @@ For an experiment NAME and a folder, by default ``experiments/results``:
 
 * ``NAME.jsonl``: raw results as they came (not committed: large);
 * ``data/NAME.csv.gz``: one line a repeat (of the chosen parameters, where there is a grid);
-* ``data/NAME.json``: what they were made with, how many, how long it took;
-* ``NAME.csv``: one line a cell: mean, standard error, quantiles.
+* ``data/NAME.json``: what they were made with, how many, how long it took.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.errors import HedgerowError
-from hedgerow_experiments.experiment import Experiment, call
+from hedgerow_experiments.experiment import Experiment
 from hedgerow_experiments.results import Results
-from hedgerow_experiments.tidy import Row, Summary, kept_rows, summarise
+from hedgerow_experiments.tidy import Row, Summary, kept_rows
 
 __all__ = [
     "FOLDER",
@@ -33,10 +32,9 @@ __all__ = [
     "open_results",
     "raw_path",
     "read_rows",
-    "write_files",
     "replace",
+    "summary_csv",
     "write_rows",
-    "write_summary",
 ]
 
 FOLDER = Path("experiments/results")
@@ -81,8 +79,8 @@ def read_rows(name: str, path: Path) -> list[Row]:
         ]
 
 
-def write_summary(summaries: Iterable[Summary], path: Path) -> None:
-    """Write one line for each cell of the tables."""
+def summary_csv(summaries: Iterable[Summary]) -> bytes:
+    """Return one line for each cell of the tables."""
     text = io.StringIO(newline="")
     out = csv.writer(text, lineterminator="\n")
     out.writerow(["dataset", "setting", "method", "epsilon", "x", "metric", "parameter", "repeats", "mean",
@@ -92,7 +90,7 @@ def write_summary(summaries: Iterable[Summary], path: Path) -> None:
         shown = ["" if math.isnan(v) else f"{v:.6g}" for v in numbers]
         out.writerow([s.dataset, s.setting, s.method, _text(s.epsilon), _text(s.x), s.metric, s.parameter,
                       len(s.values), *shown])  # fmt: skip
-    replace(path, text.getvalue().encode())
+    return text.getvalue().encode()
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -113,16 +111,12 @@ def _number(text: str) -> float | None:
 
 def raw_path(experiment: Experiment, folder: Path = FOLDER) -> Path:
     """Return where raw results are kept."""
-    return folder / f"{experiment.store or experiment.name}.jsonl"
+    return folder / f"{experiment.name}.jsonl"
 
 
 def open_results(experiment: Experiment, folder: Path = FOLDER) -> Results:
-    """Return the raw results of an experiment, with those that are kept in an older form."""
-    results = Results(raw_path(experiment, folder))
-    if experiment.legacy:
-        for key, value, seconds in call(experiment.legacy)(experiment, folder):
-            results.remember(key.write(), value, seconds, stand_in=experiment.renew)
-    return results
+    """Return the raw results of an experiment."""
+    return Results(raw_path(experiment, folder))
 
 
 def committed(name: str, folder: Path = FOLDER) -> Path:
@@ -149,14 +143,11 @@ def export(experiment: Experiment, folder: Path = FOLDER, *, replacing: bool = F
     if not len(results):
         raise HedgerowError(f"no results of {experiment.name} in {folder}: run 'hedgerow bench run {experiment.name}'.")
     rows = kept_rows(experiment, results)
-    summaries = summarise(rows, experiment.choose)
-    paths = [committed(experiment.name, folder), folder / "data" / f"{experiment.name}.json",
-             folder / f"{experiment.store or experiment.name}.csv"]  # fmt: skip
+    paths = [committed(experiment.name, folder), folder / "data" / f"{experiment.name}.json"]
     if not replacing:
         _check_nothing_lost(experiment, rows, paths[0])
     write_rows(rows, paths[0])
     replace(paths[1], (json.dumps(_made_with(experiment, results), indent=1) + "\n").encode())
-    write_summary(summaries, paths[2])
     return paths
 
 
@@ -172,19 +163,10 @@ def _check_nothing_lost(experiment: Experiment, rows: list[Row], path: Path) -> 
             )
 
 
-def write_files(experiment: Experiment, folder: Path = FOLDER, *, replacing: bool = False) -> list[Path]:
-    """Write the committed files of an experiment, and its pages if it has any; return their paths."""
-    paths = export(experiment, folder, replacing=replacing)
-    if experiment.page:
-        paths.append(call(experiment.page)(experiment, load_rows(experiment, folder), folder))
-    return paths
-
-
 def _made_with(experiment: Experiment, results: Results) -> dict[str, Any]:
     return {
         "experiment": experiment.name,
         "cells": len(results),
-        "cells_of_earlier_runs": results.stand_ins,
         "cpu_seconds": round(math.fsum(results.seconds.values()), 1),
         "cells_with_time": len(results.seconds),
         "runs": results.runs,

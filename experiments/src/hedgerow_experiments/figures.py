@@ -5,25 +5,28 @@ Colours and ids are fixed, so that a figure drawn again from the same numbers is
 
 from __future__ import annotations
 
-import os
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hedgerow.compare.scores import Summary
 from hedgerow.errors import HedgerowError
 from hedgerow.partition import Partition
-from hedgerow_experiments.tidy import Summary
+from hedgerow_experiments.experiment import Files
+from hedgerow_experiments.export import replace
 
-__all__ = ["boxes", "curves", "privacy_curves", "save", "tree_picture"]
+__all__ = ["boxes", "curves", "drawn", "privacy_curves", "pyplot", "save", "tree_picture"]
 
 _PALETTE = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b8860b", "#332288", "#56b4e9", "#882255")
 _STYLE = {
-    "svg.hashsalt": "hedgerow", "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
     "grid.alpha": 0.3, "legend.frameon": False, "legend.fontsize": 8, "font.size": 9, "axes.titlesize": 10,
 }  # fmt: skip
 
 
-def _pyplot() -> Any:
+def pyplot(style: Mapping[str, Any] = _STYLE) -> Any:
+    """Return matplotlib's interface with a style of ours, whatever was drawn before; ids are fixed in all of them."""
     try:
         import matplotlib
     except ImportError as error:
@@ -31,7 +34,8 @@ def _pyplot() -> Any:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    plt.rcParams.update(_STYLE)
+    plt.rcdefaults()
+    plt.rcParams.update({"svg.hashsalt": "hedgerow", **style})
     return plt
 
 
@@ -62,7 +66,7 @@ def curves(
     columns : int
         Panels side by side.
     """
-    plt = _pyplot()
+    plt = pyplot()
     found = list(summaries)
     panels = list(dict.fromkeys(panel(s) for s in found))
     colours = {name: _PALETTE[i % len(_PALETTE)] for i, name in enumerate(dict.fromkeys(map(series, found)))}
@@ -110,7 +114,7 @@ def privacy_curves(
 
 def boxes(groups: Mapping[str, Sequence[float]], *, title: str = "", y_label: str = "", log_y: bool = False) -> Any:
     """Return a box plot: median, quartiles, and whiskers to the 5 and 95 % quantiles."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, ax = plt.subplots(figsize=(1.2 + 1.1 * max(1, len(groups)), 3.0), layout="constrained")
     drawn = ax.boxplot(list(groups.values()), whis=(5, 95), widths=0.5, showfliers=False, patch_artist=True)
     for i, box in enumerate(drawn["boxes"]):
@@ -123,7 +127,7 @@ def boxes(groups: Mapping[str, Sequence[float]], *, title: str = "", y_label: st
 
 def tree_picture(tree: Partition, values: Any = None, *, title: str = "") -> Any:
     """Return a picture of a partition, with one value a leaf if given."""
-    plt = _pyplot()
+    plt = pyplot()
     size = (max(4.0, 0.95 * tree.n_leaves), 1.2 + 1.1 * (tree.depth + 1))
     figure, ax = plt.subplots(figsize=size, layout="constrained")
     tree.plot(values, ax)
@@ -131,15 +135,22 @@ def tree_picture(tree: Partition, values: Any = None, *, title: str = "") -> Any
     return figure
 
 
-def save(figure: Any, stem: str | os.PathLike[str]) -> list[Path]:
-    """Write ``stem.svg`` and ``stem.png``, close the figure, and return their paths."""
-    plt = _pyplot()
-    path = Path(stem)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    out = []
+def drawn(figure: Any, **options: Any) -> Files:
+    """Return a figure as SVG and PNG, by their endings, and close it."""
+    from matplotlib import pyplot as plt
+
+    files = {}
     for ending, metadata in ((".svg", {"Date": None}), (".png", {"Software": None})):
-        file = path.with_name(path.name + ending)
-        figure.savefig(file, dpi=130, metadata=metadata)
-        out.append(file)
+        content = io.BytesIO()
+        figure.savefig(content, format=ending[1:], metadata=metadata, **{"dpi": 130, **options})
+        files[ending] = content.getvalue()
     plt.close(figure)
-    return out
+    return files
+
+
+def save(figure: Any, stem: Path) -> list[Path]:
+    """Write ``stem.svg`` and ``stem.png``, and return their paths."""
+    files = {stem.with_name(stem.name + ending): content for ending, content in drawn(figure).items()}
+    for path, content in files.items():
+        replace(path, content)
+    return list(files)

@@ -6,28 +6,20 @@ They are kept with the results (``data/printed.csv``), so that every table can b
 from __future__ import annotations
 
 import csv
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from hedgerow_experiments.tables import Table, tabulate
 from hedgerow_experiments.tidy import Summary
 
-__all__ = ["Printed", "beside_the_paper", "collect", "namesake", "over", "read_printed", "write_printed"]
+__all__ = ["Printed", "beside_the_paper", "namesake", "over", "read_printed"]
 
 FILE = Path("data") / "printed.csv"
 
-_FORESTS = {
-    "Parkinsons": "PAR", "Appliances": "APP", "Traffic": "MET", "Turbine": "GAS", "Flight": "FLI", "Banknote": "BAN",
-    "CreditCard": "CRE", "Robot": "ROB", "Higgs": "HIG", "PUC-Rio": "HAR",
-}  # fmt: skip
-_OTHER_SCALE = ("CBM",)
-"""Data sets whose label the LPDT paper scales in a way that it does not print: no figure to compare with."""
-
 
 class Printed(NamedTuple):
-    """One printed figure; ``epsilon`` is None where there is none."""
+    """One printed figure; ``epsilon`` and ``deviation`` (over the paper's runs) are None where there are none."""
 
     experiment: str
     setting: str
@@ -35,61 +27,24 @@ class Printed(NamedTuple):
     method: str
     epsilon: float | None
     value: float
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    if path.exists():
-        with path.open(newline="") as file:
-            yield from csv.DictReader(file)
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return None if math.isnan(value) else value
-
-
-def collect(folder: Path) -> list[Printed]:
-    """Return the figures of a folder of transcribed tables, one file a paper."""
-    found: list[tuple[str, str, str, str, float | None, float | None]] = []
-    for r in _rows(folder / "lpdt_mse.csv"):
-        if r["dataset"] not in _OTHER_SCALE:
-            found.append(("lpdt-table2", "", r["dataset"], r["method"], _number(r["epsilon"]), _number(r["mse"])))
-    for r in _rows(folder / "lpdt_public_only.csv"):
-        if r["dataset"] not in _OTHER_SCALE:
-            found.append(("lpdt-table2", "", r["dataset"], "DT-pub", None, _number(r["DT-pub"])))
-    for r in _rows(folder / "histoftree_mse_ratio.csv"):
-        mask = "personal" if r["preference"].startswith("person") else "aligned"
-        value = _number(r["mse_over_dt"])
-        found.append(("histoftree", mask, r["dataset"], r["method"], _number(r["epsilon"]), value))
-    for r in _rows(folder / "rpwithprior_mse.csv"):
-        found.append(("label", "network", r["dataset"], r["mechanism"], _number(r["epsilon"]), _number(r["mse"])))
-    for r in _rows(folder / "diprime.csv"):
-        table = "2" if r["metric"] == "accuracy" else "1"
-        code = _FORESTS.get(r["dataset"], r["dataset"])
-        found.append(("diprime", table, code, r["method"], _number(r["epsilon"]), _number(r["value"])))
-    return [Printed(*row[:5], row[5]) for row in found if row[5] is not None]
-
-
-def write_printed(figures: Iterable[Printed], folder: Path) -> Path:
-    """Write ``data/printed.csv``."""
-    path = folder / FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(Printed._fields)
-        out.writerows([*p[:4], "" if p.epsilon is None else f"{p.epsilon:g}", f"{p.value:.10g}"] for p in figures)
-    return path
+    deviation: float | None = None
 
 
 def read_printed(folder: Path) -> list[Printed]:
     """Return the figures in ``data/printed.csv``; none if it is not there."""
-    return [
-        Printed(r["experiment"], r["setting"], r["dataset"], r["method"], _number(r["epsilon"]), float(r["value"]))
-        for r in _rows(folder / FILE)
-    ]
+    path = folder / FILE
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [
+            Printed(r["experiment"], r["setting"], r["dataset"], r["method"], _number(r["epsilon"]), float(r["value"]),
+                    _number(r["deviation"]))
+            for r in csv.DictReader(file)
+        ]  # fmt: skip
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text else None
 
 
 def over(summaries: Iterable[Summary], base: Iterable[Summary]) -> list[Summary]:

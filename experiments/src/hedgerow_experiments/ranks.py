@@ -16,7 +16,9 @@ def mean_ranks(values: Sequence[float]) -> list[float]:
     [2.5, 1.0, 2.5]
     """
     x = np.asarray(values, dtype=np.float64)
-    return [float((x < v).sum() + ((x == v).sum() + 1) / 2) for v in x]
+    below, equal = (x < x[:, None]).sum(axis=1), (x == x[:, None]).sum(axis=1)
+    ranks: list[float] = (below + (equal + 1) / 2).tolist()
+    return ranks
 
 
 def signed_rank(first: Sequence[float], second: Sequence[float]) -> float:

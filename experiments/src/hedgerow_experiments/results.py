@@ -44,7 +44,6 @@ class Results:
         self.seeds: dict[Key, int] = {}
         self.runs: list[dict[str, Any]] = []
         self._values: dict[Key, Any] = {}
-        self._stand_ins: dict[Key, Any] = {}
         self._read_to = 0
         self.refresh()
 
@@ -81,32 +80,17 @@ class Results:
         if seconds is not None:
             self.seconds[key] = seconds
 
-    def remember(self, key: Key, value: Any, seconds: float | None = None, *, stand_in: bool = False) -> None:
-        """Hold a result that is kept elsewhere; nothing is written.
-
-        A stand-in is shown until it is computed again: it does not count as there.
-        """
-        if stand_in:
-            self._stand_ins.setdefault(key, value)
-        elif key not in self._values:
-            self._keep(key, value, None, seconds)
-
     def __contains__(self, key: Key) -> bool:
         return key in self._values
 
     def __len__(self) -> int:
-        return len(self._stand_ins | self._values)
+        return len(self._values)
 
     def __iter__(self) -> Iterator[tuple[Key, Any]]:
-        return iter((self._stand_ins | self._values).items())
+        return iter(self._values.items())
 
     def __getitem__(self, key: Key) -> Any:
         return self._values[key]
-
-    @property
-    def stand_ins(self) -> int:
-        """How many results are shown that were not computed again yet."""
-        return len(self._stand_ins.keys() - self._values.keys())
 
     def add(self, key: Key, value: Any, *, seed: int | None = None, seconds: float | None = None) -> bool:
         """Append one result and make sure that it is on disk; return False if the key was there."""

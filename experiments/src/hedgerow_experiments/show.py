@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hedgerow_experiments.experiment import Experiment, Key, Selection
+from hedgerow_experiments.forms import to_csv, to_latex, to_markdown, to_text
 from hedgerow_experiments.printed import Printed, namesake
-from hedgerow_experiments.table_forms import to_csv, to_latex, to_markdown
 from hedgerow_experiments.tables import Table, tabulate
 from hedgerow_experiments.tidy import Row, Summary, summarise
 
@@ -35,13 +35,10 @@ def declaration(experiment: Experiment) -> str:
     return "\n".join([*lines, *([f"notes      {e.notes}"] if e.notes else [])])
 
 
-def completeness(experiment: Experiment, done: set[Key], stand_ins: int = 0) -> str:
+def completeness(experiment: Experiment, done: set[Key]) -> str:
     """Return how many of the cells that a run with the defaults has were computed, and how many beyond."""
     wanted = set(experiment.keys())
     lines = [f"cells      {len(wanted & done)} of {len(wanted)} done, {len(done - wanted)} more"]
-    lines += (
-        [f"           {stand_ins} of them are of an earlier run, until they are computed again"] if stand_ins else []
-    )
     for dataset in experiment.datasets if wanted - done else ():
         keys = set(experiment.keys(Selection(datasets=(dataset,))))
         if keys - done:
@@ -103,7 +100,7 @@ def _family(method: str) -> str:
 
 def render(tables: Iterator[tuple[str, Table]], form: str) -> str:
     """Return tables as "text", "md", "csv" or "latex"."""
-    forms: dict[str, Any] = {"text": _text, "md": to_markdown, "csv": to_csv}
+    forms: dict[str, Any] = {"text": to_text, "md": to_markdown, "csv": to_csv}
     parts = []
     for title, table in tables:
         if form == "latex":
@@ -112,17 +109,3 @@ def render(tables: Iterator[tuple[str, Table]], form: str) -> str:
             head = {"md": f"### {title}\n\n", "csv": f"# {title}\n"}.get(form, f"{title}\n")
             parts.append(head + forms[form](table))
     return "\n".join(parts)
-
-
-def _text(table: Table) -> str:
-    """Return a table for a terminal: the best of a row has a plus sign, a star where it is significantly so."""
-    from hedgerow_experiments.table_forms import number
-
-    cells = [[table.corner, *table.columns]]
-    for label, entries in table.rows:
-        marks = [("*" if e.star else "+" if e.best else "") if e else "" for e in entries]
-        cells.append([label, *(f"{number(e.mean if e else None)}{m}" for e, m in zip(entries, marks, strict=True))])
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
-             for row in cells]  # fmt: skip
-    return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -12,7 +12,7 @@ import numpy as np
 from hedgerow.compare.scores import Row, Summary, summarise
 from hedgerow_experiments.experiment import Experiment, Key, call
 
-__all__ = ["Row", "Summary", "best_rows", "kept_rows", "rows_of", "standard", "summarise"]
+__all__ = ["Row", "Summary", "best_rows", "by_metric", "kept_rows", "rows_of", "standard", "summarise"]
 
 
 _STANDARD = "hedgerow_experiments.tidy:standard"
@@ -34,6 +34,15 @@ def standard(experiment: Experiment, key: Key, value: dict[str, Any]) -> Iterato
                 experiment.name, key.dataset, key.setting, method, key.epsilon or None, None, parameter, key.repeat,
                 experiment.metric, float(score),
             )  # fmt: skip
+
+
+def by_metric(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[Row]:
+    """Yield the rows of ``{metric: number}``, of the method that the key names."""
+    for metric, score in value.items():
+        yield Row(
+            experiment.name, key.dataset, key.setting, key.group, key.epsilon or None, None, "", key.repeat, metric,
+            score,
+        )  # fmt: skip
 
 
 def rows_of(experiment: Experiment, results: Iterable[tuple[Any, Any]]) -> list[Row]:

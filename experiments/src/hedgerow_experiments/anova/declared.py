@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from hedgerow_experiments.experiment import Experiment, Group
 
-__all__ = ["EXPERIMENTS"]
+__all__ = ["CLASSES", "EXPERIMENTS", "NUMBERS"]
 
-_NUMBERS = ("DIA", "ABA", "CCP", "PAR", "WHI", "CAL", "APP", "GAS", "MET")
-_CLASSES = ("BAN", "ROB", "CRE")
+NUMBERS = ("DIA", "ABA", "CCP", "PAR", "WHI", "CAL", "APP", "GAS", "MET")
+CLASSES = ("BAN", "ROB", "CRE")
 _PRIVATE = ("PrivateAnova", "DP-EBM", "additive", "pure", "replace", "DiPriMe")
 
 
 def _anova(name: str) -> tuple[Group, ...]:
     needs = "interpret.privacy" if name == "DP-EBM" else ""
     return (
-        Group(name, settings=("regression",), datasets=_NUMBERS, epsilons=(1.0, 10.0), needs=needs),
-        Group(name, settings=("classification",), datasets=_CLASSES, epsilons=(2.0,), needs=needs),
+        Group(name, settings=("regression",), datasets=NUMBERS, epsilons=(1.0, 10.0), needs=needs),
+        Group(name, settings=("classification",), datasets=CLASSES, epsilons=(2.0,), needs=needs),
     )
 
 
@@ -23,13 +23,13 @@ ANOVA = Experiment(
     name="anova",
     title="PrivateAnova beside DP-EBM, DiPriMe and models without privacy",
     paper="ours",
-    datasets=(*_NUMBERS, *_CLASSES),
+    datasets=(*NUMBERS, *CLASSES),
     groups=(
         *(g for m in _PRIVATE for g in _anova(m)),
         *(
             Group(m, settings=(kind,), datasets=codes, epsilons=())
             for m in ("mean", "random forest", "boosting", "no noise")
-            for kind, codes in (("regression", _NUMBERS), ("classification", _CLASSES))
+            for kind, codes in (("regression", NUMBERS), ("classification", CLASSES))
         ),
     ),
     epsilons=(1.0, 2.0, 10.0),
@@ -37,12 +37,11 @@ ANOVA = Experiment(
     settings=("regression", "classification"),
     split="90 % train, 10 % test; bounds of the whole data set are public; regression targets scaled to [0, 1]",
     metric="mse",
-    compute="hedgerow_experiments.adapters:anova",
-    tidy="hedgerow_experiments.adapters:anova_tidy",
+    compute="hedgerow_experiments.anova.compute:compute",
+    tidy="hedgerow_experiments.tidy:by_metric",
     choose="none",
     seeds="repeat",
-    legacy="hedgerow_experiments.adapters:anova_legacy",
-    store="anova-cells",
+    page="hedgerow_experiments.anova.page:pages",
 )
 
 EXPERIMENTS = (ANOVA,)

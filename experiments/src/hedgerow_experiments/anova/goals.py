@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from hedgerow_experiments.anova.compute import CLASSES, NUMBERS
+from hedgerow_experiments.anova.declared import CLASSES, NUMBERS
+from hedgerow_experiments.forms import pipes
 
 __all__ = ["PRINTED", "goals"]
 
@@ -31,9 +32,8 @@ Cells = Mapping[tuple[str, float, str], list[float]]
 def goals(cells: Cells, speed: Path | None = None) -> list[str]:
     """Return a table of goals, what was measured, and the verdict."""
     rows = [_beside(cells, "prototype"), _beside(cells, "DP-EBM"), *(_mean(cells, e) for e in _MEANS), _large(cells)]
-    lines = ["## Goals", "", "| goal | measured | verdict |", "|---|---|---|"]
-    lines += [f"| {goal} | {found} | {_verdict(met)} |" for goal, found, met in (*rows, *_speed(speed))]
-    return lines
+    told = [(goal, found, _verdict(met)) for goal, found, met in (*rows, *_speed(speed))]
+    return ["## Goals", "", *pipes(["goal", "measured", "verdict"], told)]
 
 
 def _verdict(met: bool | None) -> str:

@@ -11,22 +11,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
+from hedgerow.compare.scores import Summary
+from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.ranks import paired, signed_rank
 from hedgerow_experiments.tables import LEVEL
-from hedgerow_experiments.tidy import Row, Summary, summarise
 
 __all__ = [
-    "HOLDS", "NOT", "OPEN", "PARTLY", "Check", "Claim", "Evidence", "Verdict", "by_share", "claims_of", "curve", "duel",
+    "HOLDS", "NOT", "OPEN", "PARTLY", "Check", "Claim", "Verdict", "by_share", "claims_of", "curve", "duel",
     "geometric", "ratio", "trend", "valley",
 ]  # fmt: skip
 
 HOLDS, PARTLY, NOT, OPEN = "holds", "partly", "does not hold", "not measured"
 
 
-Check = Callable[["Evidence"], "Verdict"]
+Check = Callable[[Evidence], "Verdict"]
 
 
 class Verdict(NamedTuple):
@@ -57,61 +57,6 @@ class Claim(NamedTuple):
 def claims_of(paper: str, page: str, *texts: tuple[str, str, Check]) -> tuple[Claim, ...]:
     """Return claims of one paper whose numbers are on one page."""
     return tuple(Claim(paper, where, text, check, page) for where, text, check in texts)
-
-
-class Evidence:
-    """Results by experiment, one summary a cell, with parameters chosen as the experiment says.
-
-    Examples
-    --------
-    >>> rows = [Row("e", "A", "", m, 1.0, None, "", r, "mse", v + r) for m, v in [("x", 1), ("y", 3)] for r in (0, 1)]
-    >>> found = Evidence({"e": summarise(rows, "none")})
-    >>> [s.mean for s in found.cells("e", method="x")]
-    [1.5]
-    """
-
-    def __init__(self, summaries: dict[str, list[Summary]]) -> None:
-        self._summaries = summaries
-
-    @classmethod
-    def of_rows(cls, rows: dict[str, list[Row]], choose: dict[str, str]) -> Evidence:
-        """Summarise rows by experiment; ``choose`` says how parameters are chosen."""
-        return cls({name: summarise(found, choose.get(name, "lowest")) for name, found in rows.items()})
-
-    @classmethod
-    def load(cls, folder: Path) -> Evidence:
-        """Read the committed results of all experiments in a folder."""
-        from hedgerow_experiments.export import committed, read_rows
-        from hedgerow_experiments.registry import all_experiments
-
-        known = all_experiments()
-        rows = {n: read_rows(n, committed(n, folder)) for n in known if committed(n, folder).exists()}
-        return cls.of_rows(rows, {n: e.choose for n, e in known.items()})
-
-    @property
-    def experiments(self) -> list[str]:
-        """Names of those with results."""
-        return [name for name, found in self._summaries.items() if found]
-
-    def cells(
-        self,
-        experiment: str,
-        *,
-        method: str | Sequence[str] | None = None,
-        setting: str | Sequence[str] | None = None,
-        epsilon: Callable[[float | None], bool] = lambda e: True,
-        dataset: str | Sequence[str] | None = None,
-    ) -> list[Summary]:
-        """Return the cells that match; a sequence means any of."""
-
-        def fits(value: str, wanted: str | Sequence[str] | None) -> bool:
-            return wanted is None or (value == wanted if isinstance(wanted, str) else value in wanted)
-
-        return [
-            s
-            for s in self._summaries.get(experiment, [])
-            if fits(s.method, method) and fits(s.setting, setting) and fits(s.dataset, dataset) and epsilon(s.epsilon)
-        ]
 
 
 def best(cells: Iterable[Summary]) -> dict[tuple[str, float | None], Summary]:

@@ -11,7 +11,6 @@ from hedgerow_experiments.claims.base import (
     NOT,
     OPEN,
     Check,
-    Evidence,
     Verdict,
     by_share,
     claims_of,
@@ -19,6 +18,7 @@ from hedgerow_experiments.claims.base import (
     geometric,
     ratio,
 )
+from hedgerow_experiments.found import Evidence
 
 __all__ = ["CLAIMS", "OURS"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import pairwise
 
+from hedgerow.compare.scores import Summary
 from hedgerow_experiments.claims.base import (
     HOLDS,
     NOT,
     OPEN,
     PARTLY,
     Check,
-    Evidence,
     Verdict,
     by_share,
     claims_of,
@@ -22,8 +22,8 @@ from hedgerow_experiments.claims.base import (
     trend,
     valley,
 )  # fmt: skip
+from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.ranks import mean_ranks
-from hedgerow_experiments.tidy import Summary
 
 __all__ = ["CLAIMS"]
 

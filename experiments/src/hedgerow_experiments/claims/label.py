@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from hedgerow_experiments.claims.base import Check, Evidence, Verdict, by_share, claims_of, duel
-from hedgerow_experiments.tidy import Summary
+from hedgerow.compare.scores import Summary
+from hedgerow_experiments.claims.base import Check, Verdict, by_share, claims_of, duel
+from hedgerow_experiments.found import Evidence
 
 __all__ = ["CLAIMS"]
 

@@ -1,18 +1,21 @@
-"""Writes ``claims.md``: every claim of the papers with our verdict, from the committed results."""
+"""The page ``claims.md``: every claim of the papers with our verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hedgerow_experiments.claims.base import HOLDS, NOT, OPEN, PARTLY, Claim, Evidence, Verdict
+from hedgerow_experiments.claims.base import HOLDS, NOT, OPEN, PARTLY, Claim, Verdict
 from hedgerow_experiments.claims.diprime import CLAIMS as DIPRIME
 from hedgerow_experiments.claims.diprime import OURS
 from hedgerow_experiments.claims.histoftree import CLAIMS as HISTOFTREE
 from hedgerow_experiments.claims.label import CLAIMS as RPWITHPRIOR
 from hedgerow_experiments.claims.lpdt import CLAIMS as LPDT
+from hedgerow_experiments.experiment import Files
+from hedgerow_experiments.forms import pipes
+from hedgerow_experiments.found import Evidence
 
-__all__ = ["ALL", "PAPERS", "Checked", "check_all", "count", "to_markdown"]
+__all__ = ["ALL", "PAPERS", "Checked", "check_all", "count", "pages", "to_markdown"]
 
 PAPERS = {
     "LPDT": "Decision Tree for Locally Private Estimation with Public Data (local model)",
@@ -26,7 +29,7 @@ _MARKS = {HOLDS: "**holds**", PARTLY: "*partly*", NOT: "**does not hold**", OPEN
 
 _HEAD = """# What the papers claim, and what we found
 
-Written by `hedgerow bench claims` from the committed results; nothing here is typed in by hand. A claim that A is
+Written by `hedgerow bench page` from the committed results; nothing here is typed in by hand. A claim that A is
 better than B is read over all cells (data set and epsilon) where both were measured, each method at its best parameters
 in hindsight, as the papers do it. It **holds** if A is better in at least nine of ten cells, **does not hold** if in
 fewer than half, and holds *partly* in between; one about "most" holds if it does in more than half. "Ratio" is the
@@ -48,6 +51,11 @@ def check_all(found: Evidence, claims: Sequence[Claim] = ALL) -> list[Checked]:
     return [Checked(c, c.check(found)) for c in claims]
 
 
+def pages(found: Evidence) -> Files:
+    """Return ``claims.md``."""
+    return {"claims.md": to_markdown(check_all(found)).encode()}
+
+
 def count(checked: Sequence[Checked], paper: str | None = None) -> dict[str, int]:
     """Return how many claims of a paper have each verdict."""
     chosen = [c for c in checked if paper is None or c.claim.paper == paper]
@@ -57,15 +65,15 @@ def count(checked: Sequence[Checked], paper: str | None = None) -> dict[str, int
 def to_markdown(checked: Sequence[Checked]) -> str:
     """Return the page."""
     papers = [p for p in PAPERS if any(c.claim.paper == p for c in checked)]
-    lines = [_HEAD, "| paper | holds | partly | does not hold | not measured |", "|---|---|---|---|---|"]
+    counts = [[f"[{p}](#{_anchor(PAPERS[p])})", *map(str, count(checked, p).values())] for p in papers]
+    lines = [_HEAD, *pipes(["paper", HOLDS, PARTLY, NOT, OPEN], counts)]
     for paper in papers:
-        numbers = " | ".join(map(str, count(checked, paper).values()))
-        lines.append(f"| [{paper}](#{_anchor(PAPERS[paper])}) | {numbers} |")
-    for paper in papers:
-        lines += ["", f"## {PAPERS[paper]}", "", "| where | claim | verdict | evidence |", "|---|---|---|---|"]
-        for claim, verdict in (c for c in checked if c.claim.paper == paper):
-            evidence = f"{verdict.evidence} ([numbers]({claim.page}))"
-            lines.append(f"| {claim.where} | {claim.text} | {_MARKS[verdict.word]} | {evidence} |")
+        rows = [
+            [claim.where, claim.text, _MARKS[verdict.word], f"{verdict.evidence} ([numbers]({claim.page}))"]
+            for claim, verdict in checked
+            if claim.paper == paper
+        ]
+        lines += ["", f"## {PAPERS[paper]}", "", *pipes(["where", "claim", "verdict", "evidence"], rows)]
     return "\n".join(lines) + "\n"
 
 

@@ -7,10 +7,8 @@ test.
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +19,7 @@ from hedgerow_experiments.diprime.declared import TABLE_2
 from hedgerow_experiments.experiment import Experiment, Key
 from hedgerow_experiments.tidy import Row
 
-__all__ = ["METHODS", "Prepared", "compute", "legacy", "prepare", "tidy"]
+__all__ = ["METHODS", "Prepared", "compute", "dp_ebm", "prepare", "tidy"]
 
 
 class Prepared(NamedTuple):
@@ -99,19 +97,16 @@ def _sklearn(name: str) -> Callable[..., Any]:
     return build
 
 
-def _ebm(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
-    # Optional: pip install interpret-core
-    kind = importlib.import_module("interpret.privacy").DPExplainableBoostingRegressor
+def dp_ebm(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
+    """Return DP-EBM, of a package that may not be there: ``pip install interpret-core``."""
+    privacy = importlib.import_module("interpret.privacy")
     bounds = {j: (float(a), float(b)) for j, (a, b) in enumerate(data.bounds.T)}
     kinds = ["nominal" if data.categories and j in data.categories else "continuous" for j in bounds]
-    return kind(
-        epsilon=epsilon,
-        delta=1e-5,
-        feature_types=kinds,
-        privacy_bounds=bounds,
-        privacy_target_min=0.0,
-        privacy_target_max=1.0,
-        random_state=seed,
+    common: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-5, "feature_types": kinds, "privacy_bounds": bounds}
+    if classify:
+        return privacy.DPExplainableBoostingClassifier(random_state=seed, **common)
+    return privacy.DPExplainableBoostingRegressor(
+        random_state=seed, privacy_target_min=0.0, privacy_target_max=1.0, **common
     )
 
 
@@ -126,7 +121,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "DiPriMeExp": _private("DiPriMeForest", selection="exponential"),
     "DiPriMeFlip": _private("DiPriMeForest"),
     "paper's scheme": _private("DiPriMeForest", accounting="paper"),
-    "DP-EBM": _ebm,
+    "DP-EBM": dp_ebm,
 }
 
 
@@ -154,14 +149,3 @@ def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[
     yield Row(
         experiment.name, key.dataset, setting, key.group, key.epsilon, None, "", key.repeat, metric, value["value"]
     )  # fmt: skip
-
-
-def legacy(experiment: Experiment, folder: Path) -> Iterator[tuple[Key, Any, float]]:
-    """Yield results kept as one record a fit."""
-    for name in ("diprime.jsonl", "diprime_fresh.jsonl"):
-        path = folder / name
-        for line in path.read_text().splitlines() if path.exists() else ():
-            item = json.loads(line)
-            if "table" in item:
-                key = Key(item["data"], item["repeat"], item["table"], item["epsilon"], item["method"])
-                yield key, {k: item[k] for k in ("value", "true_epsilon")}, item["seconds"]

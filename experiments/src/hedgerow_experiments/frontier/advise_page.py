@@ -1,20 +1,23 @@
-"""The page on how good the guide's forecasts are; misses are marked."""
+"""The page ``advise.md``, on how good the guide's forecasts are; misses are marked."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DATASETS", "DESIGN", "EPSILONS", "SIMULATED", "Cells", "PublicRow", "page", "right"]
+from hedgerow_experiments.experiment import Files
+from hedgerow_experiments.forms import pipes, with_notes
+from hedgerow_experiments.found import Evidence
+from hedgerow_experiments.frontier.declared import ADVISE, ADVISE_DATASETS, ADVISE_EPSILONS, FRONTIER, SIMULATED
 
-DATASETS = ("ABA", "AIR", "CON", "RED", "AQU", "CCP", "CPU", "FIS", "HOU", "WHI")
+__all__ = ["DESIGN", "Cells", "PublicRow", "gather", "page", "pages", "right"]
+
 DESIGN = ("ABA", "AIR", "CON", "RED")
 """Sets whose test errors were looked at when constants of the guide were set."""
-EPSILONS = (0.5, 2.0, 8.0)
-SIMULATED = ("public only", "local", "semi-feature", "label")
 WITHIN = 0.15
 COUNTED = ("cells", "cells of kept-out sets", "single splits")
 
@@ -48,6 +51,44 @@ def mean(pairs: Pairs) -> tuple[float, float]:
     return float(np.mean([a for a, _ in pairs])), float(np.mean([b for _, b in pairs]))
 
 
+def pages(found: Evidence) -> Files:
+    """Return ``advise.md``."""
+    if not found.makes("advise.md", ADVISE.name):
+        return {}
+    return {"advise.md": with_notes(page(*gather(found)), found.notes("advise")).encode()}
+
+
+def gather(found: Evidence) -> tuple[Cells, dict[str, list[PublicRow]]]:
+    """Return (forecast, simulated) of each split by cell, and what was known and true of public models.
+
+    Local errors are means over the draws of the frontier where it has the split: the same estimator, with a pilot.
+    """
+    errors: dict[tuple[str, int, str, str, float | None], float] = {}
+    sizes: dict[tuple[str, int], float] = {}
+    for r in found.rows(ADVISE.name):
+        if r.metric == "records":
+            sizes[r.dataset, r.repeat] = r.value
+        else:
+            errors[r.dataset, r.repeat, r.setting, r.method, r.epsilon] = r.value
+    for r in found.rows(FRONTIER.name):
+        place = (r.dataset, r.repeat, "local", "simulated", r.epsilon)
+        if r.method == "AssistedForest" and not r.setting and place in errors:
+            errors[place] = r.value
+    cells: Cells = defaultdict(list)
+    for (code, repeat, setting, method, epsilon), error in sorted(errors.items(), key=lambda item: item[0][:2]):
+        forecast = errors.get((code, repeat, setting, "forecast", epsilon))
+        if method == "simulated" and forecast is not None:
+            cells[code, f"{epsilon:g}", setting].append((forecast, error))
+    public: dict[str, list[PublicRow]] = defaultdict(list)
+    for (code, repeat), n in sorted(sizes.items()):
+        at = ADVISE_EPSILONS[0]  # the public model's error does not depend on epsilon
+        forecast, test = (errors.get((code, repeat, "public only", m, at)) for m in ("forecast", "simulated"))
+        if forecast is not None and test is not None:
+            own, fresh = (errors[code, repeat, "public model", m, None] for m in ("own", "fresh"))
+            public[code].append(PublicRow(round(n), own, fresh, forecast, test))
+    return cells, public
+
+
 def page(cells: Cells, public: Mapping[str, Sequence[PublicRow]]) -> str:
     """Return the page."""
     return "\n".join([*_head(cells), *_shares(cells), *_public(public), *_table(cells), ""])
@@ -77,17 +118,15 @@ def _head(cells: Cells) -> list[str]:
 
 def _shares(cells: Cells) -> list[str]:
     """Return how many cells are right, as means over splits and split by split."""
-    lines = [
-        "| trust model | " + " | ".join(f"{what} | within {WITHIN:.0%}" for what in COUNTED) + " |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for name, settings in [*((s, (s,)) for s in SIMULATED), ("all", SIMULATED)]:
         own = {key: pairs for key, pairs in cells.items() if key[2] in settings}
         row = _count(mean(p) for p in own.values())
         row += _count(mean(p) for key, p in own.items() if key[0] not in DESIGN)
         row += _count(pair for pairs in own.values() for pair in pairs)
-        lines.append("| " + " | ".join([name, *row]) + " |")
-    return [*lines, ""]
+        rows.append([name, *row])
+    head = ["trust model", *(cell for what in COUNTED for cell in (what, f"within {WITHIN:.0%}"))]
+    return [*pipes(head, rows), ""]
 
 
 def _count(pairs: Iterable[tuple[float, float]]) -> list[str]:
@@ -97,7 +136,15 @@ def _count(pairs: Iterable[tuple[float, float]]) -> list[str]:
 
 def _public(public: Mapping[str, Sequence[PublicRow]]) -> list[str]:
     """Return how well the public model's own records tell its error."""
-    lines = [
+    head = ["data", "public records", "splits", "own", "fresh", "forecast", "test", "own / test", "forecast / test"]
+    lines = []
+    for code, rows in public.items():
+        n, own, fresh, forecast, test = (float(np.mean(column)) for column in zip(*rows, strict=True))
+        figures = [f"{v:.4g}" for v in (own, fresh, forecast, test)]
+        error = _ratio_error(np.array([r.forecast for r in rows]), np.array([r.test for r in rows]))
+        ratios = [f"{own / test:.2f}", f"{forecast / test:.2f}" + (f" ± {error:.2f}" if error is not None else "")]
+        lines.append([code, f"{n:.0f}", str(len(rows)), *figures, *ratios])
+    return [
         "## What public records tell about the public model",
         "",
         "Means over splits of the mean squared error. *Own*: the out-of-fold residuals of `PublicModel`, which its",
@@ -106,16 +153,9 @@ def _public(public: Mapping[str, Sequence[PublicRow]]) -> list[str]:
         "the learning curve of the model itself. Behind ±: the standard error of forecast / test, from how it differs",
         "between splits. Cells of one data set share its splits, and most of what they miss is what is missed here.",
         "",
-        "| data | public records | splits | own | fresh | forecast | test | own / test | forecast / test |",
-        "|---|---|---|---|---|---|---|---|---|",
+        *pipes(head, lines),
+        "",
     ]
-    for code, rows in public.items():
-        n, own, fresh, forecast, test = (float(np.mean(column)) for column in zip(*rows, strict=True))
-        figures = [f"{v:.4g}" for v in (own, fresh, forecast, test)]
-        error = _ratio_error(np.array([r.forecast for r in rows]), np.array([r.test for r in rows]))
-        ratios = [f"{own / test:.2f}", f"{forecast / test:.2f}" + (f" ± {error:.2f}" if error is not None else "")]
-        lines.append("| " + " | ".join([code, f"{n:.0f}", str(len(rows)), *figures, *ratios]) + " |")
-    return [*lines, ""]
 
 
 def _ratio_error(a: FloatArray, b: FloatArray) -> float | None:
@@ -125,16 +165,15 @@ def _ratio_error(a: FloatArray, b: FloatArray) -> float | None:
 
 
 def _table(cells: Cells) -> list[str]:
-    lines = ["## All cells", "", "Forecast / simulated (forecast over simulated) [splits].", ""]
-    head = ["data", "eps", *SIMULATED]
-    lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for code in DATASETS:
-        for epsilon in (f"{e:g}" for e in EPSILONS):
+    rows = []
+    for code in ADVISE_DATASETS:
+        for epsilon in (f"{e:g}" for e in ADVISE_EPSILONS):
             row = [cells.get((code, epsilon, s), []) for s in SIMULATED]
             if any(row):
                 name = f"{code}{' (design)' if code in DESIGN else ''}"
-                lines.append("| " + " | ".join([name, epsilon, *map(_cell, row)]) + " |")
-    return lines
+                rows.append([name, epsilon, *map(_cell, row)])
+    explained = "Forecast / simulated (forecast over simulated) [splits]."
+    return ["## All cells", "", explained, "", *pipes(["data", "eps", *SIMULATED], rows)]
 
 
 def _cell(pairs: Pairs) -> str:

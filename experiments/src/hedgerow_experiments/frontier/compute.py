@@ -1,39 +1,23 @@
-"""What private reports add to the best public model.
-
-``python -m hedgerow_experiments.frontier.compute --out experiments/results/frontier.md`` runs and writes the page. Runs
-are kept beside it in a ``.jsonl`` file, so that a run that is stopped goes on where it was. With
-``HEDGEROW_BENCH_CACHE`` set to a folder of yours, public models are fitted once.
-"""
+"""What private reports add to the best public model: errors on one split."""
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from hedgerow.errors import HedgerowError
+from hedgerow.compare.scores import Row
 from hedgerow.label import LabelPrivateRegressor
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.data.splits import split, widened
+from hedgerow_experiments.experiment import Experiment, Key
+from hedgerow_experiments.frontier.declared import DRAWS, EPSILONS, LABEL_EPSILONS
 from hedgerow_experiments.frontier.models import assisted_models, fitted_model
-from hedgerow_experiments.frontier.page import page
-from hedgerow_experiments.frontier.shift import SHIFTS, shifted
-from hedgerow_experiments.lpdt.table import paper_figures
-from hedgerow_experiments.results import Results
+from hedgerow_experiments.frontier.shift import shifted
 
-__all__ = ["DATASETS", "DESIGN", "EPSILONS", "label_split", "main", "one_split", "shift_split"]
-
-DATASETS = ("ABA", "AIR", "AQU", "CCP", "CON", "CPU", "FIS", "HOU", "MUS", "RED", "WHI", "CAL")
-DESIGN = ("ABA", "AIR", "CCP", "CON", "RED", "WHI")
-"""Sets on which constants were set; the others were kept out of all decisions."""
-EPSILONS = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0)
-LABEL_SETS = ("CAL", "GAS", "MET")
-LABEL_EPSILONS = (0.5, 1.0, 2.0, 4.0)
+__all__ = ["compute", "label_split", "one_split", "other_shift", "shift_split", "tidy"]
 
 
 def _errors(
@@ -46,14 +30,12 @@ def _errors(
     categories: Any = None,
 ) -> dict[str, Any]:
     """Return test errors of the public model and of the assisted forest, by epsilon and draw."""
-    base, seconds = fitted_model(*public, seed, categories)
+    base = fitted_model(*public, seed, categories)
     assert base.portable_ is not None
     value: dict[str, Any] = {
-        "seconds": round(seconds, 1),
         "kB": round(base.portable_.n_bytes / 1000),
         "public": math.nan,
         "assisted": {},
-        "seed": seed,
     }
     for epsilon in EPSILONS:
         options: dict[str, Any] = {"epsilon": epsilon, "label_bounds": bounds, "base": base, "random_state": seed}
@@ -95,7 +77,7 @@ def label_split(code: str, repeat: int) -> dict[str, Any]:
     (Xp, yp), (Xt, yt), (X, labels) = ((data.X.iloc[rows], y[rows]) for rows in ends)
     text = [c for c in data.X.columns if data.X[c].dtype.kind not in "fiub"]
     categories = {str(c): sorted(map(str, data.X[c].unique())) for c in text}
-    base, _ = fitted_model(Xp, yp, repeat, categories or None)
+    base = fitted_model(Xp, yp, repeat, categories or None)
     bounds = widened(yp)
     # Not private, on everything: the floor that private labels are measured against.
     free = HistGradientBoostingRegressor(max_iter=300, random_state=0)
@@ -112,51 +94,32 @@ def label_split(code: str, repeat: int) -> dict[str, Any]:
     return value
 
 
-def run(
-    results: Results, codes: Sequence[str], repeats: int, draws: int, label_repeats: int = 0, shift_repeats: int = 0
-) -> None:
-    """Compute what is missing."""
-    for repeat in range(label_repeats):
-        for code in LABEL_SETS:
-            if ("label", code, repeat) not in results:
-                results.add(("label", code, repeat), label_split(code, repeat))
-                print("label", code, repeat, flush=True)
-    for repeat in range(shift_repeats):
-        for name in SHIFTS:
-            if ("shift", name, repeat, draws) not in results:
-                results.add(("shift", name, repeat, draws), other_shift(name, repeat, draws))
-                print("shift", name, repeat, flush=True)
-    for repeat in range(repeats):
-        for code in (*codes, "RED->WHI"):
-            key = (code, repeat, draws)
-            if key not in results:
-                value = shift_split(repeat, draws) if code == "RED->WHI" else one_split(code, repeat, draws)
-                results.add(key, value)
-                print(code, repeat, f"{value['seconds']} s", flush=True)
+def compute(key: Key, seed: int) -> dict[str, Any]:
+    """Return errors of the public model, and of what private reports or labels make of it, by epsilon."""
+    if key.setting == "labels":
+        return label_split(key.dataset, key.repeat)
+    if key.dataset == "RED->WHI":
+        return shift_split(key.repeat, DRAWS)
+    if key.setting == "shift":
+        return other_shift(key.dataset, key.repeat, DRAWS)
+    return one_split(key.dataset, key.repeat, DRAWS)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the experiments that are missing, and write the page."""
-    parser = argparse.ArgumentParser(prog="python -m hedgerow_experiments.frontier.compute", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="page to write, such as results/frontier.md")
-    parser.add_argument("--datasets", default=",".join(DATASETS), help="codes, separated by commas")
-    parser.add_argument("--repeats", type=int, default=10, help="splits of each data set")
-    parser.add_argument("--draws", type=int, default=2, help="draws of the noise a split")
-    parser.add_argument("--label-repeats", type=int, default=3, help="splits of the experiments on private labels")
-    parser.add_argument("--shift-repeats", type=int, default=5, help="splits of the other shifts")
-    options = parser.parse_args(arguments)
-    try:
-        results = Results(options.out.with_suffix(".jsonl"))
-        few = (options.label_repeats, options.shift_repeats)
-        run(results, options.datasets.split(","), options.repeats, options.draws, *few)
-        notes = options.out.with_suffix(".notes.md")  # what no figure can say, such as when a rule was added
-        text = page(results, DESIGN, EPSILONS, paper_figures())
-        options.out.write_text(text + (f"\n## Notes\n\n{notes.read_text()}" if notes.exists() else ""))
-    except HedgerowError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+def tidy(experiment: Experiment, key: Key, value: dict[str, Any]) -> Iterator[Row]:
+    """Yield the public model's error, and those with private reports (the mean over draws, and each) or labels."""
 
+    def row(method: str, epsilon: float | None, error: float, metric: str = experiment.metric) -> Row:
+        return Row(experiment.name, key.dataset, key.setting, method, epsilon, None, "", key.repeat, metric, error)
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+    yield row("public model", None, value["public"])
+    if key.setting == "labels":
+        yield row("no privacy", None, value["free"])
+        yield row("private labels", None, value["holders"], "holders")
+    else:
+        yield row("public model", None, value["kB"], "kB")
+    for epsilon, errors in value.get("assisted", {}).items():
+        yield row("AssistedForest", float(epsilon), sum(errors) / len(errors))
+        for i, error in enumerate(errors):
+            yield row(f"AssistedForest, draw {i}", float(epsilon), error)
+    for epsilon, error in value.get("label", {}).items():
+        yield row("private labels", float(epsilon), error)

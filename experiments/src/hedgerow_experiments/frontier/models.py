@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import pickle
-import time
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +25,20 @@ FOLDER = "HEDGEROW_BENCH_CACHE"
 """Environment variable that names the folder; it must be one that only you can write to, for models are pickled."""
 
 
-def fitted_model(X: Any, y: Any, seed: int, categories: Any = None) -> tuple[PublicModel, float]:
-    """Return the public model of these records, and how many seconds it took to fit (when it was fitted)."""
+def fitted_model(X: Any, y: Any, seed: int, categories: Any = None) -> PublicModel:
+    """Return the public model of these records."""
     folder = os.environ.get(FOLDER)
     path = None if not folder else Path(folder) / f"{_digest(X, y, seed, categories)}.pickle"
     if path is not None and path.exists():
-        with path.open("rb") as file:
-            model, seconds = pickle.load(file)
-        return model, seconds
-    start = time.perf_counter()
+        kept: PublicModel = pickle.loads(path.read_bytes())
+        return kept
     model = PublicModel(random_state=seed, categories=categories).fit(X, y)
-    seconds = time.perf_counter() - start
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}.part")
-        part.write_bytes(pickle.dumps((model, seconds)))
+        part.write_bytes(pickle.dumps(model))
         part.replace(path)
-    return model, seconds
+    return model
 
 
 def _digest(X: Any, y: Any, seed: int, categories: Any = None) -> str:

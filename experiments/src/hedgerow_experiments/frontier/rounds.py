@@ -1,4 +1,4 @@
-"""Many rounds of fresh holders: ``python -m hedgerow_experiments.frontier.rounds --out experiments/results/rounds.md``.
+"""Many rounds of fresh holders, on one split.
 
 An experiment, not an estimator. Each round asks its own group of holders for the residual of the current model along
 the K functions that are least known: eigenfunctions of the posterior covariance of a Gaussian process fitted to public
@@ -8,33 +8,29 @@ records. A holder turns its clipped residual t into a unit vector ``u = +-psi(x)
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import HedgerowError
+from hedgerow.compare.scores import Row
 from hedgerow.label.residual import inputs
 from hedgerow.local.assisted import design_assisted
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks.assisted import simulate_assisted
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.data.splits import widened
+from hedgerow_experiments.experiment import Experiment, Key
 from hedgerow_experiments.frontier.belief import Belief, process, unit
+from hedgerow_experiments.frontier.declared import HOLDERS, ROUNDS_EPSILONS, STEPS
 from hedgerow_experiments.frontier.directions import random_signs
 from hedgerow_experiments.frontier.models import fitted_model
-from hedgerow_experiments.frontier.rounds_page import page
-from hedgerow_experiments.results import Results
 
-__all__ = ["main", "one_split"]
+__all__ = ["compute", "tidy"]
 
 FloatArray = npt.NDArray[np.float64]
-EPSILONS, ROUNDS, DATASETS, HOLDERS = (0.5, 1.0, 2.0, 4.0, 8.0), (1, 4, 16), ("Friedman", "MET", "GAS", "CAL"), 100_000
 
 
 @dataclass(frozen=True)
@@ -81,12 +77,13 @@ def records(name: str, repeat: int) -> tuple[list[tuple[Any, FloatArray]], dict[
     return [(data.X.iloc[rows], labels[rows]) for rows in (public, private, test)], categories or None
 
 
-def one_split(name: str, repeat: int) -> dict[str, Any]:
+def compute(key: Key, seed: int) -> dict[str, Any]:
     """Return test errors: two public models, boosting without privacy, assisted forest and rounds by epsilon."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    (public, private, (X_test, y_test)), categories = records(name, repeat)
-    base, _ = fitted_model(*public, repeat, categories)
+    repeat = key.repeat
+    (public, private, (X_test, y_test)), categories = records(key.dataset, repeat)
+    base = fitted_model(*public, repeat, categories)
     bounds = widened(public[1])
     # Without the last feature, the public prediction: it knows the labels of its own records.
     (Fp, _), (F, g), (Ft, gt) = ((D[:, :-1], g) for D, g in (inputs(base, X) for X in (public[0], private[0], X_test)))
@@ -101,38 +98,24 @@ def one_split(name: str, repeat: int) -> dict[str, Any]:
 
     value: dict[str, Any] = {name: error(prediction) for name, (*_, prediction) in starts.items()}
     value |= {"not private": error(free.predict(Ft)), "mse": {}}
-    for epsilon in EPSILONS:
+    for epsilon in ROUNDS_EPSILONS:
         options: dict[str, Any] = {"epsilon": epsilon, "label_bounds": bounds, "n_holders": HOLDERS}
         task = design_assisted(*public, base=base, random_state=repeat, **options)
         found = {"assisted": error(simulate_assisted(task, *private, repeat).model().predict(X_test))}
         for start, (residuals, fitted, prediction) in starts.items():
             population = Population(seen[0], residuals, variances, seen[1], labels - fitted, seen[2])
-            for n in ROUNDS:
+            for n in STEPS:
                 found[f"{n} from {start}"] = error(prediction + correction(population, epsilon, n, repeat))
         value["mse"][f"{epsilon:g}"] = found
     return value
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Compute what is missing, write the page."""
-    parser = argparse.ArgumentParser(prog="python -m hedgerow_experiments.frontier.rounds", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="page to write, such as experiments/results/rounds.md")
-    parser.add_argument("--datasets", default=",".join(DATASETS), help="codes, separated by commas")
-    parser.add_argument("--repeats", type=int, default=1, help="splits of each data set")
-    options = parser.parse_args(arguments)
-    try:
-        results = Results(options.out.with_suffix(".jsonl"))
-        for repeat in range(options.repeats):
-            for name in options.datasets.split(","):
-                if (name, repeat) not in results:
-                    results.add((name, repeat), one_split(name, repeat))
-                    print(name, repeat, flush=True)
-    except HedgerowError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    options.out.write_text(page(dict(results), ROUNDS, HOLDERS))
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+def tidy(experiment: Experiment, key: Key, value: dict[str, Any]) -> Iterator[Row]:
+    """Yield errors of public models and without privacy, and by epsilon."""
+    ends = {name: error for name, error in value.items() if name != "mse"}
+    for epsilon, errors in {"": ends, **value["mse"]}.items():
+        for name, error in errors.items():
+            yield Row(
+                experiment.name, key.dataset, "", name, float(epsilon) if epsilon else None, None, "", key.repeat,
+                experiment.metric, error,
+            )  # fmt: skip

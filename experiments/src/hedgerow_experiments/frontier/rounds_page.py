@@ -1,16 +1,49 @@
-"""The page on many rounds: a table, and what it says in words."""
+"""The page ``rounds.md``: a table, and what it says in words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["page"]
+from hedgerow.compare.scores import Row
+from hedgerow_experiments.experiment import Files
+from hedgerow_experiments.forms import pipes
+from hedgerow_experiments.found import Evidence
+from hedgerow_experiments.frontier.declared import HOLDERS, ROUNDS, STEPS
+
+__all__ = ["gather", "page", "pages"]
+
+Cells = Mapping[tuple[str, int], Mapping[str, Any]]
+"""Errors by data set and split."""
 
 
-def page(cells: Mapping[Any, Any], rounds: Sequence[int], holders: int) -> str:
-    """Return the page; cells are (data, split) -> errors."""
+def pages(found: Evidence) -> Files:
+    """Return ``rounds.md``."""
+    if not found.makes("rounds.md", ROUNDS.name):
+        return {}
+    return {"rounds.md": page(gather(found.rows(ROUNDS.name))).encode()}
+
+
+def gather(rows: Iterable[Row]) -> Cells:
+    """Return errors by data set and split, those with an epsilon under ``"mse"``."""
+    cells: dict[tuple[str, int], dict[str, Any]] = defaultdict(lambda: {"mse": defaultdict(dict)})
+    for r in sorted(rows, key=lambda r: r.epsilon or 0.0):
+        own = cells[r.dataset, r.repeat]
+        (own if r.epsilon is None else own["mse"][f"{r.epsilon:g}"])[r.method] = r.value
+    return cells
+
+
+def page(cells: Cells, rounds: Sequence[int] = STEPS, holders: int = HOLDERS) -> str:
+    """Return the page."""
     columns = ["assisted", *(f"{n} from {start}" for start in ("public model", "process") for n in rounds)]
+    ratios, ends = [], []
+    names = ("public model", "process", "not private")
+    for (name, repeat), value in sorted(cells.items()):
+        for epsilon, mse in value["mse"].items():
+            shown = [f"{mse[c] / value['public model']:.3f}" for c in columns]
+            ratios.append([name, str(repeat), epsilon, *shown])
+        ends.append([name, str(repeat), *(f"{value[n]:.4g}" for n in names)])
     lines = [
         "# Many rounds of fresh holders",
         "",
@@ -26,27 +59,19 @@ def page(cells: Mapping[Any, Any], rounds: Sequence[int], holders: int) -> str:
         "Test MSE over that of `PublicModel`; columns are numbers of rounds, and the model that they start from.",
         "Friedman was looked at when the grid of scales was set, the other data sets were not.",
         "",
-        "| data | split | epsilon | " + " | ".join(columns) + " |",
-        "|" + "---|" * (3 + len(columns)),
-    ]
-    for (name, repeat), value in sorted(cells.items()):
-        for epsilon, mse in value["mse"].items():
-            ratios = " | ".join(f"{mse[c] / value['public model']:.3f}" for c in columns)
-            lines.append(f"| {name} | {repeat} | {epsilon} | {ratios} |")
-    names = ("public model", "process", "not private")
-    lines += [
+        *pipes(["data", "split", "epsilon", *columns], ratios),
         "",
         "Test MSE without reports, and of boosting without privacy:",
         "",
-        "| data | split | " + " | ".join(names) + " |",
+        *pipes(["data", "split", *names], ends),
+        "",
+        "## What it says",
+        "",
     ]
-    lines.append("|" + "---|" * (2 + len(names)))
-    for (name, repeat), value in sorted(cells.items()):
-        lines.append(f"| {name} | {repeat} | " + " | ".join(f"{value[n]:.4g}" for n in names) + " |")
-    return "\n".join([*lines, "", "## What it says", "", *_words(cells, rounds), ""])
+    return "\n".join([*lines, *_words(cells, rounds), ""])
 
 
-def _words(cells: Mapping[Any, Any], rounds: Sequence[int]) -> list[str]:
+def _words(cells: Cells, rounds: Sequence[int]) -> list[str]:
     """Return the findings, from the numbers."""
     runs = [(value, mse) for value in cells.values() for mse in value["mse"].values()]
     harm = sum(mse["assisted"] > value["public model"] for value, mse in runs)

@@ -44,7 +44,7 @@ TABLES = Experiment(
     seeds="repeat",
     bundle=("dataset", "repeat"),
     keep="all",
-    page="hedgerow_experiments.histoftree.table:write_page",
+    page="hedgerow_experiments.histoftree.page:pages",
     notes="Methods ending in (9) are the paper's plain estimator on the same reports. Settings: aligned and personal "
     "masks; 'both' is what does not depend on the mask.",
 )
@@ -70,8 +70,6 @@ FIGURE_2 = Experiment(
     tidy="hedgerow_experiments.histoftree.figures:tidy",
     seeds="repeat",
     bundle=("repeat", "setting", "group"),
-    legacy="hedgerow_experiments.histoftree.figures:legacy",
-    page="",
 )
 
 EXPERIMENTS = (TABLES, FIGURE_2)

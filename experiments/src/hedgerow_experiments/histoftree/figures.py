@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +12,13 @@ import numpy as np
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks.partly_public.choose import choose
 from hedgerow_experiments.experiment import Experiment, Key, Selection
+from hedgerow_experiments.forms import pipes
 from hedgerow_experiments.histoftree.compute import estimators
 from hedgerow_experiments.histoftree.declared import BUDGETS, FIGURE_2, GAMMAS, SIZES, D
 from hedgerow_experiments.histoftree.methods import CONSTANTS, Trial, rounds_of
 from hedgerow_experiments.tidy import Row, summarise
 
-__all__ = ["compute", "figure_text", "legacy", "tidy"]
+__all__ = ["compute", "figure_text", "tidy"]
 
 DEPTHS = (1, 2, 3, 4, 5, 6)
 Name = tuple[Any, ...]
@@ -104,15 +103,6 @@ def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[
         )  # fmt: skip
 
 
-def legacy(experiment: Experiment, folder: Path) -> Iterator[tuple[Key, Any, None]]:
-    """Yield results kept under keys (panel, abscissa, curve, repeat)."""
-    path = folder / "histoftree_figures.jsonl"
-    names = {_name(key): key for key in experiment.keys(Selection(repeats=10))}
-    for line in path.read_text().splitlines() if path.exists() else ():
-        item = json.loads(line)
-        yield names[tuple(item["key"])], item["value"], None
-
-
 def _means(rows: list[Row]) -> tuple[dict[tuple[str, float, str], float], int]:
     """Return least mean errors by panel, abscissa and curve, over the repeats that are complete, and their number."""
     wanted = {(k.setting, k.epsilon, _parts(k.group)[0]) for k in FIGURE_2.keys(Selection(repeats=1))}
@@ -125,8 +115,7 @@ def _means(rows: list[Row]) -> tuple[dict[tuple[str, float, str], float], int]:
 
 
 def _rows(head: str, names: Sequence[str], rows: Iterable[tuple[Any, Sequence[str]]]) -> list[str]:
-    lines = [f"| {head} | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
-    return [*lines, *(f"| {x:g} | " + " | ".join(cells) + " |" for x, cells in rows), ""]
+    return [*pipes([head, *names], ([f"{x:g}", *cells] for x, cells in rows)), ""]
 
 
 def _curves(means: Any, panel: str, xs: Any, columns: Any, head: str, names: Sequence[str]) -> list[str]:

@@ -1,18 +1,9 @@
-"""The label privacy experiments: ``python -m hedgerow_experiments.label.trials --out experiments/results/label.md``.
-
-Results are appended to a JSONL file beside the report as they come; a run that was stopped goes on where it
-stood, and the report can be written from whatever is there (``--report-only``).
-"""
+"""One trial of the label privacy experiments: an 80/20 split, labels randomised once, one fit."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import sys
-import time
-from collections.abc import Iterator
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,12 +22,12 @@ from hedgerow.label import (
     UnbiasedRandomizer,
 )
 from hedgerow.label.regressor import measure_averaging
-from hedgerow_experiments.label.data import DATASETS, LEARNERS, Case, load_case
+from hedgerow_experiments.experiment import Key
+from hedgerow_experiments.label.data import LEARNERS, Case, load_case
 from hedgerow_experiments.label.network import PaperNetwork, predict_many
 
-__all__ = ["EPSILONS", "FIRST", "MECHANISMS", "Fits", "main", "run_block", "run_cell"]
+__all__ = ["MECHANISMS", "Fits", "compute", "run_block"]
 
-EPSILONS = (0.05, 0.1, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, math.inf)
 _PAPER: dict[str, Any] = {"prior_share": "auto", "trust": "central"}  # Algorithm 4: a curator's noisy histogram
 MECHANISMS: dict[str, Any] = {
     "RPWithPrior": lambda e, b: RPWithPrior(e, label_bounds=b, **_PAPER),
@@ -50,8 +41,6 @@ MECHANISMS: dict[str, Any] = {
 }
 FIRST = {"crime": 2}
 """The first trial, where it is not 0: splits 0 and 1 of crime were looked at while defaults were chosen."""
-Key = tuple[str, str, str, str, float, int]
-Block = tuple[str, str, float, int]
 Variant = tuple[str, str]
 
 
@@ -105,115 +94,25 @@ def run_block(
     return mse * len(variants) if math.isinf(epsilon) else mse
 
 
-def run_cell(
-    case: Case,
-    learner: str,
-    mechanism: str,
-    epsilon: float,
-    trial: int,
-    debias: str,
-    averaging: float,
-    fits: Fits | None = None,
-) -> float:
-    """Return the test error of one mechanism in one trial."""
-    return run_block(case, learner, [(mechanism, debias)], epsilon, trial, averaging, fits)[0]
+@lru_cache(maxsize=2)
+def _case(dataset: str, trial: int) -> Case:
+    """Return a data set; simulated ones are drawn anew for every trial."""
+    return load_case(dataset, trial)
 
 
-def _averaging(case: Case, learner: str, trial: int, epsilon: float, known: dict[str, float]) -> float:
-    """Return what ``averaging="auto"`` would measure; the same for all mechanisms of a trial and budget."""
+@lru_cache(maxsize=1)
+def _shared(dataset: str, learner: str, epsilon: float, trial: int) -> tuple[Case, float, Fits]:
+    """Return what all mechanisms of a trial share: the case, what ``averaging="auto"`` would measure, and fits."""
+    case = _case(dataset, trial if dataset.startswith("simulated") else 0)
     X = train_test_split(case.X, test_size=0.2, random_state=trial)[0]
     regressor = LEARNERS[learner](case, trial, len(X), epsilon)
-    key = f"{id(case)} {trial} {regressor!r}"
-    if key not in known:
-        known[key] = measure_averaging(regressor, X, case.bounds)
-    return known[key]
+    return case, measure_averaging(regressor, X, case.bounds), Fits()
 
 
-def _plan(arguments: argparse.Namespace) -> Iterator[tuple[Block, list[Variant]]]:
-    """Yield blocks of cells, whole trials first, so that a run cut short has some of everything."""
-    for trial in range(arguments.repeats):
-        for dataset in arguments.datasets:
-            for learner in arguments.learners:
-                for epsilon in arguments.epsilons:
-                    variants = []
-                    for mechanism in arguments.mechanisms:
-                        # Without a prior there is nothing to undo: these need no variant.
-                        shaped = mechanism in ("RPWithPrior", "auto", "Optimal", "RRonBins", "Unbiased")
-                        every = arguments.debias if shaped and epsilon < math.inf else arguments.debias[:1]
-                        variants += [(mechanism, debias) for debias in every]
-                    yield (dataset, learner, epsilon, trial + FIRST.get(dataset, 0)), variants
-
-
-def read_results(path: Path) -> dict[Key, float]:
-    """Return what is there already, by cell and trial."""
-    found: dict[Key, float] = {}
-    if path.exists():
-        for line in path.read_text().splitlines():
-            r = json.loads(line)
-            key = (r["dataset"], r["learner"], r["mechanism"], r["debias"], float(r["epsilon"]), int(r["trial"]))
-            found[key] = float(r["mse"])
-    return found
-
-
-def _run(arguments: argparse.Namespace, store: Path) -> None:
-    done = read_results(store)
-    stop = time.monotonic() + arguments.minutes * 60
-    cases: dict[tuple[str, int], Case] = {}
-    measured: dict[str, float] = {}
-    for (dataset, learner, epsilon, trial), wanted in _plan(arguments):
-        variants = [v for v in wanted if (dataset, learner, *v, epsilon, trial) not in done]
-        if not variants:
-            continue
-        if time.monotonic() > stop:
-            return
-        seed = trial if dataset.startswith("simulated") else 0
-        if (dataset, seed) not in cases:
-            cases[dataset, seed] = load_case(dataset, seed)
-        case = cases[dataset, seed]
-        start = time.perf_counter()
-        averaging = _averaging(case, learner, trial, epsilon, measured)
-        errors = run_block(case, learner, variants, epsilon, trial, averaging)
-        seconds = round((time.perf_counter() - start) / len(variants), 3)
-        block = {"dataset": dataset, "learner": learner, "epsilon": str(epsilon), "trial": trial, "seconds": seconds}
-        with store.open("a") as file:
-            for (mechanism, debias), mse in zip(variants, errors, strict=True):
-                file.write(json.dumps({**block, "mechanism": mechanism, "debias": debias, "mse": mse}) + "\n")
-        if sys.stderr.isatty():
-            print(dataset, learner, epsilon, trial, file=sys.stderr)
-
-
-def _floats(text: str) -> list[float]:
-    return [float(part) for part in text.split(",")]
-
-
-def _names(text: str) -> list[str]:
-    return text.split(",")
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Run what is missing and write the report."""
-    from hedgerow_experiments.label.report import write_report
-
-    parser = argparse.ArgumentParser(prog="python -m hedgerow_experiments.label.trials", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("experiments/results/label.md"))
-    parser.add_argument("--store", type=Path, help="JSONL of results (default: beside the report)")
-    parser.add_argument("--repeats", type=int, default=10)
-    parser.add_argument("--datasets", type=_names, default=list(DATASETS))
-    parser.add_argument("--learners", type=_names, default=list(LEARNERS))
-    parser.add_argument("--mechanisms", type=_names, default=list(MECHANISMS))
-    parser.add_argument("--epsilons", type=_floats, default=list(EPSILONS))
-    parser.add_argument("--debias", type=_names, default=["shrink"], help="shrink, inverse, none")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so long; run again to go on")
-    parser.add_argument("--reference", type=Path, default=Path("../shared/reference/rpwithprior_mse.csv"))
-    parser.add_argument("--report-only", action="store_true")
-    arguments = parser.parse_args(argv)
-    store = arguments.store or arguments.out.with_suffix(".jsonl")
-    store.parent.mkdir(parents=True, exist_ok=True)
-    if not arguments.report_only:
-        _run(arguments, store)
-    write_report(read_results(store), arguments.out, arguments.reference)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def compute(key: Key, seed: int) -> dict[str, float]:
+    """Return the test error of one mechanism under one learner; ``"mechanism/debias"`` says how bias is undone."""
+    trial = key.repeat + FIRST.get(key.dataset, 0)
+    case, averaging, fits = _shared(key.dataset, key.setting, key.epsilon, trial)
+    mechanism, _, debias = key.group.partition("/")
+    variant = (mechanism, debias or "shrink")
+    return {key.group: run_block(case, key.setting, [variant], key.epsilon, trial, averaging, fits)[0]}

@@ -9,7 +9,6 @@ of the public records is left out; other missing numbers are the public median. 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -19,11 +18,10 @@ import numpy.typing as npt
 from hedgerow.bounds import FeatureSpace
 from hedgerow.compare.contestants import CONTESTANTS, Case, Contestant, Outcome, _central, _fitted, _semi
 from hedgerow_experiments.data.datasets import load_dataset
-from hedgerow_experiments.experiment import Experiment, Key
+from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.histoftree.methods import n_sensitive
-from hedgerow_experiments.tidy import Row
 
-__all__ = ["METHODS", "compute", "make_case", "tidy"]
+__all__ = ["METHODS", "compute", "make_case"]
 
 MOST = 20_000
 
@@ -113,12 +111,3 @@ def compute(key: Key, seed: int) -> dict[str, float]:
         return {"accuracy": float(np.mean(np.asarray(guess).astype(str) == truth.astype(str)))}
     assert case.label_bounds is not None
     return {"mse": float(np.mean((np.clip(guess, *case.label_bounds) - truth) ** 2))}
-
-
-def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[Row]:
-    """Yield the score."""
-    for metric, score in value.items():
-        yield Row(
-            experiment.name, key.dataset, key.setting, key.group, key.epsilon or None, None, "", key.repeat, metric,
-            score,
-        )  # fmt: skip

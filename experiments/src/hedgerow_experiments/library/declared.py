@@ -42,7 +42,7 @@ LIBRARY = Experiment(
     "declared, feature ranges from the public records",
     metric="mse",
     compute="hedgerow_experiments.library.compute:compute",
-    tidy="hedgerow_experiments.library.compute:tidy",
+    tidy="hedgerow_experiments.tidy:by_metric",
     choose="none",
     bundle=("dataset", "repeat", "group"),
     notes="Nothing is tuned. DECONV has a bandwidth of 0.5, histograms two bins a feature. The trust models differ: a "

@@ -43,9 +43,7 @@ TABLE_2 = Experiment(
     ),
     compute="hedgerow_experiments.lpdt.methods:compute",
     bundle=("dataset", "repeat"),
-    legacy="hedgerow_experiments.lpdt.table:legacy",
-    renew=True,
-    page="hedgerow_experiments.lpdt.table:write_page",
+    page="hedgerow_experiments.lpdt.page:pages",
 )
 
 REPORTS = dataclasses.replace(
@@ -80,7 +78,7 @@ FIGURES = Experiment(
     compute="hedgerow_experiments.lpdt.studies:compute",
     tidy="hedgerow_experiments.lpdt.studies:tidy",
     seeds="repeat",
-    page="hedgerow_experiments.lpdt.figures:write_page",
+    page="hedgerow_experiments.lpdt.figures:pages",
 )  # fmt: skip
 
 TABLE_3 = dataclasses.replace(
@@ -92,8 +90,6 @@ TABLE_3 = dataclasses.replace(
     repeats=20,
     split="3,504 public trips; 14,142 others 8:2 into private and test",
     compute="hedgerow_experiments.lpdt.more:taxi",
-    legacy="",
-    renew=False,
     page="",
     notes="TAX is a sample of 2022 that stands in for the paper's two million trips: figures are not comparable.",
 )

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
-from pathlib import Path
+import io
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from hedgerow.bounds import FeatureSpace
+from hedgerow.compare.scores import Summary
 from hedgerow.partition import grow
-from hedgerow_experiments.experiment import Experiment
+from hedgerow_experiments.experiment import Files
+from hedgerow_experiments.figures import drawn, pyplot
+from hedgerow_experiments.found import Evidence
+from hedgerow_experiments.lpdt.declared import FIGURES
 from hedgerow_experiments.lpdt.methods import Stream, Tabulated
 from hedgerow_experiments.lpdt.studies import LABELS, lpdt_model, make_split, synthetic
-from hedgerow_experiments.tidy import Row, Summary, summarise
 
-__all__ = ["best_curve", "write_page"]
+__all__ = ["best_curve", "pages"]
 
 _AXES = {
     "2a": ("depth s", "smallest leaf 20, share 0.5"),
@@ -51,17 +54,22 @@ _CAPTIONS = {
 }
 
 
-def write_page(experiment: Experiment, rows: list[Row], folder: Path) -> Path:
-    """Draw every figure that was run (PNG, SVG, the numbers as CSV) and figure 1, and write a page with them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _save(_necessity(), folder / "lpdt_figure_1")
-    points = summarise(rows)
-    for name in experiment.settings:
+def pages(found: Evidence) -> Files:
+    """Return every figure that was run (PNG, SVG, the numbers as CSV), figure 1, and a page with all of them."""
+    points = found.summaries(FIGURES.name)
+    if not points:
+        return {}
+    files = _files("1", _necessity())
+    for name in FIGURES.settings:
         chosen = [p for p in points if p.setting == name]
         if chosen:
-            _write(chosen, folder / f"lpdt_figure_{name}.csv")
-            _save(_curves(name, chosen), folder / f"lpdt_figure_{name}")
-    return _gallery(folder)
+            files |= {f"lpdt_figure_{name}.csv": _numbers(name, chosen), **_files(name, _curves(name, chosen))}
+    return {**files, "lpdt_figures.md": _gallery(files, found.kept).encode()}
+
+
+def _files(name: str, figure: Any) -> Files:
+    made = drawn(figure, dpi=120, bbox_inches="tight")
+    return {f"lpdt_figure_{name}{ending}": content for ending, content in made.items()}
 
 
 def _series(name: str, p: Summary) -> str:
@@ -77,47 +85,27 @@ def _x(p: Summary) -> float:
     return at
 
 
-def _gallery(folder: Path) -> Path:
-    """Write a page with the figures that are there."""
+def _gallery(files: Files, kept: Callable[[str], bool]) -> str:
+    """Return a page with the figures that are there."""
     lines = ["# LPDT: the paper's figures, redrawn", "", "Drawn by `hedgerow bench run lpdt-figures`.", ""]
     for name, caption in _CAPTIONS.items():
-        if (folder / f"lpdt_figure_{name}.png").exists():
-            lines += [f"![Figure {name}](lpdt_figure_{name}.png)", "", caption, ""]
-    page = folder / "lpdt_figures.md"
-    page.write_text("\n".join(lines))
-    return page
+        file = f"lpdt_figure_{name}.png"
+        if file in files or kept(file):
+            lines += [f"![Figure {name}]({file})", "", caption, ""]
+    return "\n".join(lines)
 
 
-def _write(points: Sequence[Summary], path: Path) -> None:
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["series", "x", "mean", "low", "high"])
-        name = path.stem.rsplit("_", 1)[1]
-        rows.writerows(
-            [_series(name, p), f"{_x(p):g}", *(f"{v:.5g}" for v in (p.mean, *p.quantiles()))] for p in points
-        )
-
-
-def _pyplot() -> Any:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    # Fixed ids, so that a figure redrawn from the same numbers is the same file.
-    matplotlib.rcParams["svg.hashsalt"] = "hedgerow"
-    import matplotlib.pyplot as plt
-
-    return plt
-
-
-def _save(figure: Any, path: Path) -> None:
-    plt = _pyplot()
-    for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
-        figure.savefig(path.with_suffix(suffix), dpi=120, bbox_inches="tight", metadata=metadata)
-    plt.close(figure)
+def _numbers(name: str, points: Sequence[Summary]) -> bytes:
+    out = io.StringIO(newline="")
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["series", "x", "mean", "low", "high"])
+    for p in points:
+        rows.writerow([_series(name, p), f"{_x(p):g}", *(f"{v:.5g}" for v in (p.mean, *p.quantiles()))])
+    return out.getvalue().encode()
 
 
 def _curves(name: str, points: Sequence[Summary]) -> Any:
-    plt = _pyplot()
+    plt = pyplot({})
     groups = sorted({p.dataset for p in points}) if name == "5" else [""]
     figure, axes = plt.subplots(1, len(groups), figsize=(5 * len(groups), 3.6), squeeze=False)
     label, title = _AXES[name]
@@ -138,7 +126,7 @@ def _curves(name: str, points: Sequence[Summary]) -> Any:
 
 def _necessity() -> Any:
     """Figure 1: without public data (8,000 private) and with (500 public, 7,000 private), epsilon 8."""
-    plt = _pyplot()
+    plt = pyplot({})
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True)
     rng = np.random.default_rng(1)
     test = synthetic(20_000, rng)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hedgerow_experiments.claims.base import Evidence, geometric
+from hedgerow.compare.scores import Summary
+from hedgerow_experiments.claims.base import geometric
 from hedgerow_experiments.data.public_facts import FACTS
-from hedgerow_experiments.page.common import Section, by_epsilon, multiples, pick, tables, versus
+from hedgerow_experiments.found import Evidence
+from hedgerow_experiments.page.common import Section, by_epsilon, multiples, tables, versus
 from hedgerow_experiments.printed import Printed, beside_the_paper
 from hedgerow_experiments.tables import Table, tabulate
-from hedgerow_experiments.tidy import Summary
 
 __all__ = ["CENTRAL", "LABEL"]
 
@@ -17,7 +18,7 @@ _CASES = {"crime": "Communities and Crime", "housing": "California housing", "ny
 _NAMES = {code: f"{facts.name} ({code})" for code, facts in FACTS.items()}
 
 
-def _label(found: Evidence, figures: list[Printed]) -> tuple[str, str]:
+def _label(found: Evidence) -> tuple[str, str]:
     cells = found.cells("label", setting="network", method=_MECHANISMS)
     if not cells:
         return "", ""
@@ -28,7 +29,10 @@ def _label(found: Evidence, figures: list[Printed]) -> tuple[str, str]:
         f"The mechanism that is chosen by closed form has an error {versus(geometric(told))} that of the best additive "
         "noise, on average over epsilon up to 1." if told else ""
     )  # fmt: skip
-    rerun = [(_CASES.get(d, d), _by_budget(cells, d, figures)) for d in dict.fromkeys(s.dataset for s in cells)]
+    rerun = [
+        (_CASES.get(d, d), _by_budget(cells, d, found.printed("label", "network")))
+        for d in dict.fromkeys(s.dataset for s in cells)
+    ]
     text = "<p>A network trained on labels that were randomised once. All features are public.</p>"
     folded = tables(
         rerun, "Tables 1, 3, 7 and 8 of the RPWithPrior paper, rerun (bold: within a deviation of the best)"
@@ -38,7 +42,7 @@ def _label(found: Evidence, figures: list[Printed]) -> tuple[str, str]:
 
 def _by_budget(cells: list[Summary], data: str, figures: list[Printed]) -> Table:
     chosen = sorted((s for s in cells if s.dataset == data), key=lambda s: s.epsilon or 0.0)
-    known = {(f"{p.epsilon:g}", p.method): p.value for p in pick(figures, "label", "network") if p.dataset == data}
+    known = {(f"{p.epsilon:g}", p.method): p.value for p in figures if p.dataset == data}
     return tabulate(
         chosen, row=lambda s: f"{s.epsilon:g}", columns=_MECHANISMS, paper=known, marks="overlap", corner="epsilon"
     )
@@ -47,14 +51,14 @@ def _by_budget(cells: list[Summary], data: str, figures: list[Printed]) -> Table
 _FORESTS = ("DiPriMeFlip", "DiPriMeExp", "DiPriMe", "DP-ERT", "DP-RF", "DP-DF", "RF", "ERT", "Median")
 
 
-def _central(found: Evidence, figures: list[Printed]) -> tuple[str, str]:
+def _central(found: Evidence) -> tuple[str, str]:
     said, body = _anova(found)
     rerun = []
     for setting, epsilon, what in (("1", 10.0, "test MSE"), ("2", 2.0, "accuracy")):
         chosen = found.cells("diprime", setting=setting)
         columns = [m for m in _FORESTS if any(s.method == m for s in chosen)]
         table = beside_the_paper(
-            chosen, pick(figures, "diprime", setting), epsilon=epsilon, columns=columns,
+            chosen, found.printed("diprime", setting), epsilon=epsilon, columns=columns,
             better="higher" if setting == "2" else "lower", compete=[m for m in columns if m in _FORESTS[:6]],
             family=lambda m: "DiPriMe" if m.startswith("DiPriMe") else m,
         )  # fmt: skip

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
+from hedgerow.compare.scores import Summary
 from hedgerow.compare.svg import Curve, Point, chart
 from hedgerow.compare.web import details, grid, legend
-from hedgerow_experiments.claims.base import Evidence, geometric, ratio
-from hedgerow_experiments.printed import Printed
-from hedgerow_experiments.table_forms import to_html
+from hedgerow_experiments.claims.base import geometric, ratio
+from hedgerow_experiments.forms import to_html
+from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.tables import Table
-from hedgerow_experiments.tidy import Summary
 
-__all__ = ["Section", "by_epsilon", "epsilons", "mean_curve", "multiples", "pick", "tables", "versus"]
+__all__ = ["Section", "by_epsilon", "epsilons", "mean_curve", "multiples", "tables", "versus"]
 
 NOTE = (
     "<p class=soft>Bold: best of the row; underlined: second; *: significantly better than every other family of "
@@ -32,7 +32,7 @@ class Section(NamedTuple):
     question: str
     use: str
     pages: tuple[str, ...]
-    build: Callable[[Evidence, list[Printed]], tuple[str, str]]
+    build: Callable[[Evidence], tuple[str, str]]
 
 
 def versus(value: float) -> str:
@@ -102,8 +102,3 @@ def tables(found: Iterable[tuple[str, Table]], summary: str) -> str:
     """Return titled tables, folded; nothing if there are none."""
     content = "".join(f"<h3>{escape(title)}</h3>{to_html(table)}" for title, table in found if table.rows)
     return details(summary, NOTE + content) if content else ""
-
-
-def pick(figures: list[Printed], experiment: str, setting: str = "") -> list[Printed]:
-    """Return the printed figures of one table."""
-    return [p for p in figures if p.experiment == experiment and p.setting == setting]

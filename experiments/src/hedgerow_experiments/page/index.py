@@ -1,22 +1,22 @@
-"""Writes ``index.html``: what to use when, with the evidence, as one page without scripts."""
+"""The page ``index.html``: what to use when, with the evidence, as one page without scripts."""
 
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 
 from hedgerow.compare.web import details, document, plain_table
-from hedgerow_experiments.claims.base import HOLDS, NOT, OPEN, PARTLY, Evidence
+from hedgerow_experiments.claims.base import HOLDS, NOT, OPEN, PARTLY
 from hedgerow_experiments.claims.page import PAPERS, Checked, check_all, count
 from hedgerow_experiments.data.public_facts import FACTS
 from hedgerow_experiments.data.sources import SOURCES
+from hedgerow_experiments.experiment import Files
+from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.page.central import CENTRAL, LABEL
 from hedgerow_experiments.page.common import Section
 from hedgerow_experiments.page.local import LOCAL, SEMI
 from hedgerow_experiments.page.trust import trust
-from hedgerow_experiments.printed import Printed, read_printed
 
-__all__ = ["SECTIONS", "page", "write"]
+__all__ = ["SECTIONS", "page", "pages"]
 
 SECTIONS: tuple[Section, ...] = (LOCAL, SEMI, LABEL, CENTRAL)
 _CLASS = {HOLDS: "yes", PARTLY: "partly", NOT: "no", OPEN: "open"}
@@ -37,9 +37,9 @@ label (<a href="frontier.md">private labels, public features</a>).</li>
 </ul>"""
 
 
-def page(found: Evidence, figures: list[Printed], checked: list[Checked]) -> str:
+def page(found: Evidence, checked: list[Checked]) -> str:
     """Return the page."""
-    built = {s.key: s.build(found, figures) for s in SECTIONS}
+    built = {s.key: s.build(found) for s in SECTIONS}
     cards = "".join(_card(s, built[s.key][0]) for s in SECTIONS)
     body = "".join(_section(s, *built[s.key]) for s in SECTIONS)
     parts = [_LEAD, f'<div class="cards">{cards}</div>', _RULES, _price(found), body, _claims(checked), _data()]
@@ -114,21 +114,6 @@ def _how(found: Evidence) -> str:
     )
 
 
-_COPIED = (".md", ".csv", ".png", ".svg")
-
-
-def write(folder: Path, to: Path) -> list[Path]:
-    """Write the page and the list of claims from the committed results in a folder, and copy its other pages."""
-    from hedgerow_experiments.claims.page import to_markdown
-    from hedgerow_experiments.export import replace
-
-    found = Evidence.load(folder)
-    checked = check_all(found)
-    pages = {"index.html": page(found, read_printed(folder), checked), "claims.md": to_markdown(checked)}
-    files = {name: text.encode() for name, text in pages.items()}
-    for path in sorted(folder.iterdir()):
-        if path.suffix in _COPIED and not path.name.endswith(".notes.md"):
-            files.setdefault(path.name, path.read_bytes())
-    for name, content in files.items():
-        replace(to / name, content)
-    return [to / name for name in files]
+def pages(found: Evidence) -> Files:
+    """Return ``index.html``."""
+    return {"index.html": page(found, check_all(found)).encode()}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from hedgerow.compare.scores import Summary
 from hedgerow.compare.svg import Curve, Point, chart
 from hedgerow.compare.web import grid, legend
-from hedgerow_experiments.claims.base import Evidence, geometric
+from hedgerow_experiments.claims.base import geometric
 from hedgerow_experiments.data.public_facts import FACTS
-from hedgerow_experiments.page.common import Section, by_epsilon, epsilons, mean_curve, multiples, pick, tables, versus
-from hedgerow_experiments.printed import Printed, beside_the_paper, over
-from hedgerow_experiments.tidy import Summary
+from hedgerow_experiments.found import Evidence
+from hedgerow_experiments.page.common import Section, by_epsilon, epsilons, mean_curve, multiples, tables, versus
+from hedgerow_experiments.printed import beside_the_paper, over
 
 __all__ = ["LOCAL", "SEMI"]
 
@@ -57,7 +58,7 @@ def _relative(title: str, own: list[Summary], public: list[Summary], *, mean: bo
     return chart(curves, title=title, y_label="ratio", lines={"public model": 1.0}, x_ticks=ticks, log_y=not mean)
 
 
-def _trees(found: Evidence, figures: list[Printed]) -> str:
+def _trees(found: Evidence) -> str:
     trees = found.cells("lpdt-table2", method=("LPDT-M", "LPDT-V"))
     lost = by_epsilon(trees, found.cells("lpdt-table2", method="DT-pub"), fixed=True)
     if not lost:
@@ -82,7 +83,7 @@ def _trees(found: Evidence, figures: list[Printed]) -> str:
     columns = ["LPDT-M", "LPDT-V", "LPDT-M+blend", "LPDT-V+blend", "PHIST", "APHIST", "DECONV", "DT", "DT-pub"]
     rerun = [
         (f"Epsilon {e:g}: test MSE", beside_the_paper(
-            found.cells("lpdt-table2"), pick(figures, "lpdt-table2"), epsilon=e, columns=columns, compete=columns[:7],
+            found.cells("lpdt-table2"), found.printed("lpdt-table2"), epsilon=e, columns=columns, compete=columns[:7],
             family=lambda m: m.split("-")[0]))
         for e in epsilons(trees)
     ]  # fmt: skip
@@ -93,16 +94,16 @@ def _trees(found: Evidence, figures: list[Printed]) -> str:
     )
 
 
-def _local(found: Evidence, figures: list[Printed]) -> tuple[str, str]:
+def _local(found: Evidence) -> tuple[str, str]:
     said, body = _assisted(found)
-    return said, body + _trees(found, figures)
+    return said, body + _trees(found)
 
 
 _SEMI = ("HistOfTree-ME", "HistOfTree-CART", "AdHistOfTree-ME", "AdHistOfTree-CART", "ParDT", "Hist", "KRR")
 _MASKS = {"aligned": "The same features are private for all", "personal": "Everybody chooses what is private"}
 
 
-def _semi(found: Evidence, figures: list[Printed]) -> tuple[str, str]:
+def _semi(found: Evidence) -> tuple[str, str]:
     floor = found.cells("histoftree", method="DT")
     charts, rerun = [], []
     for mask, title in _MASKS.items():
@@ -119,7 +120,7 @@ def _semi(found: Evidence, figures: list[Printed]) -> tuple[str, str]:
         columns = [m for m in _SEMI if any(s.method == m for s in cells)]
         rerun += [
             (f"{title}, epsilon {e:g}: MSE over DT's", beside_the_paper(
-                cells, pick(figures, "histoftree", mask), epsilon=e, columns=columns,
+                cells, found.printed("histoftree", mask), epsilon=e, columns=columns,
                 family=lambda m: m.removeprefix("Ad").split("-")[0]))
             for e in epsilons(cells)
         ]  # fmt: skip

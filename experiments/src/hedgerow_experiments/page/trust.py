@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from hedgerow.compare.scores import Summary
 from hedgerow.compare.svg import Curve, Point, chart
 from hedgerow.compare.web import grid, legend
-from hedgerow_experiments.claims.base import Evidence
 from hedgerow_experiments.data.public_facts import FACTS
+from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.page.common import epsilons, multiples, tables
 from hedgerow_experiments.tables import tabulate
-from hedgerow_experiments.tidy import Summary
 
 __all__ = ["SHOWN", "kept", "trust"]
 

@@ -1,21 +1,27 @@
-"""Tables of the label experiments, beside the paper's figures."""
+"""The page ``label.md``: tables of the label experiments, beside the paper's figures."""
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import defaultdict
-from pathlib import Path
+from collections.abc import Iterable
 
 import numpy as np
 
-__all__ = ["write_report"]
+from hedgerow.compare.scores import Row
+from hedgerow_experiments.experiment import Files
+from hedgerow_experiments.forms import pipes
+from hedgerow_experiments.found import Evidence
+from hedgerow_experiments.label.declared import DEBIAS, LABEL, MECHANISMS
+from hedgerow_experiments.printed import Printed
 
-Key = tuple[str, str, str, str, float, int]
-Cell = tuple[str, str, str, str, float]
-Paper = dict[tuple[str, float, str], tuple[float, float]]
+__all__ = ["pages"]
+
+Cell = tuple[str, str, str, float]
 Cells = dict[Cell, dict[int, float]]
-_ORDER = ("RPWithPrior", "auto", "Optimal", "RRonBins", "Unbiased", "Laplace", "Staircase", "Gaussian")
+"""Errors by trial: data set, learner, mechanism, epsilon."""
+Paper = dict[tuple[str, float], Printed]
+"""What is printed for RPWithPrior, by data set and epsilon."""
 _HEAD = """\
 # Label privacy: the paper's tables, measured
 
@@ -23,6 +29,7 @@ Mean squared test error (deviation over trials), 80/20 splits. Written by
 
 ```console
 hedgerow bench run label
+hedgerow bench run label-debias  # for the last table
 ```
 
 - Ours pays for the prior within epsilon (a central noisy histogram; the share is chosen from n and epsilon). The
@@ -46,40 +53,39 @@ hedgerow bench run label
 """
 
 
-def write_report(results: dict[Key, float], out: Path, reference: Path) -> None:
-    """Write all tables from whatever results there are."""
-    cells: Cells = defaultdict(dict)
-    for key, mse in sorted(results.items()):
-        cells[key[:5]][key[5]] = mse
-    paper = _read_paper(reference)
-    parts = [_HEAD, *_summary(cells, paper)]
-    for dataset, learner in sorted({(c[0], c[1]) for c in cells}):
-        parts += _table(dataset, learner, cells, paper)
-    parts += _debias(cells)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text("\n".join(parts) + "\n")
-
-
-def _read_paper(reference: Path) -> Paper:
-    if not reference.exists():
+def pages(found: Evidence) -> Files:
+    """Return ``label.md``."""
+    cells = _cells(found.rows(LABEL.name))
+    if not cells:
         return {}
-    with reference.open(newline="") as file:
-        return {
-            (r["dataset"], float(r["epsilon"]), r["mechanism"]): (float(r["mse"]), float(r["std"]))
-            for r in csv.DictReader(file)
-        }
+    paper = {(p.dataset, p.epsilon or 0.0): p for p in found.printed(LABEL.name) if p.method == "RPWithPrior"}
+    parts = [_HEAD, *_summary(cells, paper)]
+    for dataset, learner in _tables(cells):
+        parts += _table(dataset, learner, cells, paper)
+    other = found.rows(DEBIAS.name)
+    parts += _debias(_cells(other)) if other else found.notes("label").splitlines()
+    return {"label.md": ("\n".join(parts) + "\n").encode()}
+
+
+def _cells(rows: Iterable[Row]) -> Cells:
+    cells: Cells = defaultdict(dict)
+    for r in rows:
+        cells[r.dataset, r.setting, r.method, r.epsilon or 0.0][r.repeat] = r.value
+    return cells
+
+
+def _tables(cells: Cells) -> list[tuple[str, str]]:
+    return sorted({(c[0], c[1]) for c in cells})
 
 
 def _epsilons(cells: Cells, dataset: str, learner: str) -> list[float]:
-    return sorted({c[4] for c in cells if c[:2] == (dataset, learner)})
+    return sorted({c[3] for c in cells if c[:2] == (dataset, learner)})
 
 
 def _summary(cells: Cells, paper: Paper) -> list[str]:
     """Count the cells in which the two targets are met."""
-    beyond = []
-    lines = ["## Targets", "", "| data set | learner | trials | RPWithPrior within one deviation of the paper's, or "
-             "below | auto within 5% of the best | farthest | clearly beyond 5% |", "|---" * 7 + "|"]  # fmt: skip
-    for dataset, learner in sorted({(c[0], c[1]) for c in cells}):
+    beyond, rows = [], []
+    for dataset, learner in _tables(cells):
         epsilons = _epsilons(cells, dataset, learner)
         met = [m for e in epsilons if (m := _met(cells, paper, dataset, learner, e)) is not None]
         near = [n for e in epsilons if (n := _near(cells, dataset, learner, e)) is not None]
@@ -90,8 +96,10 @@ def _summary(cells: Cells, paper: Paper) -> list[str]:
             found = _near(cells, dataset, learner, e)
             if found is not None and found[0] > 1.05:
                 beyond.append(f"{dataset}, {learner}, {e:g} ({found[0] - 1:.0%}, {found[2]:.1f} errors)")
-        row = (dataset, learner, _trials(cells, dataset, learner), _share(met), close, far, str(clearly))
-        lines.append("| " + " | ".join(row) + " |")
+        rows.append((dataset, learner, _trials(cells, dataset, learner), _share(met), close, far, str(clearly)))
+    head = ["data set", "learner", "trials", "RPWithPrior within one deviation of the paper's, or below",
+            "auto within 5% of the best", "farthest", "clearly beyond 5%"]  # fmt: skip
+    lines = ["## Targets", "", *pipes(head, rows)]
     if beyond:
         note = "Where auto is more than 5% above the best (by how much, and in standard errors of the difference): "
         lines += ["", note + "; ".join(beyond) + "."]
@@ -103,16 +111,15 @@ def _share(met: list[bool]) -> str:
 
 
 def _met(cells: Cells, paper: Paper, dataset: str, learner: str, epsilon: float) -> bool | None:
-    ours, theirs = cells.get((dataset, learner, "RPWithPrior", "shrink", epsilon)), (dataset, epsilon, "RPWithPrior")
-    if not ours or theirs not in paper:
+    ours, theirs = cells.get((dataset, learner, "RPWithPrior", epsilon)), paper.get((dataset, epsilon))
+    if not ours or theirs is None:
         return None
-    mean, deviation = paper[theirs]
-    return bool(np.mean(list(ours.values())) <= mean + deviation)
+    return bool(np.mean(list(ours.values())) <= theirs.value + (theirs.deviation or 0.0))
 
 
 def _near(cells: Cells, dataset: str, learner: str, epsilon: float) -> tuple[float, bool, float] | None:
     """Return auto's mean over the best's, whether it clearly exceeds 1.05, and the difference in standard errors."""
-    found = {c[2]: v for c, v in cells.items() if (*c[:2], *c[3:]) == (dataset, learner, "shrink", epsilon)}
+    found = {c[2]: v for c, v in cells.items() if (*c[:2], c[3]) == (dataset, learner, epsilon)}
     auto = found.pop("auto", {})
     pairs = [[(auto[t], v[t]) for t in sorted(auto) if t in v] for v in found.values()]
     by = [np.array(p).T for p in pairs if p]  # in the trials that both have
@@ -128,43 +135,35 @@ def _near(cells: Cells, dataset: str, learner: str, epsilon: float) -> tuple[flo
 
 
 def _trials(cells: Cells, dataset: str, learner: str) -> str:
-    counts = [len(v) for c, v in cells.items() if c[:2] == (dataset, learner) and c[3] == "shrink"]
+    counts = [len(v) for c, v in cells.items() if c[:2] == (dataset, learner)]
     least, most = min(counts, default=0), max(counts, default=0)
     return str(most) if least == most else f"{least} to {most}"
 
 
 def _table(dataset: str, learner: str, cells: Cells, paper: Paper) -> list[str]:
-    present = [m for m in _ORDER if any(c[:4] == (dataset, learner, m, "shrink") for c in cells)]
-    compared = (dataset, 1.0, "RPWithPrior") in paper
-    lines = [f"## {dataset}, {learner}", ""]
-    lines.append("| epsilon | " + " | ".join(present) + (" | paper |" if compared else " |"))
-    lines.append("|---" * (1 + len(present) + compared) + "|")
+    present = [m for m in MECHANISMS if any(c[:3] == (dataset, learner, m) for c in cells)]
+    compared = (dataset, 1.0) in paper
+    rows = []
     for epsilon in _epsilons(cells, dataset, learner):
-        row = [_text(cells.get((dataset, learner, m, "shrink", epsilon))) for m in present]
+        row = [f"{epsilon:g}", *(_text(cells.get((dataset, learner, m, epsilon))) for m in present)]
         if compared:
-            known = paper.get((dataset, epsilon, "RPWithPrior"))
-            row.append("-" if known is None else f"{known[0]:.4g} ({known[1]:.2g})")
-        lines.append(f"| {'inf' if math.isinf(epsilon) else f'{epsilon:g}'} | " + " | ".join(row) + " |")
-    return [*lines, "", f"Trials a cell: {_trials(cells, dataset, learner)}.", ""]
+            known = paper.get((dataset, epsilon))
+            row.append("-" if known is None else f"{known.value:.4g} ({known.deviation:.2g})")
+        rows.append(row)
+    table = pipes(["epsilon", *present, *(["paper"] if compared else [])], rows)
+    return [f"## {dataset}, {learner}", "", *table, "", f"Trials a cell: {_trials(cells, dataset, learner)}.", ""]
 
 
 def _debias(cells: Cells) -> list[str]:
-    """Compare the variants of de-biasing where they were run."""
-    keys = sorted({(c[0], c[1], c[2], c[4]) for c in cells if c[3] != "shrink"})
-    if not keys:
-        return []
-    lines = [
-        "## De-biasing",
-        "",
-        "| data set | learner | mechanism | epsilon | trials | shrink | inverse | none |",
-        "|---" * 8 + "|",
-    ]
-    for dataset, learner, mechanism, epsilon in keys:
-        found = [cells.get((dataset, learner, mechanism, d, epsilon), {}) for d in ("shrink", "inverse", "none")]
-        common = set.intersection(*(set(v) for v in found if v))  # the same trials for all three
-        row = [_text({t: m for t, m in v.items() if t in common}) for v in found]
-        lines.append(f"| {dataset} | {learner} | {mechanism} | {epsilon:g} | {len(common)} | " + " | ".join(row) + " |")
-    return [*lines, ""]
+    """Compare the ways to undo bias, on the trials that all of them have."""
+    ways, rows = ("shrink", "inverse", "none"), []
+    for dataset, learner, mechanism, epsilon in sorted({(*c[:2], c[2].split("/")[0], c[3]) for c in cells}):
+        found = [cells.get((dataset, learner, f"{mechanism}/{way}", epsilon), {}) for way in ways]
+        common = set.intersection(*(set(v) for v in found if v))
+        shown = [_text({t: m for t, m in v.items() if t in common}) for v in found]
+        rows.append([dataset, learner, mechanism, f"{epsilon:g}", str(len(common)), *shown])
+    head = ["data set", "learner", "mechanism", "epsilon", "trials", *ways]
+    return ["## De-biasing", "", *pipes(head, rows), ""]
 
 
 def _text(trials: dict[int, float] | None) -> str:

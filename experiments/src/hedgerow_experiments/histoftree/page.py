@@ -1,22 +1,20 @@
-"""Tables 1-3 of the HistOfTree paper beside what was measured, as Markdown."""
+"""The page ``histoftree.md``: tables 1 to 3 of the HistOfTree paper beside what was measured, and figure 2."""
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from hedgerow_experiments.data.datasets import data_folder
-from hedgerow_experiments.experiment import Experiment, Selection
-from hedgerow_experiments.export import load_rows, replace
+from hedgerow.compare.scores import Row, Summary, summarise
+from hedgerow_experiments.experiment import Files, Selection
+from hedgerow_experiments.forms import pipes
+from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.histoftree.declared import FIGURE_2, TABLES
 from hedgerow_experiments.histoftree.figures import figure_text
-from hedgerow_experiments.tidy import Row, Summary, summarise
+from hedgerow_experiments.ranks import mean_ranks, paired, signed_rank
+from hedgerow_experiments.tables import LEVEL
 
-__all__ = ["markdown", "write_page"]
+__all__ = ["markdown", "pages", "printed"]
 
 METHODS = {
     "aligned": ("HistOfTree-ME", "HistOfTree-CART", "ParDT", "Hist", "KRR"),
@@ -27,14 +25,21 @@ METHODS = {
 ESTIMATORS = {"shrunk": "as shipped", "plain": "the paper's estimator (9)"}
 
 
+Paper = dict[tuple[str, str, float, str], float]
 Best = dict[tuple[str, str, float, str], Summary]
 """By data set, mask, epsilon (0: none) and method; the best parameter by its mean over repeats."""
 
 
-def write_page(experiment: Experiment, rows: list[Row], folder: Path) -> Path:
-    """Write ``histoftree.md``."""
-    replace(folder / "histoftree.md", markdown(rows, load_rows(FIGURE_2, folder)).encode())
-    return folder / "histoftree.md"
+def pages(found: Evidence) -> Files:
+    """Return ``histoftree.md``."""
+    rows = found.rows(TABLES.name)
+    text = markdown(rows, found.rows(FIGURE_2.name), printed(found)) if rows else ""
+    return {"histoftree.md": text.encode()} if text else {}
+
+
+def printed(found: Evidence) -> Paper:
+    """Return the paper's ratios."""
+    return {(p.dataset, p.setting, p.epsilon or 0.0, p.method): p.value for p in found.printed(TABLES.name)}
 
 
 def _best(rows: list[Row], estimator: str) -> Best:
@@ -61,27 +66,14 @@ def _complete(rows: list[Row]) -> dict[str, set[int]]:
     return out
 
 
-def _paper() -> dict[tuple[str, str, float, str], float]:
-    folder = data_folder()
-    path = None if folder is None else Path(folder).parent / "reference" / "histoftree_mse_ratio.csv"
-    if path is None or not path.exists():
-        return {}
-    with path.open() as file:
-        return {
-            (r["dataset"], r["preference"][:8], float(r["epsilon"]), r["method"]): float(r["mse_over_dt"])
-            for r in csv.DictReader(file)
-        }
-
-
-def _ratios(best: Any, epsilon: float, preference: str) -> dict[str, dict[str, float]]:
+def _ratios(best: Best, epsilon: float, preference: str) -> dict[str, dict[str, float]]:
     """Return ratios to DT by data set and method."""
     out: dict[str, dict[str, float]] = {}
     for code in sorted({key[0] for key in best}):
         base = best[code, "both", 0.0, "DT"].mean
         row = {}
         for method in METHODS[preference]:
-            place = "both" if method == "Hist" else preference
-            row[method] = best[code, place, epsilon, method].mean / base
+            row[method] = best[code, _place(method, preference), epsilon, method].mean / base
         out[code] = row
     return out
 
@@ -96,32 +88,27 @@ def _floor(best: Best) -> str:
 def _rank_sums(ratios: dict[str, dict[str, float]]) -> dict[str, float]:
     sums: dict[str, float] = defaultdict(float)
     for row in ratios.values():
-        values = np.array(list(row.values()))
-        for method, value in row.items():
-            sums[method] += float((values < value).sum() + ((values == value).sum() + 1) / 2)
+        for method, rank in zip(row, mean_ranks(list(row.values())), strict=True):
+            sums[method] += rank
     return sums
 
 
-def _significance(best: Any, code: str, epsilon: float, preference: str) -> str:
-    """Return the method that is significantly better than all others (Wilcoxon signed-rank, 0.05), if any."""
-    from scipy.stats import wilcoxon
-
-    runs = {
-        m: np.array(list(best[code, "both" if m == "Hist" else preference, epsilon, m].values.values()))
-        for m in METHODS[preference]
-    }
-    first = min(runs, key=lambda m: runs[m].mean())
-    for method, errors in runs.items():
-        if method.split("-")[0] == first.split("-")[0]:
-            continue
-        if not (errors != runs[first]).any() or wilcoxon(runs[first], errors, alternative="less").pvalue >= 0.05:
-            return ""
-    return first
+def _significance(best: Best, code: str, epsilon: float, preference: str) -> str:
+    """Return the method that is significantly better than every other family, if any."""
+    runs = {m: best[code, _place(m, preference), epsilon, m] for m in METHODS[preference]}
+    first = min(runs, key=lambda m: runs[m].mean)
+    others = [s for m, s in runs.items() if m.split("-")[0] != first.split("-")[0]]
+    return first if all(signed_rank(*paired(runs[first].values, s.values)) < LEVEL for s in others) else ""
 
 
-def _table(best: Any, paper: Any, epsilon: float, preference: str, *, star: bool) -> list[str]:
+def _place(method: str, preference: str) -> str:
+    """Return the setting that holds a method: Hist treats everything as private, whatever the mask."""
+    return "both" if method == "Hist" else preference
+
+
+def _table(best: Best, paper: Paper, epsilon: float, preference: str, *, star: bool) -> list[str]:
     methods, ratios = METHODS[preference], _ratios(best, epsilon, preference)
-    lines = ["| | " + " | ".join(methods) + " |", "|---|" + "---|" * len(methods)]
+    lines = []
     for code, row in ratios.items():
         winner = _significance(best, code, epsilon, preference) if star else ""
         cells = []
@@ -130,7 +117,7 @@ def _table(best: Any, paper: Any, epsilon: float, preference: str, *, star: bool
             text = f"**{text}**" if row[m] == min(row.values()) else text
             known = paper.get((code, preference, epsilon, m))
             cells.append(text + (f" ({known:g})" if known is not None else ""))
-        lines.append(f"| {code} | " + " | ".join(cells) + " |")
+        lines.append([code, *cells])
     sums = _rank_sums(ratios)
     known_sums = _rank_sums(
         {
@@ -139,10 +126,10 @@ def _table(best: Any, paper: Any, epsilon: float, preference: str, *, star: bool
         }
     )
     cells = [f"{sums[m]:g}" + (f" ({known_sums[m]:g})" if m in known_sums else "") for m in methods]
-    return [*lines, "| rank sum | " + " | ".join(cells) + " |", ""]
+    return [*pipes(["", *methods], [*lines, ["rank sum", *cells]]), ""]
 
 
-def _verdict(best: Any, paper: Any, epsilon: float, preference: str) -> str:
+def _verdict(best: Best, paper: Paper, epsilon: float, preference: str) -> str:
     ratios = _ratios(best, epsilon, preference)
     near = []
     for code, row in ratios.items():
@@ -181,12 +168,11 @@ mean over repeats ("best in hindsight": a comparison of methods, not something o
 """
 
 
-def markdown(rows: list[Row], figures: list[Row]) -> str:
+def markdown(rows: list[Row], figures: list[Row], paper: Paper) -> str:
     """Return the whole page."""
     counts = {code: len(r) for code, r in sorted(_complete(rows).items())}
     few = ", ".join(f"{code} {n}" for code, n in counts.items())
     lines = [INTRO.format(repeats=f"Repeats: {few or 'none yet'}")]
-    paper = _paper()
     for estimator, name in ESTIMATORS.items():
         best = _best(rows, estimator)
         if not best:

@@ -1,25 +1,32 @@
-"""Writes experiments/results/anova.md, and a CSV of every fit beside it, from measured fits."""
+"""The page ``anova.md``: PrivateAnova beside its prototype, its peers and its goals."""
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 
-from hedgerow_experiments.anova.compute import CLASSES, METHODS, NUMBERS
+from hedgerow.compare.scores import Row
+from hedgerow_experiments.anova.compute import METHODS
+from hedgerow_experiments.anova.declared import CLASSES, NUMBERS
 from hedgerow_experiments.anova.goals import PRINTED, goals
-from hedgerow_experiments.results import Results
+from hedgerow_experiments.experiment import Files
+from hedgerow_experiments.forms import pipes
+from hedgerow_experiments.found import Evidence
 
-__all__ = ["write"]
+__all__ = ["by_cell", "pages"]
+
+SPEED = Path("benchmarks", "results", "anova.json")
+"""What ``python -m benchmarks --only anova`` wrote, in the repository that the results are a part of."""
 
 _HELD_OUT = ("WHI", "MET", "CRE", "APP")
 _HEAD = """# PrivateAnova: measured
 
 Written by `hedgerow bench run anova`; every fit is a line of
-[anova.csv](anova.csv). Mean ± standard error over the splits (number in brackets). Test MSE of targets scaled to
+`data/anova.csv.gz`. Mean ± standard error over the splits (number in brackets). Test MSE of targets scaled to
 [0, 1], lower is better; accuracy for BAN, ROB and CRE, higher is better. 90 % train, 10 % test, default parameters,
 bounds of the whole data set declared public, simulation seeds. Epsilon is under add/remove, with delta = 1e-5 but for
 DiPriMe and "pure" (delta = 0); "replace" states the same (epsilon, delta) under replacement. "no noise" is
@@ -42,57 +49,65 @@ shares: PAR at epsilon 1 was then 1.04 of the prototype, the other rows within 3
 """
 
 Cells = dict[tuple[str, float, str], list[float]]
+"""By data set, epsilon and method; what does not depend on epsilon stands at the first one."""
 
 
-def write(path: Path, results: Results, speed: Path | None = None) -> None:
-    """Write the tables, the goals with their verdicts, and the CSV."""
+def by_cell(rows: Iterable[Row], metric: Callable[[str], bool]) -> Cells:
+    """Return the values of a metric over splits."""
     cells: Cells = defaultdict(list)
-    seconds: Cells = defaultdict(list)
-    for (code, epsilon, method, _), value in results:
-        cells[str(code), float(epsilon), str(method)].append(value["value"])
-        seconds[str(code), float(epsilon), str(method)].append(value["seconds"])
-    path.parent.mkdir(parents=True, exist_ok=True)
+    for r in rows:
+        if metric(r.metric):
+            cells[r.dataset, r.epsilon or _first(r.dataset), r.method].append(r.value)
+    return cells
+
+
+def pages(found: Evidence) -> Files:
+    """Return ``anova.md``: the tables, the goals with their verdicts."""
+    rows = found.rows("anova")
+    if not rows:
+        return {}
+    speed = None if found.folder is None else found.folder.parents[1] / SPEED
+    cells = by_cell(rows, lambda metric: metric != "seconds")
+    seconds = by_cell(rows, lambda metric: metric == "seconds")
     parts = [_HEAD, *goals(cells, speed), "", *_main(cells, seconds), "", *_sides(cells)]
-    path.write_text("\n".join(parts) + "\n")
-    with path.with_suffix(".csv").open("w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["data", "epsilon", "method", "split", "value", "seconds"])
-        rows.writerows(sorted([*key, value["value"], value["seconds"]] for key, value in results))
+    return {"anova.md": ("\n".join(parts) + "\n").encode()}
+
+
+def _first(code: str) -> float:
+    return 2.0 if code in CLASSES else 1.0
 
 
 def _rows() -> list[tuple[str, float]]:
     return [(c, e) for c in (*NUMBERS, *CLASSES) for e in ((2.0,) if c in CLASSES else (1.0, 10.0))]
 
 
+def _starred(code: str) -> str:
+    return code + ("*" if code in _HELD_OUT else "")
+
+
 def _main(cells: Cells, seconds: Cells) -> list[str]:
-    head = ["data", "epsilon", "PrivateAnova", "prototype", "ratio", "DP-EBM", "as printed", "ratio", "mean", "seconds"]
-    lines = ["## Beside the prototype and DP-EBM", "", "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    rows = []
     for code, epsilon in _rows():
         ours, peer = cells.get((code, epsilon, "PrivateAnova")), cells.get((code, epsilon, "DP-EBM"))
         printed, prototype = PRINTED[code, epsilon]
         time = seconds.get((code, epsilon, "PrivateAnova"))
-        row = [
-            code + ("*" if code in _HELD_OUT else ""), f"{epsilon:g}", _text(ours), f"{prototype:g}",
+        rows.append([
+            _starred(code), f"{epsilon:g}", _text(ours), f"{prototype:g}",
             f"{np.mean(ours) / prototype:.3f}" if ours else "", _text(peer), f"{printed:g}",
             f"{np.mean(ours) / np.mean(peer):.2f}" if ours and peer else "",
-            _text(cells.get((code, 2.0 if code in CLASSES else 1.0, "mean"))),
-            f"{np.median(time):.1f}" if time else "",
-        ]  # fmt: skip
-        lines.append("| " + " | ".join(row) + " |")
-    return lines
+            _text(cells.get((code, _first(code), "mean"))), f"{np.median(time):.1f}" if time else "",
+        ])  # fmt: skip
+    head = ["data", "epsilon", "PrivateAnova", "prototype", "ratio", "DP-EBM", "as printed", "ratio", "mean", "seconds"]
+    return ["## Beside the prototype and DP-EBM", "", *pipes(head, rows)]
 
 
 def _sides(cells: Cells) -> list[str]:
-    names = [m for m in METHODS if m not in ("PrivateAnova", "DP-EBM", "mean")]
-    head = ["data", "epsilon", "PrivateAnova", *names]
-    lines = ["## Variants, DiPriMe, and the ends without privacy", "", "| " + " | ".join(head) + " |"]
-    lines.append("|---" * len(head) + "|")
+    names = ["PrivateAnova", *(m for m in METHODS if m not in ("PrivateAnova", "DP-EBM", "mean"))]
+    rows = []
     for code, epsilon in _rows():
-        first = 2.0 if code in CLASSES else 1.0
-        found = [cells.get((code, epsilon, m)) or cells.get((code, first, m)) for m in ("PrivateAnova", *names)]
-        star = "*" if code in _HELD_OUT else ""
-        lines.append("| " + " | ".join([code + star, f"{epsilon:g}", *map(_text, found)]) + " |")
-    return lines
+        values = [cells.get((code, epsilon, m)) or cells.get((code, _first(code), m)) for m in names]
+        rows.append([_starred(code), f"{epsilon:g}", *map(_text, values)])
+    return ["## Variants, DiPriMe, and the ends without privacy", "", *pipes(["data", "epsilon", *names], rows)]
 
 
 def _text(values: list[float] | None) -> str:

@@ -1,24 +1,18 @@
-"""Writes experiments/results/diprime.md from measured fits and the paper's figures."""
+"""The pages ``diprime.md`` and ``diprime_fresh.md``: measured fits beside the paper's figures."""
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 
-from hedgerow_experiments.data.datasets import data_folder
-from hedgerow_experiments.experiment import Experiment
-from hedgerow_experiments.export import replace
-from hedgerow_experiments.tidy import Row
+from hedgerow_experiments.diprime.declared import TABLE_1, TABLE_2
+from hedgerow_experiments.experiment import Files
+from hedgerow_experiments.forms import pipes
+from hedgerow_experiments.found import Evidence
 
-__all__ = ["write_page"]
+__all__ = ["pages"]
 
-_NAMES = {
-    "PAR": "Parkinsons", "APP": "Appliances", "MET": "Traffic", "GAS": "Turbine", "FLI": "Flight", "BAN": "Banknote",
-    "CRE": "CreditCard", "ROB": "Robot", "HIG": "Higgs", "HAR": "PUC-Rio",
-}  # fmt: skip
 _AUTHORS = {  # measured with the authors' code by hand: epsilon 1, epsilon 10
     "GAS": (0.00298, 0.00086), "PAR": (0.0467, 0.0461), "ABA": (0.0090, 0.0083), "WHI": (0.0181, 0.0170),
     "CCP": (0.0071, 0.0045), "CAL": (0.0334, 0.0272), "DIA": (0.0618, 0.0541),
@@ -27,24 +21,27 @@ _ORDER = (
     "RF", "ERT", "Median", "DP-DF", "DP-RF", "DP-ERT", "DiPriMe", "DiPriMeExp", "DiPriMeFlip", "paper's scheme",
 )  # fmt: skip
 
+Paper = dict[tuple[str, str], str]
 Cells = dict[tuple[str, str, float, str], list[float]]
 
 
-def write_page(experiment: Experiment, rows: list[Row], folder: Path) -> Path:
-    """Write the tables, on the splits that defaults were chosen on and on fresh ones."""
+def pages(found: Evidence) -> Files:
+    """Return the tables, on the splits that defaults were chosen on and on fresh ones."""
+    shown = {"1": "{:g}", "2": "{:.3f}"}  # errors, accuracies: digits as printed
+    paper = {(p.dataset, p.method): shown[p.setting].format(p.value) for p in found.printed("diprime")}
+    files = {}
     for name, end in (("diprime.md", ""), ("diprime_fresh.md", " fresh")):
         cells: Cells = defaultdict(list)
-        for r in rows:
+        for r in found.rows("diprime"):
             if r.setting.endswith("fresh") == bool(end):
                 cells[r.setting.removesuffix(" fresh"), r.dataset, r.epsilon or 0.0, r.method].append(r.value)
         if cells:
-            replace(folder / name, _page(cells).encode())
-    return folder / "diprime.md"
+            files[name] = _page(cells, paper).encode()
+    return files
 
 
-def _page(cells: Cells) -> str:
+def _page(cells: Cells, paper: Paper) -> str:
     parts = [_HEAD]
-    paper = _paper()
     for table, epsilon, metric in (("1", 10.0, "test MSE, lower is better"), ("2", 2.0, "accuracy, higher is better")):
         parts += [f"\n## Table {table}: epsilon = {epsilon:g} ({metric})\n", *_table(cells, table, epsilon, paper)]
     parts += ["\n## Against what a user would pick instead (test MSE)\n", *_peers(cells)]
@@ -66,38 +63,27 @@ more after a first run of table 2, whose DiPriMe rows were then measured again a
 who tunes on private data would have to pay for it."""
 
 
-def _paper() -> dict[tuple[str, str], str]:
-    folder = data_folder()
-    source = None if folder is None else folder.parent / "reference" / "diprime.csv"
-    if source is None or not source.exists():
-        return {}
-    with source.open() as file:
-        return {(row["dataset"], row["method"]): row["value"] for row in csv.DictReader(file)}
-
-
-def _table(cells: Cells, table: str, epsilon: float, paper: dict[tuple[str, str], str]) -> list[str]:
-    codes = [c for c in _NAMES if any(k[0] == table and k[1] == c for k in cells)]
-    lines = ["| | " + " | ".join(f"{c} here | {c} paper" for c in codes) + " |", "|---" * (2 * len(codes) + 1) + "|"]
+def _table(cells: Cells, table: str, epsilon: float, paper: Paper) -> list[str]:
+    codes = [c for c in (*TABLE_1, *TABLE_2) if any(k[0] == table and k[1] == c for k in cells)]
+    rows = []
     for method in _ORDER:
-        row = []
-        for code in codes:
-            row += [_text(cells.get((table, code, epsilon, method))), paper.get((_NAMES[code], method), "")]
-        if any(row):
-            lines.append(f"| {method} | " + " | ".join(row) + " |")
-    return lines
+        row = [(_text(cells.get((table, c, epsilon, method))), paper.get((c, method), "")) for c in codes]
+        if any(map(any, row)):
+            rows.append([method, *(text for pair in row for text in pair)])
+    return pipes(["", *(f"{c} {where}" for c in codes for where in ("here", "paper"))], rows)
 
 
 def _peers(cells: Cells) -> list[str]:
-    lines = ["| data | epsilon | DiPriMeFlip here | authors' code | DP-EBM, delta 1e-5, same splits | paper's scheme |"]
-    lines.append("|---" * 6 + "|")
+    rows = []
     for code, known in _AUTHORS.items():
         for epsilon, theirs in zip((1.0, 10.0), known, strict=True):
             own, peer, scheme = (
                 _text(cells.get(("peers", code, epsilon, m))) for m in ("DiPriMeFlip", "DP-EBM", "paper's scheme")
             )
             if own:
-                lines.append(f"| {code} | {epsilon:g} | {own} | {theirs:g} | {peer} | {scheme} |")
-    return lines
+                rows.append([code, f"{epsilon:g}", own, f"{theirs:g}", peer, scheme])
+    head = ["data", "epsilon", "DiPriMeFlip here", "authors' code", "DP-EBM, delta 1e-5, same splits", "paper's scheme"]
+    return pipes(head, rows)
 
 
 def _text(values: list[float] | None) -> str:

@@ -1,46 +1,30 @@
-"""The LPDT paper's tables 2 and 5 from results on disk, with the printed figures beside ours."""
+"""The page ``lpdt.md``: tables 2 and 5 of the LPDT paper, with the printed figures beside ours."""
 
 from __future__ import annotations
 
-import csv
-import json
 import math
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from hedgerow_experiments.data.datasets import data_folder
-from hedgerow_experiments.experiment import Experiment, Key
-from hedgerow_experiments.export import load_rows, replace
+from hedgerow.compare.scores import Row, Summary, summarise
+from hedgerow_experiments.experiment import Files
+from hedgerow_experiments.forms import pipes
+from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.lpdt.declared import EPSILONS, REPORTS, TABLE_2
-from hedgerow_experiments.tidy import Row, Summary, summarise
+from hedgerow_experiments.printed import namesake
 
-__all__ = ["by_cell", "legacy", "markdown", "paper_figures", "write_page"]
+__all__ = ["by_cell", "markdown", "pages", "printed"]
 
 TARGET = ("ABA", "AIR", "AQU", "CCP", "CON", "CPU", "FIS", "HOU", "RED", "WHI")
 _HIGH, _LOW = (4.0, 6.0, 8.0), (0.5, 1.0, 2.0)
 _BEFORE = ("LPDT-M", "LPDT-V")
 _HINDSIGHT = ("LPDT-M+blend", "LPDT-V+blend", "CELL-M", "CELL-V")
-_OTHER_SCALE = ("CBM",)
-"""Data sets whose label the paper scales in a way that it does not print: no ratio."""
 
 
+Paper = dict[tuple[str, str, str], float]
 Table = dict[tuple[str, str, str], Summary]
 """By data set, method and epsilon (as text; empty where it does not matter)."""
-
-
-def legacy(experiment: Experiment, folder: Path) -> Iterator[tuple[Key, Any, None]]:
-    """Yield results kept by (data set, repeat, group), all epsilons together."""
-    groups, path = {g.name for g in experiment.groups}, folder / "lpdt.jsonl"
-    for line in path.read_text().splitlines() if path.exists() else ():
-        item = json.loads(line)
-        code, repeat, group = item["key"]
-        epsilons = sorted({e for errors in item["value"].values() for e in errors}) if group in groups else ()
-        for epsilon in epsilons:
-            value = {method: errors[epsilon] for method, errors in item["value"].items()}
-            yield Key(code, repeat, "", float(epsilon or 0), group), value, None
 
 
 def by_cell(rows: Iterable[Row]) -> Table:
@@ -48,16 +32,13 @@ def by_cell(rows: Iterable[Row]) -> Table:
     return {(s.dataset, s.method, "" if s.epsilon is None else f"{s.epsilon:g}"): s for s in summarise(rows)}
 
 
-def paper_figures(folder: Path | None = None) -> dict[tuple[str, str, str], float]:
-    """Return the printed figures, if ``reference/lpdt_mse.csv`` lies beside the data folder."""
-    folder = folder or data_folder()
-    path = None if folder is None else folder.parent / "reference" / "lpdt_mse.csv"
-    if path is None or not path.exists():
-        return {}
-    with path.open() as file:
-        rows = list(csv.DictReader(file))
-    found = {(r["dataset"], r["method"], f"{float(r['epsilon']):g}" if r["epsilon"] else ""): r["mse"] for r in rows}
-    return {key: float(value) for key, value in found.items() if value and key[0] not in _OTHER_SCALE}
+def printed(found: Evidence) -> Paper:
+    """Return the printed figures of the paper's methods; those of DT-pub are of another table."""
+    return {
+        (p.dataset, p.method, "" if p.epsilon is None else f"{p.epsilon:g}"): p.value
+        for p in found.printed(TABLE_2.name)
+        if p.method != "DT-pub"
+    }
 
 
 def _number(value: float | None) -> str:
@@ -75,23 +56,21 @@ def _beside(cell: Summary | None, paper: float | None) -> str:
     return f"{_number(cell.mean)} / {_number(paper)} ({cell.mean / paper:.2f})"
 
 
-def _rows(table: Table, paper: dict[Any, float], codes: list[str], methods: list[str], epsilon: str) -> list[str]:
-    lines = ["| data | " + " | ".join(methods) + " |", "|---|" + "---|" * len(methods)]
+def _rows(table: Table, paper: Paper, codes: list[str], methods: list[str], epsilon: str) -> list[str]:
+    rows = []
     for code in codes:
         cells = []
         for method in methods:
-            plain = method.split("+")[0]
             when = "" if method in ("DT", "DT-pub") else epsilon
-            cells.append(_beside(table.get((code, method, when)), paper.get((code, plain, when))))
-        lines.append(f"| {code} | " + " | ".join(cells) + " |")
-    return lines
+            cells.append(_beside(table.get((code, method, when)), paper.get((code, namesake(method), when))))
+        rows.append([code, *cells])
+    return pipes(["data", *methods], rows)
 
 
-def verdicts(table: Table, paper: dict[Any, float], epsilons: Iterable[float], suffix: str, slack: float) -> list[str]:
+def verdicts(table: Table, paper: Paper, epsilons: Sequence[float], suffix: str, slack: float) -> list[str]:
     """Return one row a data set: the ratio to the printed figure and whether it is at most ``1 + slack``."""
-    epsilons = list(epsilons)
     heads = [f"{m}{suffix} @ {e:g}" for m in _BEFORE for e in epsilons]
-    lines, met, total = ["| data | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)], 0, 0
+    rows, met, total = [], 0, 0
     for code in TARGET:
         cells = []
         for method in _BEFORE:
@@ -104,8 +83,8 @@ def verdicts(table: Table, paper: dict[Any, float], epsilons: Iterable[float], s
                 ratio = cell.mean / printed
                 total, met = total + 1, met + (ratio <= 1 + slack)
                 cells.append(f"{ratio:.2f} {'met' if ratio <= 1 + slack else '**missed**'}")
-        lines.append(f"| {code} | " + " | ".join(cells) + " |")
-    return [f"{met} of {total} cells met.", "", *lines]
+        rows.append([code, *cells])
+    return [f"{met} of {total} cells met.", "", *pipes(["data", *heads], rows)]
 
 
 def against_hindsight(rows: Iterable[Row]) -> list[str]:
@@ -117,7 +96,8 @@ def against_hindsight(rows: Iterable[Row]) -> list[str]:
     done = [{(r.dataset, r.repeat) for r in rows if r.method.startswith(m)} for m in ("ours", "LPDT-M+blend", "CELL-")]
     table = by_cell(r for r in rows if (r.dataset, r.repeat) in set.intersection(*done))
     heads = [f"{e:g}" for e in EPSILONS]
-    lines, ratios = ["| data | " + " | ".join(f"@ {h}" for h in heads) + " |", "|---|" + "---|" * len(heads)], []
+    lines: list[list[str]] = []
+    ratios: list[list[float]] = []
     for code in sorted({code for code, method, _ in table if method == "ours"}):
         row = []
         for epsilon in heads:
@@ -127,11 +107,11 @@ def against_hindsight(rows: Iterable[Row]) -> list[str]:
             mine = table.get((code, "ours", epsilon))
             row.append(math.nan if mine is None else mine.mean / best)
         ratios.append(row)
-        lines.append(f"| {code} | " + " | ".join(f"{r:.2f}" for r in row) + " |")
+        lines.append([code, *(f"{r:.2f}" for r in row)])
     if ratios:
         mean = np.exp(np.mean(np.log(np.array(ratios)), axis=0))
-        lines.append("| **geometric mean** | " + " | ".join(f"**{m:.3f}**" for m in mean) + " |")
-    return lines
+        lines.append(["**geometric mean**", *(f"**{m:.3f}**" for m in mean)])
+    return pipes(["data", *(f"@ {h}" for h in heads)], lines)
 
 
 def _repeats(table: Table) -> str:
@@ -142,18 +122,16 @@ def _repeats(table: Table) -> str:
     return "splits: " + ", ".join(f"{m} {span}" for m, span in spans.items())
 
 
-def write_page(experiment: Experiment, rows: list[Row], folder: Path) -> Path:
-    """Write ``lpdt.md`` from rows of the paper's methods, and of ours where they were run."""
-    notes = folder / "lpdt.notes.md"
-    other = REPORTS if experiment.name == TABLE_2.name else TABLE_2
-    text = markdown([*rows, *load_rows(other, folder)], notes.read_text() if notes.exists() else "")
-    replace(folder / "lpdt.md", text.encode())
-    return folder / "lpdt.md"
+def pages(found: Evidence) -> Files:
+    """Return ``lpdt.md``, from rows of the paper's methods, and of ours where they were run."""
+    rows = found.rows(TABLE_2.name)
+    text = markdown([*rows, *found.rows(REPORTS.name)], printed(found), found.notes("lpdt")) if rows else ""
+    return {"lpdt.md": text.encode()} if text else {}
 
 
-def markdown(rows: list[Row], notes: str = "") -> str:
+def markdown(rows: list[Row], paper: Paper, notes: str = "") -> str:
     """Return the whole document."""
-    table, paper = by_cell(rows), paper_figures()
+    table = by_cell(rows)
     codes = sorted({code for code, _, _ in table})
     lines = [
         "# LPDT: tables 2 and 5 of the paper, rerun",
