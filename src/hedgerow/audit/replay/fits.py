@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hedgerow.audit.replay.run import audit_replay
-from hedgerow.audit.replay.tables import Case, Table, classes_of, record_cases
+from hedgerow.audit.replay.tables import Case, Table, classes_of, many_cases, record_cases
 from hedgerow.audit.result import AuditResult
 from hedgerow.randomness import Randomness
 
@@ -58,6 +58,7 @@ def central_fits() -> Iterator[WholeFit]:
     yield from _forests()
     yield from _baselines()
     yield from _anova()
+    yield from _large()
 
 
 _FORESTS: dict[str, tuple[Settings, float]] = {
@@ -143,6 +144,19 @@ def _anova() -> Iterator[WholeFit]:
         yield WholeFit(
             f"PrivateAnovaClassifier{name}, three classes", _classification("PrivateAnovaClassifier", options, 3), 0.8
         )
+
+
+def _large() -> Iterator[WholeFit]:
+    """Yield fits of many records: more releases, of which each is further from its worst case."""
+    forest: Settings = {"n_estimators": 4}
+    for name, fit, near in (
+        ("DiPriMeForestRegressor", _regression("DiPriMeForestRegressor", forest), 0.5),
+        ("DiPriMeForestClassifier", _classification("DiPriMeForestClassifier", forest, 2), 0.5),
+        ("PrivateAnovaRegressor", _regression("PrivateAnovaRegressor", {}), 0.7),
+        ("PrivateAnovaClassifier", _classification("PrivateAnovaClassifier", {}, 3), 0.7),
+        ("PrivateAnovaRegressor, pure", _regression("PrivateAnovaRegressor", {"delta": 0.0}), 0.7),
+    ):
+        yield WholeFit(f"{name}, many records", fit, near, many_cases)
 
 
 def _regression(name: str, options: Settings, excess: float = 1.0, outputs: int = 1) -> Callable[[float, Table], Any]:

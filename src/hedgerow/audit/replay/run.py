@@ -34,7 +34,7 @@ class Played:
 
 def play(fit: Fit, table: Table, seed: int, script: Played | None = None) -> Played:
     """Fit a table with the coins of a seed; with a script, with the outputs of that fit."""
-    tape = Tape(seed, None if script is None else script.releases)
+    tape = Tape(seed, None if script is None else script.releases, table.records)
 
     def run() -> Any:
         with watching(tape):

@@ -6,6 +6,7 @@ of the others forced, it makes two fits publish different things.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -110,9 +111,12 @@ def _median(tape: Tape, draw: Wrapped) -> Wrapped:
 
 def _grid(tape: Tape, levels: Wrapped) -> Wrapped:
     def wrapped(self: LabelGrid, y: Any, randomness: Any) -> Any:
-        # Each label has coins of its own, as each record has: one label more moves no other's.
-        own, labels = tape.own(randomness, "grid"), np.asarray(y, dtype=np.float64)
-        parts = [levels(self, labels.reshape(-1)[i : i + 1], own.child(i)) for i in range(labels.size)]
+        # Each label has coins of its own, as each record has, wherever it stands: equal labels may change places.
+        own, labels, met = tape.own(randomness, "grid"), np.asarray(y, dtype=np.float64), Counter[float]()
+        parts = []
+        for label in labels.ravel().tolist():
+            met[label] += 1
+            parts.append(levels(self, np.array([label]), own.child(label, met[label])))
         true = np.concatenate([*parts, np.zeros(0, dtype=np.int64)]).reshape(labels.shape)
         tape.note("grid", (self.low, self.high, self.n_steps), true)
         return true

@@ -8,27 +8,36 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Case", "Neighbour", "Table", "classes_of", "label_cases", "record_cases"]
+__all__ = ["Case", "Neighbour", "Table", "classes_of", "label_cases", "many_cases", "record_cases"]
 
 Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
 Record = tuple[tuple[float, ...], Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Private records: rows of features in [0, 1], and labels in [0, 1] (one or several columns)."""
+    """Private records: rows of features in [0, 1], and labels in [0, 1] (one or several columns).
+
+    ``records`` says which record of the table that it is compared with each one is, so that coins stay with their
+    records; by default they stand in the same places.
+    """
 
     name: str
     X: Array
     y: Array
+    records: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.X)
 
-    def added(self, record: Record) -> Table:
-        """Return the table with one record more, at its end, where no other record's coins move."""
-        X, y = (np.concatenate([have, np.array(new)[None]]) for have, new in zip((self.X, self.y), record, strict=True))
-        return Table(f"{self.name} and {record}", X, y)
+    def added(self, record: Record, *, first: bool = False) -> Table:
+        """Return the table with one record more, at its end or at its beginning."""
+        x, y = (np.array(part)[None] for part in record)
+        if not first:
+            return Table(f"{self.name} and {record}", np.concatenate([self.X, x]), np.concatenate([self.y, y]))
+        numbers = np.roll(np.arange(len(self) + 1), 1)
+        return Table(f"{record} and {self.name}", np.concatenate([x, self.X]), np.concatenate([y, self.y]), numbers)
 
     def replaced(self, place: int, record: Record) -> Table:
         """Return the table with another record in one place."""
@@ -90,7 +99,7 @@ def record_cases(*, quick: bool) -> list[Case]:
     clusters, others = _clusters(), _others()
     if quick:
         told = clusters.added(_TELLING[0])
-        grown = [Neighbour(clusters.added(record), 1) for record in _TELLING]
+        grown = [Neighbour(clusters.added(record, first=bool(k)), 1) for k, record in enumerate(_TELLING)]
         return [
             Case(clusters, (*grown, Neighbour(others[0], None), Neighbour(others[2], None))),
             Case(told, (Neighbour(told.replaced(30, _TELLING[1]), 2), Neighbour(told.replaced(0, _CORNERS[4]), 2))),
@@ -100,13 +109,29 @@ def record_cases(*, quick: bool) -> list[Case]:
 
 def _case(table: Table, others: list[Table]) -> Case:
     records = [*_TELLING, *_CORNERS]
-    found = [Neighbour(table.added(record), 1) for record in records]
+    found = [Neighbour(table.added(record, first=k % 3 == 0), 1) for k, record in enumerate(records)]
+    found.append(Neighbour(table.added(records[0]), 1))
     places = (len(table) - 1, 0, len(table) // 2)
     found += [Neighbour(table.replaced(places[k % 3], record), 2) for k, record in enumerate(records)]
     if len(table) > 1:
         found.append(Neighbour(Table(f"{table.name} without its last", table.X[:-1], table.y[:-1]), 1))
     found += [Neighbour(other, None) for other in others if other is not table]
     return Case(table, tuple(found))
+
+
+def many_cases(*, quick: bool, n: int = 2500) -> list[Case]:
+    """Return a table that is large enough, from epsilon 0.5 on, for deep trees, two stages and pairs of features."""
+    rng = np.random.default_rng(2)
+    X = rng.random((n, 2))
+    y = np.clip(0.5 * X[:, 0] + 0.5 * (X[:, 0] > 0.5) * (X[:, 1] > 0.5) + rng.normal(0, 0.05, n), 0.0, 1.0)
+    table = Table("many", X, y)
+    found = [
+        Neighbour(table.added(_CORNERS[1]), 1),
+        Neighbour(table.added(_CORNERS[2], first=True), 1),
+        Neighbour(table.replaced(0, _TELLING[1]), 2),
+        Neighbour(_others()[0], None),
+    ]
+    return [Case(table, tuple(found[:2] if quick else found))]
 
 
 def label_cases(*, quick: bool, n: int = 60) -> list[Case]:

@@ -63,6 +63,7 @@ class Tape:
 
     seed: int
     script: Sequence[Release] | None = None
+    records: IntArray | None = None
     releases: list[Release] = field(default_factory=list)
     _roots: int = 0
     _open: list[tuple[str, int, IntArray]] | None = None
@@ -71,7 +72,7 @@ class Tape:
     def source(self) -> Coins:
         """Return the coins of the next secure source that is asked for."""
         self._roots += 1
-        return Coins(f"{self.seed}.{self._roots}".encode())
+        return Coins(f"{self.seed}.{self._roots}".encode(), self.records)
 
     @property
     def inside(self) -> bool:
