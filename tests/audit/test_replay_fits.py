@@ -16,7 +16,10 @@ from hedgerow.central import anova
 FITS = {fit.name: fit for fit in whole_fits()}
 NOISE = [f for f in FITS.values() if isinstance(f, DrawnNoise) and "Classifier" in f.name]
 # Classifiers share their code with regressors but for the scores; slow ones are left to the command.
-SLOW = ("prior by reports", "some holders", "auto", "uniform", "public model", "two labels", "additive", "categories")
+SLOW = (
+    "LabelPrivateRegressor, interval", "LabelPrivateRegressor, auto", "additive", "many", "two labels, ",
+    "replace, exponential", "bounds, replace", "paper, exponential", "Forest, replace", "Trees, replace",
+)  # fmt: skip
 
 
 def quick(name):
@@ -24,7 +27,7 @@ def quick(name):
         return name.partition(", ")[2] in ("", "depth 1", "three classes", "paper", "random", "replace")
     if name.startswith("PrivateAnovaClassifier"):
         return name.endswith("three classes")
-    return not any(word in name for word in SLOW) or name.startswith("DiPriMe")
+    return not any(word in name for word in SLOW)
 
 
 QUICK = [fit for name, fit in FITS.items() if isinstance(fit, WholeFit) and quick(name)]

@@ -29,8 +29,8 @@ _MECHANISMS: dict[str, tuple[str, Settings]] = {
     "interval, prior by a curator": ("RPWithPrior", _CENTRAL),
     "interval, prior by reports": ("RPWithPrior", _LOCAL),
     "interval, prior by some holders": ("RPWithPrior", _HOLDERS),
-    "bins, prior known": ("RROnBins", {"prior": _PRIOR}),
-    "bins, prior by a curator": ("RROnBins", {**_CENTRAL, "prior_share": "auto"}),
+    "bins, prior known": ("RROnBins", {"prior": _PRIOR, "n_steps": 64}),
+    "bins, prior by a curator": ("RROnBins", {**_CENTRAL, "prior_share": "auto", "n_steps": 64}),
     "unbiased, prior known": ("UnbiasedRandomizer", {"prior": _PRIOR, "n_steps": 8, "n_outputs": 10}),
     "unbiased, prior by a curator": ("UnbiasedRandomizer", {**_CENTRAL, "n_steps": 8, "n_outputs": 10}),
     "optimal, prior by some holders": ("OptimalRandomizer", {**_HOLDERS, "n_steps": 8, "n_outputs": 10}),
@@ -80,7 +80,7 @@ def _auto(*, boosting: bool) -> Callable[[float, Table], Any]:
 
 
 def _two_labels(epsilon: float, table: Table) -> Any:
-    mechanism = _mechanism("RPWithPrior", epsilon, _CENTRAL)
+    mechanism = _mechanism("RROnBins", epsilon, {**_CENTRAL, "n_steps": 16})
     return _regressor(_line(), mechanism).fit(table.X, np.column_stack([4.0 * table.y] * 2))
 
 
@@ -91,8 +91,10 @@ def _on_public_model(epsilon: float, table: Table) -> Any:
 
 @lru_cache(maxsize=1)
 def _public_model() -> Any:
-    from hedgerow.local.public_model import PublicModel
-
+    """Return a model of public records, with the residuals that a public model comes with."""
     rng = np.random.default_rng(5)
     X = rng.random((40, 2))
-    return PublicModel(random_state=0).fit(X, 4 * X[:, 0] + rng.normal(0, 0.5, 40))
+    y = 4 * X[:, 0] + rng.normal(0, 0.5, 40)
+    model = _line().fit(X, y)
+    model.residuals_ = y - model.predict(X)
+    return model

@@ -1,0 +1,368 @@
+"""Faults of the central estimators: forests, their baselines, and the ANOVA models."""
+
+from __future__ import annotations
+
+from mutants.fault import Fault
+
+_REPLAY = "tests/audit/test_replay_fits.py::test_whole_fits_stay_within_their_claim_and_come_near_it"
+_FOREST = "src/hedgerow/central/forest.py"
+_ANOVA = "src/hedgerow/central/anova"
+
+
+def _fits(*names: str) -> tuple[str, ...]:
+    """Return the replay audits of these whole fits."""
+    return tuple(f"{_REPLAY}[{name}]" for name in names)
+
+
+_FORESTS = (
+    Fault(
+        name="leaf sensitivity halved",
+        path="src/hedgerow/central/scores.py",
+        before="        self.unit = n_steps\n",
+        after="        self.unit = n_steps // 2\n",
+        caught_by=_fits("DPExtraTreesRegressor, depth 1"),
+    ),
+    Fault(
+        name="leaf counts without noise",
+        path=_FOREST,
+        before="    noisy = counts.release(target.counts(tree.apply(Z), tree.n_leaves), source)\n",
+        after="    noisy = target.counts(tree.apply(Z), tree.n_leaves)\n",
+        caught_by=_fits("DPExtraTreesClassifier, depth 1"),
+    ),
+    Fault(
+        name="empty leaves get no noise",
+        path=_FOREST,
+        before="    noisy = counts.release(target.counts(tree.apply(Z), tree.n_leaves), source)\n",
+        after=(
+            "    true = target.counts(tree.apply(Z), tree.n_leaves)\n"
+            "    noisy = np.where(true.sum(axis=1, keepdims=True) > 0, counts.release(true, source), 0)\n"
+        ),
+        caught_by=_fits("DPExtraTreesRegressor, depth 1"),
+    ),
+    Fault(
+        name="leaves release the count beside both label sums",
+        path="src/hedgerow/central/scores.py",
+        before="        return np.stack([n - high, high], axis=-1)\n",
+        after="        return np.stack([n, high], axis=-1)\n",
+        caught_by=_fits("DPExtraTreesRegressor, depth 1"),
+    ),
+    Fault(
+        name="leaf weights from the true counts",
+        path=_FOREST,
+        before="    return ForestTree(tree, values, np.sqrt(size + 1))\n",
+        after=(
+            "    true = target.counts(tree.apply(Z), tree.n_leaves).sum(axis=1) / target.unit\n"
+            "    return ForestTree(tree, values, np.sqrt(true + 1))\n"
+        ),
+        caught_by=_fits("DPExtraTreesRegressor, depth 1"),
+    ),
+    Fault(
+        name="every tree sees all records",
+        path=_FOREST,
+        before="            rows = slice(None) if group is None else np.flatnonzero(group == t)\n",
+        after="            rows = slice(None)\n",
+        caught_by=_fits("DiPriMeForestRegressor, depth 1"),
+    ),
+    Fault(
+        name="records dealt to trees in turn, not by coins",
+        path=_FOREST,
+        before='source.child("assignment").integers(recipe.n_trees, len(Z)) if recipe.partition',
+        after="np.arange(len(Z)) % recipe.n_trees if recipe.partition",
+        caught_by=_fits("DiPriMeForestRegressor, depth 1"),
+    ),
+    Fault(
+        name="records assigned to trees by their label",
+        path=_FOREST,
+        before='source.child("assignment").integers(recipe.n_trees, len(Z)) if recipe.partition',
+        after="np.argsort(np.argsort(problem.y)) % recipe.n_trees if recipe.partition",
+        caught_by=_fits("DiPriMeForestRegressor, depth 1"),
+    ),
+    Fault(
+        name="histogram of the labels not charged",
+        path=_FOREST,
+        before="    return shares * Fraction(histogram) + trees * Fraction(budget.total)\n",
+        after="    return trees * Fraction(budget.total)\n",
+        caught_by=_fits("DiPriMeForestRegressor, depth 0"),
+    ),
+    Fault(
+        name="histogram of the labels drawn with the whole budget",
+        path=_FOREST,
+        before='cells = _histogram(problem, values[seen], histogram, source.child("histogram", 0))',
+        after='cells = _histogram(problem, values[seen], recipe.epsilon, source.child("histogram", 0))',
+        caught_by=_fits("DiPriMeForestRegressor, depth 0"),
+    ),
+    Fault(
+        name="second histogram not charged where all trees see all records",
+        path=_FOREST,
+        before="    shares = 1 if recipe.partition else n_stages\n",
+        after="    shares = 1\n",
+        caught_by=_fits("DiPriMeForestRegressor, all records in all trees, two stages"),
+    ),
+    Fault(
+        name="trees that share records counted once",
+        path=_FOREST,
+        before="    trees = 1 if recipe.partition else recipe.n_trees\n",
+        after="    trees = 1\n",
+        caught_by=_fits("DPExtraTreesRegressor, depth 1"),
+    ),
+    Fault(
+        name="depth from the true number of records",
+        path=_FOREST,
+        before="    n_tree = _records_a_tree(recipe, cells, first)\n",
+        after="    n_tree = len(Z) / (first if recipe.partition else 1)\n",
+        caught_by=_fits("DPExtraTreesRegressor", "DiPriMeForestRegressor"),
+    ),
+    Fault(
+        name="window of the second stage read off the leftovers",
+        path=_FOREST,
+        before="        around = replace(problem, low=-width, high=width)\n",
+        after="        around = replace(problem, low=float(left.min()) - 1e-3, high=float(left.max()) + 1e-3)\n",
+        caught_by=_fits("DiPriMeForestRegressor, two stages"),
+    ),
+    Fault(
+        name="split score sensitivity halved",
+        path=_FOREST,
+        before="    each = selection(recipe.selection, budget.level, target.weights.sensitivity)\n",
+        after="    each = selection(recipe.selection, budget.level, target.weights.sensitivity // 2)\n",
+        caught_by=_fits("DiPriMeForestRegressor, depth 1"),
+    ),
+    Fault(
+        name="balance left out of the split score's sensitivity",
+        path="src/hedgerow/central/scores.py",
+        before="        return self.squared + self.margin + self.balance\n",
+        after="        return max(self.squared + self.margin, self.balance)\n",
+        caught_by=_fits("DiPriMeForestRegressor, depth 1"),
+    ),
+    Fault(
+        name="squared error scaled to half of its range",
+        path="src/hedgerow/central/scores.py",
+        before="    whole = np.maximum(n, 1) * (n_steps * n_steps)\n",
+        after="    whole = np.maximum(n, 1) * (n_steps * n_steps // 2)\n",
+        caught_by=_fits("DiPriMeForestRegressor, depth 1"),
+    ),
+    Fault(
+        name="best split taken without noise",
+        path="src/hedgerow/central/splits.py",
+        before="        chosen = self.levels.pop(0).choose(costs.reshape(flat), valid.reshape(flat), self.randomness)",
+        after=(
+            "        self.levels.pop(0).choose(costs.reshape(flat), valid.reshape(flat), self.randomness)\n"
+            "        chosen = np.where(valid.reshape(flat), costs.reshape(flat), 1 << 40).argmin(axis=1)"
+        ),
+        caught_by=_fits("DiPriMeForestRegressor, depth 1"),
+    ),
+    Fault(
+        name="only cuts with records on both sides are offered",
+        path="src/hedgerow/central/splits.py",
+        before="        return _Offer(j, members, self.target.costs(left[:, :-1], left[:, -1:]), valid)\n",
+        after=(
+            "        full = (left[:, :-1, 0] > 0) & (left[:, :-1, 0] < left[:, -1:, 0])\n"
+            "        return _Offer(j, members, self.target.costs(left[:, :-1], left[:, -1:]), valid & full)\n"
+        ),
+        caught_by=_fits("DiPriMeForestRegressor, depth 1"),
+    ),
+    Fault(
+        name="leaves without records pruned",
+        path="src/hedgerow/central/splits.py",
+        before="    return grow_levels(space, rule, Z, max_depth=depth, min_samples_leaf=0)\n",
+        after="    return grow_levels(space, rule, Z, max_depth=depth, min_samples_leaf=1)\n",
+        caught_by=_fits("DiPriMeForestRegressor, depth 2"),
+    ),
+    Fault(
+        name="medians of the paper's scheme counted once",
+        path="src/hedgerow/central/accounting.py",
+        before="self.depth * (self.n_medians * Fraction(self.median) + Fraction(self.level))",
+        after="self.depth * (Fraction(self.median) + Fraction(self.level))",
+        caught_by=_fits("DiPriMeForestRegressor, paper"),
+    ),
+    Fault(
+        name="true median as the cut",
+        path="src/hedgerow/central/medians.py",
+        before="            cut = cut if low < cut < high else low / 2 + high / 2\n",
+        after="            cut = float(np.median(x)) if len(x) and low < np.median(x) < high else low / 2 + high / 2\n",
+        caught_by=_fits("DiPriMeForestRegressor, random"),
+    ),
+    Fault(
+        name="bins of DP-RF chosen without noise",
+        path="src/hedgerow/central/kary.py",
+        before="            j = offered[int(choice.choose(np.array([costs]), randomness=randomness)[0])]\n",
+        after="            j = offered[int(np.argmin(costs))]\n",
+        caught_by=_fits("DPRandomForestRegressor, depth 1"),
+    ),
+    Fault(
+        name="winning class of a leaf told outright",
+        path=_FOREST,
+        before='    winner = selection("exponential", epsilon, 1).choose(costs, randomness=source)\n',
+        after="    winner = costs.argmin(axis=1)\n",
+        caught_by=_fits("DPDecisionForestClassifier"),
+    ),
+    Fault(
+        name="winning class drawn at twice the budget",
+        path=_FOREST,
+        before='    winner = selection("exponential", epsilon, 1).choose(costs, randomness=source)\n',
+        after='    winner = selection("exponential", 2 * epsilon, 1).choose(costs, randomness=source)\n',
+        caught_by=_fits("DPDecisionForestClassifier"),
+    ),
+    Fault(
+        name="replaced records stated at the cost of added ones",
+        path="src/hedgerow/central/accounting.py",
+        before='        neighbours="add/remove",\n        simulation',
+        after="        neighbours=neighbours,\n        simulation",
+        caught_by=_fits("DPExtraTreesRegressor, depth 1, replace"),
+    ),
+    Fault(
+        name="private feature bounds: every column has the whole share",
+        path="src/hedgerow/central/schema.py",
+        before='    each: Amount = epsilon if epsilon == float("inf") else Fraction(epsilon) / d\n',
+        after="    each: Amount = epsilon\n",
+        caught_by=_fits("DiPriMeForestRegressor, private bounds"),
+    ),
+    Fault(
+        name="private feature bounds not charged",
+        path="src/hedgerow/central/base.py",
+        before="        total = math.inf if math.isinf(base) else Fraction(fitted.total) + Fraction(cost)\n",
+        after="        total = math.inf if math.isinf(base) else Fraction(fitted.total)\n",
+        caught_by=_fits("DiPriMeForestRegressor, private bounds"),
+    ),
+    Fault(
+        name="number of records in the guarantee's notes",
+        path="src/hedgerow/central/base.py",
+        before="            notes=conditions + notes + self._remarks(fitted, whole),\n",
+        after='            notes=[*conditions, *notes, *self._remarks(fitted, whole), f"{len(X)} records"],\n',
+        caught_by=_fits("DPExtraTreesRegressor, depth 1"),
+    ),
+    Fault(
+        name="composition with delta forgets the levels of all trees but one",
+        path="src/hedgerow/central/accounting.py",
+        before="        parts.append((float(budget.level), n_trees * depth))\n",
+        after="        parts.append((float(budget.level) / 4, depth))\n",
+        caught_by=_fits("DiPriMeForestRegressor, all records in all trees, delta"),
+    ),
+)
+
+_MODELS = (
+    Fault(
+        name="gradients not clipped",
+        path=f"{_ANOVA}/descent.py",
+        before="        return np.clip(np.rint(residuals * (levels / clip)), -levels, levels)\n",
+        after="        return np.rint(residuals * (levels / clip))\n",
+        caught_by=_fits("PrivateAnovaRegressor", "PrivateAnovaRegressor, pure"),
+    ),
+    Fault(
+        name="gradients of several outputs clipped one by one",
+        path=f"{_ANOVA}/descent.py",
+        before="    if residuals.shape[1] == 1:\n",
+        after="    if residuals.shape[1] > 0:\n",
+        caught_by=_fits("PrivateAnovaClassifier, three classes", "PrivateAnovaClassifier, pure, three classes"),
+    ),
+    Fault(
+        name="gradients in twice as many levels as paid for",
+        path=f"{_ANOVA}/descent.py",
+        before="        sums = _gradient(rows, targets, at, clip, each.weight, purse.order)\n",
+        after="        sums = _gradient(rows, targets, at, clip, 2 * each.weight, purse.order)\n",
+        caught_by=_fits("PrivateAnovaRegressor"),
+    ),
+    Fault(
+        name="one round without noise",
+        path=f"{_ANOVA}/descent.py",
+        before="        gradient = each.noisy(sums, randomness) * unit\n",
+        after="        gradient = (sums if t == steps.rounds - 1 else each.noisy(sums, randomness)) * unit\n",
+        caught_by=_fits("PrivateAnovaRegressor"),
+    ),
+    Fault(
+        name="looks at the residuals without noise",
+        path=f"{_ANOVA}/descent.py",
+        before="    noisy = release.noisy(release.weight * counts, randomness) / release.weight\n",
+        after="    noisy = counts.astype(np.float64)\n",
+        caught_by=_fits("PrivateAnovaRegressor"),
+    ),
+    Fault(
+        name="long records not shortened",
+        path=f"{_ANOVA}/design.py",
+        before="        return self._enforce(out)\n",
+        after="        return np.rint(fine / _FINE)\n",
+        caught_by=_fits("PrivateAnovaRegressor"),
+    ),
+    Fault(
+        name="noise for the first output only",
+        path=f"{_ANOVA}/accounting.py",
+        before="        return sums + self.purse.noise(self, sums.size, randomness).reshape(sums.shape)\n",
+        after=(
+            "        noise = self.purse.noise(self, sums.size, randomness).reshape(sums.shape)\n"
+            "        noise[..., 1:] //= 2\n"
+            "        return sums + noise\n"
+        ),
+        caught_by=_fits("PrivateAnovaClassifier, three classes"),
+    ),
+    Fault(
+        name="outputs share their noise",
+        path=f"{_ANOVA}/accounting.py",
+        before="        return sums + self.purse.noise(self, sums.size, randomness).reshape(sums.shape)\n",
+        after=(
+            "        noise = self.purse.noise(self, len(sums), randomness)\n"
+            "        return sums + noise.reshape(-1, *[1] * (sums.ndim - 1))\n"
+        ),
+        caught_by=(
+            "tests/audit/test_replay_fits.py::test_noise_of_whole_fits_is_as_wide_as_paid_for_and_not_shared"
+            "[PrivateAnovaClassifier, three classes, Gaussian noise]",
+            *_fits("PrivateAnovaClassifier, three classes"),
+        ),
+    ),
+    Fault(
+        name="Gaussian noise of half the width",
+        path=f"{_ANOVA}/accounting.py",
+        before="else rounded_gaussian(release.bits, n, randomness)\n",
+        after="else rounded_gaussian(release.bits - 1, n, randomness)\n",
+        caught_by=_fits("PrivateAnovaRegressor"),
+    ),
+    Fault(
+        name="Gaussian noise scaled after it was drawn",
+        path=f"{_ANOVA}/accounting.py",
+        before="else rounded_gaussian(release.bits, n, randomness)\n",
+        after="else rounded_gaussian(release.bits + 8, n, randomness) // 300\n",
+        caught_by=_fits("PrivateAnovaRegressor"),
+    ),
+    Fault(
+        name="second purse draws at twice the price",
+        path=f"{_ANOVA}/accounting.py",
+        before="NoisyCounts(release.cost, release.norm).release(zeros, randomness)\n",
+        after="NoisyCounts(2 * release.cost, release.norm).release(zeros, randomness)\n",
+        caught_by=_fits("PrivateAnovaRegressor, pure"),
+    ),
+    Fault(
+        name="purse for replaced records as full as for added ones",
+        path=f"{_ANOVA}/accounting.py",
+        before='    factor = 2 if neighbours == "replace" else 1\n',
+        after="    factor = 1\n",
+        caught_by=_fits("PrivateAnovaRegressor, replace", "PrivateAnovaRegressor, pure, replace"),
+    ),
+    Fault(
+        name="quantiles from the true counts",
+        path=f"{_ANOVA}/quantiles.py",
+        before="    for row, column in zip(counts, columns.values(), strict=True):\n",
+        after="    for row, column in zip(raw.astype(np.float64), columns.values(), strict=True):\n",
+        caught_by=_fits("PrivateAnovaRegressor"),
+    ),
+    Fault(
+        name="number of records not from the noisy counts",
+        path=f"{_ANOVA}/quantiles.py",
+        before="    total = max(_LEAST, float(counts.sum(axis=1).mean()))\n",
+        after="    total = max(_LEAST, float(len(Z)))\n",
+        caught_by=_fits("PrivateAnovaRegressor", "PrivateAnovaRegressor, pure"),
+    ),
+    Fault(
+        name="quantiles of d features paid for as one",
+        path=f"{_ANOVA}/quantiles.py",
+        before="    each = purse.release(share / levels, int(numeric.size), _WEIGHT)\n",
+        after="    each = purse.release(share / levels, 1, _WEIGHT)\n",
+        caught_by=_fits("PrivateAnovaRegressor"),
+    ),
+    Fault(
+        name="offset of the classes from their frequencies",
+        path=f"{_ANOVA}/classifier.py",
+        before="        offset = 0.5 if outputs == 1 else 1.0 / k\n",
+        after="        offset = float(on.mean())\n",
+        caught_by=_fits("PrivateAnovaClassifier, three classes"),
+    ),
+)
+
+FAULTS = (*_FORESTS, *_MODELS)

@@ -1,0 +1,113 @@
+"""Faults of the label stack: mechanisms with a prior, and regressors trained on noisy labels."""
+
+from __future__ import annotations
+
+from mutants.fault import Fault
+
+_REPLAY = "tests/audit/test_replay_fits.py::test_whole_fits_stay_within_their_claim_and_come_near_it"
+_BASE, _ESTIMATE = "src/hedgerow/label/base.py", "src/hedgerow/label/estimate.py"
+_REGRESSOR = "src/hedgerow/label/regressor.py"
+
+
+def _fits(*names: str) -> tuple[str, ...]:
+    """Return the replay audits of these whole fits."""
+    return tuple(f"{_REPLAY}[LabelPrivateRegressor, {name}]" for name in names)
+
+
+FAULTS = (
+    Fault(
+        name="prior's range read off the labels",
+        path=_ESTIMATE,
+        before="    low, high = bounds\n    position",
+        after="    low, high = float(y.min()), float(y.max()) + 1e-9\n    position",
+        caught_by=_fits("bins, prior by a curator"),
+    ),
+    Fault(
+        name="prior's histogram: a changed label counted once",
+        path=_ESTIMATE,
+        before="        counts = NoisyCounts(epsilon, 2).release(counts, randomness)\n",
+        after="        counts = NoisyCounts(epsilon, 1).release(counts, randomness)\n",
+        caught_by=_fits("bins, prior by a curator"),
+    ),
+    Fault(
+        name="prior's histogram without noise",
+        path=_ESTIMATE,
+        before="        counts = NoisyCounts(epsilon, 2).release(counts, randomness)\n",
+        after="        NoisyCounts(epsilon, 2).release(counts, randomness)\n",
+        caught_by=_fits("bins, prior by a curator"),
+    ),
+    Fault(
+        name="prior's bins as many as there are different labels",
+        path=_ESTIMATE,
+        before="    bins = _central_bins(n, epsilon)\n",
+        after="    bins = len(np.unique(y))\n",
+        caught_by=_fits("bins, prior by a curator"),
+    ),
+    Fault(
+        name="prior not charged: labels get the whole budget",
+        path=_BASE,
+        before="        known = shaped.with_prior(prior, spends[1][1].epsilon)\n",
+        after="        known = shaped.with_prior(prior, self.epsilon)\n",
+        caught_by=_fits("bins, prior by a curator"),
+    ),
+    Fault(
+        name="scouts are asked again with the others",
+        path=_BASE,
+        before="        scouts, others = np.flatnonzero(coin), np.flatnonzero(~coin)\n",
+        after="        scouts, others = np.flatnonzero(coin), np.arange(labels.size)\n",
+        caught_by=_fits("optimal, prior by some holders"),
+    ),
+    Fault(
+        name="scouts chosen by their label",
+        path=_BASE,
+        before="        scouts, others = np.flatnonzero(coin), np.flatnonzero(~coin)\n",
+        after="        coin = labels > np.median(labels)\n"
+        "        scouts, others = np.flatnonzero(coin), np.flatnonzero(~coin)\n",
+        caught_by=_fits("optimal, prior by some holders"),
+    ),
+    Fault(
+        name="labels used as they are",
+        path=_BASE,
+        before="        noisy = self.task.randomize(labels, source)\n",
+        after="        self.task.randomize(labels, source)\n        noisy = labels.copy()\n",
+        caught_by=_fits("Laplace"),
+    ),
+    Fault(
+        name="noisy labels moved to the mean of the true ones",
+        path=_REGRESSOR,
+        before="        self.one_output_ = len(columns) == 1\n",
+        after="        noisy += columns[0].mean() - noisy.mean()\n        self.one_output_ = len(columns) == 1\n",
+        caught_by=_fits("Laplace"),
+    ),
+    Fault(
+        name="predictions clipped to the range of the true labels",
+        path=_REGRESSOR,
+        before="        self.label_bounds_ = [mechanism.label_bounds for mechanism in mechanisms]\n",
+        after="        self.label_bounds_ = [(float(c.min()), float(c.max())) for c in columns]\n",
+        caught_by=_fits("Laplace"),
+    ),
+    Fault(
+        name="mechanism shaped by the spread of the true labels",
+        path=_REGRESSOR,
+        before="        m = self._averaging(X, n, fit_params)\n",
+        after="        m = max(1.0, float(columns[0].std()) * n)\n",
+        caught_by=_fits("bins, prior by a curator", "bins, prior known"),
+    ),
+    Fault(
+        name="budget of several outputs stated for one",
+        path=_REGRESSOR,
+        before="    joint = sequential(*claims)\n",
+        after="    joint = claims[0]\n",
+        caught_by=_fits("two labels"),
+    ),
+    Fault(
+        name="clip of residuals chosen from private ones",
+        path=_REGRESSOR,
+        before="        self.mechanism_ = ResidualMechanism.choose(self.base.residuals_, epsilon)\n",
+        after=(
+            "        private = columns[0] - np.ravel(self.base.predict(X))\n"
+            "        self.mechanism_ = ResidualMechanism.choose(private, epsilon)\n"
+        ),
+        caught_by=_fits("public model"),
+    ),
+)
