@@ -25,9 +25,6 @@ class Fit:
     def __init__(self, epsilon=1.0, random_state=None):
         self.epsilon, self.random_state = epsilon, random_state
 
-    def get_params(self, deep=False):
-        return {"epsilon": self.epsilon, "random_state": self.random_state}
-
     def fit(self, X, y):
         source, each = as_randomness(self.random_state), self.epsilon / 3
         bins = np.bincount((np.clip(y, 0, 1) * 3).astype(int), minlength=4)

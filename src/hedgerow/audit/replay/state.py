@@ -33,9 +33,8 @@ def said(run: Callable[[], Any]) -> tuple[Any, list[str]]:
 
 
 def stated(estimator: Any) -> dict[str, Any]:
-    """Return what was fitted and what is published, by name; parameters are the caller's own."""
-    given = set(estimator.get_params(deep=False))
-    out = {name: value for name, value in vars(estimator).items() if name not in given}
+    """Return what an estimator keeps after a fit, parameters too, and what it publishes; by name."""
+    out = dict(vars(estimator))
     model = getattr(estimator, "model_", None)
     if model is not None:
         out["model_.to_json()"] = model.to_json()
