@@ -129,6 +129,10 @@ def test_the_sentence_says_what_matters():
     assert "private features and the label" in str(local(1, protects="private features and label"))
     assert str(local(1, notes=("if A", "if B"))).endswith("likely; if A; if B.")
     assert "e^25.5 times" in str(local(25.5)) and "486,000,000 times" in str(local(20))
+    for weak in (local(20.001), local(1, 0.01), central(30), labels(1e6)):
+        assert weak.is_weak and "which protects next to nothing" in str(weak)
+    for claim in (local(20), local(1, 0.0099)):
+        assert not claim.is_weak and "next to nothing" not in str(claim)
     for claim in ANY:
         assert "\n" not in str(claim) and str(claim).endswith(".") and ". " not in str(claim)
 

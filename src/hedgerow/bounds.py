@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hedgerow.errors import BoundsError, FormatError
 from hedgerow.randomness import Randomness
+from hedgerow.ranges import Range, column_name, feature_ranges, read_pair
 
 __all__ = [
     "CategoricalFeature",
@@ -24,6 +25,7 @@ __all__ = [
     "FeatureSpace",
     "LabelGrid",
     "NumericFeature",
+    "category_lists",
     "category_name",
     "check_label_bounds",
     "check_labels",
@@ -50,12 +52,7 @@ def check_label_bounds(label_bounds: object, *, name: str = "label_bounds") -> t
             f"'{name}' is required: pass {name}=(low, high), the public range of the label. "
             "It is never read from the labels, because their minimum and maximum are private."
         )
-    try:
-        low, high = (float(b) for b in cast("Sequence[float]", label_bounds))
-    except (TypeError, ValueError):
-        raise BoundsError(f"'{name}' must be a pair (low, high). Got {label_bounds!r} instead.") from None
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BoundsError(f"'{name}' must be finite with low < high. Got {label_bounds!r} instead.")
+    low, high = read_pair(label_bounds, name)
     if not math.isfinite(high - low):
         raise BoundsError(f"'{name}' spans more than a float can hold. Got {label_bounds!r} instead.")
     return low, high
@@ -366,6 +363,12 @@ class FeatureSpace:
         """Upper ends; the last code for categorical columns."""
         return np.array([f.high if isinstance(f, NumericFeature) else len(f.categories) - 1.0 for f in self.features])
 
+    @property
+    def ranges(self) -> npt.NDArray[np.float64]:
+        """Lows and highs as ``feature_bounds`` takes them, of shape (2, d); a constant column is given a width of 1."""
+        low, high = self.low, self.high
+        return np.stack([low, np.where(high > low, high, low + 1.0)])
+
     @classmethod
     def from_public(
         cls,
@@ -381,22 +384,24 @@ class FeatureSpace:
             array = _as_array(X)
             columns = [array[:, j] for j in range(array.shape[1])]
         names = names or [f"x{j}" for j in range(len(columns))]
-        bounds = _bounds_matrix(feature_bounds, len(names))
         chosen = {names[c] if isinstance(c, int | np.integer) else str(c) for c in categorical_features or ()}
-        given = {str(k): v for k, v in (categories or {}).items()}
-        unknown = (chosen | set(given)) - set(names)
+        given = category_lists(categories, names)
+        unknown = chosen - set(names)
         if unknown:
             raise BoundsError(f"'categorical_features' names unknown columns {sorted(unknown)}; known: {names}.")
+        texts = {name for name, column in zip(names, columns, strict=True) if _is_text(column)}
+        categorical = chosen | set(given) | texts
+        ranges = feature_ranges(feature_bounds, names, categorical)
         features: list[Feature] = []
-        for j, (name, column) in enumerate(zip(names, columns, strict=True)):
-            if name in chosen or name in given or _is_text(column):
+        for name, column in zip(names, columns, strict=True):
+            if name in categorical:
                 listed = given.get(name)
                 values = (
                     sorted({category_name(v) for v in np.asarray(column, dtype=object)}) if listed is None else listed
                 )
                 features.append(CategoricalFeature(name, tuple(category_name(v) for v in values)))
             else:
-                features.append(_numeric_feature(name, column, None if bounds is None else bounds[:, j]))
+                features.append(_numeric_feature(name, column, ranges.get(name)))
         return cls(tuple(features))
 
     @classmethod
@@ -414,23 +419,19 @@ class FeatureSpace:
         """
         whole = isinstance(names, int | np.integer)
         labels = [f"x{j}" for j in range(int(cast("int", names)))] if whole else [str(n) for n in cast("Any", names)]
-        given = {str(k): v for k, v in (categories or {}).items()}
-        if unknown := set(given) - set(labels):
-            raise BoundsError(f"'categories' names unknown columns {sorted(unknown)}; known: {labels}.")
-        if feature_bounds is None and set(given) != set(labels):
+        given = category_lists(categories, labels)
+        ranges = feature_ranges(feature_bounds, labels, given)
+        if lacking := [name for name in labels if name not in given and name not in ranges]:
             raise BoundsError(
-                "'feature_bounds' is required without public data: pass feature_bounds=(low, high) or an "
-                "array of shape (2, d). Ranges are never read from private records."
+                f"'feature_bounds' is required without public data, for {lacking}: pass feature_bounds=(low, high), an "
+                "array of shape (2, d) or a dict {column: (low, high)}. Ranges are never read from private records."
             )
-        bounds = _bounds_matrix((0.0, 0.0) if feature_bounds is None else feature_bounds, len(labels))
         features: list[Feature] = []
-        for name, (low, high) in zip(labels, cast("Any", bounds).T.tolist(), strict=True):
-            listed = given.get(name)
-            features.append(
-                NumericFeature(name, low, high)
-                if listed is None
-                else CategoricalFeature(name, tuple(map(category_name, listed)))
-            )
+        for name in labels:
+            if name in given:
+                features.append(CategoricalFeature(name, given[name]))
+            else:
+                features.append(NumericFeature(name, *ranges[name]))
         return cls(tuple(features))
 
     def encode(self, X: object) -> FloatArray:
@@ -538,30 +539,31 @@ def _floats(column: Any, name: str) -> FloatArray:
         ) from None
 
 
-def _numeric_feature(name: str, column: Any, bounds: npt.NDArray[np.float64] | None) -> NumericFeature:
+def category_lists(
+    categories: Mapping[Any, Sequence[object]] | None, names: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return category lists by column name, from lists by name or position; refuse columns that are not there.
+
+    >>> category_lists({1: ["F", "M"]}, ["age", "sex"])
+    {'sex': ('F', 'M')}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for key, listed in (categories or {}).items():
+        name = column_name(key, names)
+        if name is None:
+            raise BoundsError(f"'categories' names an unknown column {key!r}; known are {list(names)}.")
+        if isinstance(listed, str) or not hasattr(listed, "__iter__"):
+            raise BoundsError(f"'categories' of {name!r} must be a list of names. Got {listed!r} instead.")
+        found[name] = tuple(category_name(value) for value in listed)
+    return found
+
+
+def _numeric_feature(name: str, column: Any, bounds: Range | None) -> NumericFeature:
     values = _floats(column, name)
     if not np.isfinite(values).all():
         raise BoundsError(f"public column {name!r} contains NaN or infinity; impute it first.")
     if bounds is not None:
-        return NumericFeature(name, float(bounds[0]), float(bounds[1]))
+        return NumericFeature(name, *bounds)
     if values.size == 0:
         raise BoundsError("Found array with 0 sample(s) in the public data while a minimum of 1 is required.")
     return NumericFeature(name, float(values.min()), float(values.max()))
-
-
-def _bounds_matrix(feature_bounds: object, d: int) -> npt.NDArray[np.float64] | None:
-    """Return bounds of shape ``(2, d)`` from a pair or such a matrix."""
-    if feature_bounds is None:
-        return None
-    try:
-        bounds = np.asarray(feature_bounds, dtype=np.float64)
-    except (TypeError, ValueError):
-        bounds = np.empty(0)
-    if bounds.shape == (2,):
-        bounds = np.repeat(bounds[:, None], d, axis=1)
-    if bounds.shape != (2, d):
-        raise BoundsError(
-            f"'feature_bounds' must be a pair (low, high) or an array of shape (2, {d}). "
-            f"Got {feature_bounds!r} instead."
-        )
-    return bounds

@@ -31,6 +31,12 @@ _PROTECTS = {
     "label": ("label",),
 }
 _TRUST = ("local", "central")
+LARGE_EPSILON, LARGE_DELTA = 20.0, 1e-2
+"""Beyond these a promise is next to nothing, and says so.
+
+e**20 is 4.9e8: what one person sends may turn even odds about its record into 490 million to one. A mechanism that
+publishes each record as it is with probability .01 has a delta of .01. Both cut-offs are those that issue 16 asks for.
+"""
 _ASSIGNMENTS = ("independent", "public", "content")
 _ABSENT = ("silent", "default")
 
@@ -107,6 +113,15 @@ class Guarantee:
         if not isinstance(self.notes, tuple | list) or not all(isinstance(note, str) for note in self.notes):
             raise HedgerowError(f"notes must be a tuple of strings. Got {self.notes!r} instead.")
         object.__setattr__(self, "notes", tuple(self.notes))
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether this protects next to nothing: epsilon above 20, or delta of a hundredth or more.
+
+        >>> Guarantee(20.5, protects="record", trust="local", neighbours="replace").is_weak
+        True
+        """
+        return self.epsilon > LARGE_EPSILON or self.delta >= LARGE_DELTA
 
     def __str__(self) -> str:
         """Say the guarantee in one plain sentence."""
@@ -361,9 +376,10 @@ def _sentence(claim: Guarantee) -> str:
     else:
         effect = f"makes no outcome more than {_factor(claim.epsilon)} times as likely"
     slack = f", give or take a probability of {_text(claim.delta)}" if claim.delta else ""
+    weak = ", which protects next to nothing" if claim.is_weak else ""
     return (
         f"{claim.trust.capitalize()} privacy with epsilon = {_text(claim.epsilon)} and delta = "
-        f"{_text(claim.delta)}: {unit} {against}, in that {change} {effect}{slack}"
+        f"{_text(claim.delta)}{weak}: {unit} {against}, in that {change} {effect}{slack}"
     )
 
 

@@ -133,7 +133,7 @@ def test_many_features_do_not_overflow():
 def test_guarantee_frames_and_constant_columns(line):
     X, y = line
     frame = pd.DataFrame({"a": X[:, 0], "b": 1.0})
-    model = regressor(random_state=None, feature_bounds=[[0, 1], [1, 1]]).fit(frame, y)
+    model = regressor(random_state=None, feature_bounds={"a": (0, 1), "b": (0, 2)}).fit(frame, y)
     assert (model.guarantee_.epsilon, model.guarantee_.simulation, model.guarantee_.trust) == (8.0, False, "local")
     assert regressor().fit(X, y).guarantee_.simulation
     assert len(model.predict(frame[:3])) == 3

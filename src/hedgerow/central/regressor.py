@@ -32,7 +32,7 @@ class DiPriMeForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         Budget; ``inf`` means no noise. With ``accounting="paper"``: what the paper would call epsilon.
     label_bounds : (low, high)
         Public range of the label, required: labels outside are clipped, and it is never read from ``y``.
-    feature_bounds : pair, array of shape (2, d) or "private"
+    feature_bounds : pair, array of shape (2, d), dict by column, or "private"
         Public feature ranges, required; "private" buys them with ``bounds_share`` of epsilon.
     n_estimators : int, default=10
         Number of trees.

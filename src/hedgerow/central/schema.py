@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import CategoricalFeature, Feature, FeatureSpace
+from hedgerow.bounds import FeatureSpace
 from hedgerow.central.accounting import Amount
 from hedgerow.errors import BoundsError
 from hedgerow.mechanisms.counts import NoisyCounts
@@ -31,24 +31,11 @@ def public_space(
     """
     if feature_bounds is None and not set(names) <= set(categorical):
         raise BoundsError(
-            "'feature_bounds' is required: pass feature_bounds=(low, high), an array of shape (2, d), or 'private' to "
-            "spend a share of epsilon on them. Ranges are never read from private records outside a mechanism."
+            "'feature_bounds' is required: pass feature_bounds=(low, high), an array of shape (2, d), a dict "
+            "{column: (low, high)}, or 'private' to spend a share of epsilon on them. Ranges are never read from "
+            "private records outside a mechanism."
         )
-    bounds = np.array((0.0, 1.0) if feature_bounds is None else feature_bounds, dtype=np.float64)
-    if bounds.shape == (2, len(names)):
-        bounds = bounds.copy()
-        bounds[:, [name in categorical for name in names]] = [[0.0], [1.0]]  # whatever stood there is not used
-    numeric = FeatureSpace.from_bounds(bounds, list(names))
-    features: list[Feature] = []
-    for name, feature in zip(names, numeric.features, strict=True):
-        listed = categorical.get(name)
-        features.append(feature if listed is None else CategoricalFeature(name, tuple(_name(v) for v in listed)))
-    return FeatureSpace(tuple(features))
-
-
-def _name(value: object) -> str:
-    whole = isinstance(value, float | np.floating) and float(value).is_integer()
-    return str(int(value)) if whole else str(value)  # type: ignore[call-overload]
+    return FeatureSpace.from_bounds(feature_bounds, list(names), categories=categorical)
 
 
 def categorical_columns(

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import bounds, column_bounds, column_names, names, share, whole
-from hedgerow.commands.files import add_command, add_output, check_output, report, write_text
+from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     from hedgerow.commands.pilot_files import check_pilot_options
 
     check_pilot_options(arguments)
+    warn_if_weak(arguments, arguments.epsilon)
     if arguments.private_columns is not None or arguments.personal or arguments.hide_mask:
         from hedgerow.commands.semi_design import run_semi
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import re
 import secrets
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.guarantee import LARGE_DELTA, LARGE_EPSILON
 
 if TYPE_CHECKING:
     from hedgerow.tasks.partly_public import CellTask, SemiModel, SemiTask
@@ -267,6 +269,15 @@ def report(arguments: argparse.Namespace, summary: dict[str, Any], lines: Sequen
 def warn(arguments: argparse.Namespace, text: str) -> None:
     """Print one line of warning."""
     print(f"hedgerow {arguments.command}: warning: {text}", file=sys.stderr)
+
+
+def warn_if_weak(arguments: argparse.Namespace, epsilon: float, delta: float = 0.0) -> None:
+    """Say so if a promise is nothing, or next to nothing."""
+    if math.isinf(epsilon):
+        warn(arguments, "epsilon is infinite: nothing is protected")
+    elif epsilon > LARGE_EPSILON or delta >= LARGE_DELTA:
+        stated = f"epsilon = {epsilon:g}" + (f" with delta = {delta:g}" if delta else "")
+        warn(arguments, f"{stated} protects next to nothing")
 
 
 class Progress:

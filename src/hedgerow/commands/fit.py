@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.anova_files import frame, write_predictions
 from hedgerow.commands.arguments import bounds, column_bounds, column_names, names
-from hedgerow.commands.files import add_command, add_output, check_output, report, write_text
+from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
 from hedgerow.errors import BoundsError, HedgerowError
 
 if TYPE_CHECKING:
@@ -81,9 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
             "give each column but the target once, with --feature-bounds COL=LOW:HIGH or --categories COL=A,B."
         )
     new = _table_to_predict(arguments, names) if arguments.predict else None
+    warn_if_weak(arguments, arguments.epsilon, arguments.delta)
     records, labels = _read(arguments, names, categories)
     with Rounds() as rounds:
-        model = _estimator(arguments, names, bounds, categories, rounds.update).fit(records, labels)
+        model = _estimator(arguments, bounds, categories, rounds.update).fit(records, labels)
     write_text(arguments.output, model.model_.to_json() + "\n")
     predicted = None
     if new is not None:
@@ -123,13 +124,12 @@ class Rounds:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def _estimator(arguments: argparse.Namespace, names: list[str], bounds: Any, categories: Any, callback: Any) -> Any:
+def _estimator(arguments: argparse.Namespace, bounds: Any, categories: Any, callback: Any) -> Any:
     from hedgerow.central.anova import PrivateAnovaClassifier, PrivateAnovaRegressor
 
-    ranges = [bounds.get(name, (0.0, 1.0)) for name in names]
     options: dict[str, Any] = {
         "delta": arguments.delta,
-        "feature_bounds": [[low for low, _ in ranges], [high for _, high in ranges]],
+        "feature_bounds": bounds,
         "categories": categories or None,
         "interactions": not arguments.additive,
         "neighbours": arguments.neighbours,

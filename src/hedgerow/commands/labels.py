@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import math
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import EXIT_CODES, _parse, add_command, add_output, check_output, output, report, warn
+from hedgerow.commands.files import (
+    EXIT_CODES,
+    _parse,
+    add_command,
+    add_output,
+    check_output,
+    output,
+    report,
+    warn,
+    warn_if_weak,
+)
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -72,8 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     released = release(y)
     _write(arguments, table, blocks, target, released.labels)
     claim = released.guarantee
-    if math.isinf(claim.epsilon):
-        warn(arguments, "epsilon is infinite: nothing is protected")
+    warn_if_weak(arguments, claim.epsilon, claim.delta)
     summary = {"output": arguments.output, "n_rows": int(y.size), "guarantee": claim.to_dict()}
     summary["mechanism"] = released.parts[-1].task.mechanism.name
     report(arguments, summary, [f"{y.size:,} labels by {summary['mechanism']} -> {arguments.output}", str(claim)])

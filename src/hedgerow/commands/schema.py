@@ -17,8 +17,8 @@ from hedgerow.errors import BoundsError, HedgerowError
 MOST_CATEGORIES = 100
 
 
-def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[Any], npt.NDArray[np.float64]]:
-    """Return the features, the labels and the bounds of all columns."""
+def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[Any], dict[str, tuple[float, float]]]:
+    """Return the features, the labels and the ranges that were given; those of other columns are the records'."""
     table = Table(arguments.public)
     names, given = _check_columns(arguments, table)
     blocks = _read(table)
@@ -33,7 +33,7 @@ def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[Any],
     data = {n: _column(blocks, n, n in arguments.categorical or n in listed, n in given) for n in names}
     for name, categories in listed.items():
         _check_listed(blocks, name, categories, f"--categories {name}=...")
-    return Frame(data, len(y)), y, np.array([given.get(n) or _range(data[n]) for n in names]).T
+    return Frame(data, len(y)), y, given
 
 
 def _check_columns(arguments: argparse.Namespace, table: Table) -> tuple[list[str], dict[str, tuple[float, float]]]:

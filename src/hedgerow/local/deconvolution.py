@@ -69,7 +69,7 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         Budget of one holder's report about the whole record; ``inf`` means no noise.
     label_bounds : (low, high)
         Public range of the label, required.
-    feature_bounds : pair or array of shape (2, d)
+    feature_bounds : pair, array of shape (2, d) or dict by column
         Public feature ranges, required; values outside are clipped.
     bandwidth : float, default=0.2
         h, in units of the public ranges.

@@ -47,7 +47,7 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
         Budget of one holder's report about the whole record; ``inf`` means no noise.
     label_bounds : (low, high)
         Public range of the label, required.
-    feature_bounds : pair or array of shape (2, d)
+    feature_bounds : pair, array of shape (2, d) or dict by column
         Public feature ranges, required; values outside are clipped.
     n_bins : int, default=2
         Bins for each feature, 1 .. 254.

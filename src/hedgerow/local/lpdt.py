@@ -45,7 +45,7 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
         They differ in what one *forged* report can do, which "auto" does not weigh: at epsilon 2 it moves the sum of
         labels in a leaf by up to 2.3 label ranges with "unary", by 104 with "bits" (45 times as far), and with "k_ary"
         the further the more leaves there are; see ``task_.encoding.largest_influence``.
-    feature_bounds : pair or array of shape (2, d), optional
+    feature_bounds : pair, array of shape (2, d) or dict by column, optional
         Public feature ranges; required without public data, else taken from it.
     categorical_features : list of int or str, optional
         Categorical columns of an array (text and category columns of data frames are found by themselves).

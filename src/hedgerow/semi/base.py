@@ -38,9 +38,7 @@ class SemiRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _space(self, X: Any) -> FeatureSpace:
         """Return the public schema; nothing but the names (and given categories) of columns is taken from X."""
         names = [str(c) for c in X.columns] if hasattr(X, "columns") else X.shape[1]
-        if not self.categories:
-            return FeatureSpace.from_bounds(self.feature_bounds, names)
-        return _space_with(self.feature_bounds, names, dict(self.categories))
+        return FeatureSpace.from_bounds(self.feature_bounds, names, categories=self.categories)
 
     def _records(self, X: Any, *, reset: bool) -> Any:
         if hasattr(X, "columns") or self.categories:
@@ -53,21 +51,3 @@ class SemiRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.regressor_tags.poor_score = True
         tags.non_deterministic = True
         return tags
-
-
-def _space_with(feature_bounds: Any, names: Any, categories: dict[Any, Any]) -> FeatureSpace:
-    """Return a schema with some categorical columns, by name or number; bounds are of the numeric ones or of all."""
-    from hedgerow.bounds import CategoricalFeature
-
-    labels = [f"x{j}" for j in range(names)] if isinstance(names, int) else list(names)
-    given = {labels[k] if isinstance(k, int | np.integer) else str(k): v for k, v in categories.items()}
-    unknown = sorted(set(given) - set(labels))
-    if unknown:
-        raise HedgerowError(f"'categories' names unknown columns {unknown}; known are {labels}.")
-    numeric = FeatureSpace.from_bounds((0, 1) if len(given) == len(labels) else feature_bounds, labels)
-    return FeatureSpace(
-        tuple(
-            CategoricalFeature(f.name, tuple(map(str, given[f.name]))) if f.name in given else f
-            for f in numeric.features
-        )
-    )

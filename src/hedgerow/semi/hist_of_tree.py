@@ -35,7 +35,7 @@ class HistOfTreeRegressor(SemiRegressor):
         Budget of one holder for both rounds; ``inf`` means no noise.
     label_bounds : (low, high)
         Public range of the label, required; never read from ``y``.
-    feature_bounds : pair or array of shape (2, d)
+    feature_bounds : pair, array of shape (2, d) or dict by column
         Public feature ranges, required; never read from ``X``.
     rule : {"max_edge", "cart", "random_max_edge"}, default="max_edge"
         How the tree is grown from noisy labels and public features.

@@ -50,7 +50,7 @@ class KRRRegressor(SemiRegressor):
         Budget of one holder.
     label_bounds : (low, high)
         Public range of the label, required.
-    feature_bounds : pair or array of shape (2, d)
+    feature_bounds : pair, array of shape (2, d) or dict by column
         Public feature ranges, required.
     n_bins : int, default=2
         Bins k of each private feature; a categorical one has its categories.

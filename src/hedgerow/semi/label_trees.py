@@ -79,7 +79,7 @@ class PartialTreeRegressor(_NoisyLabelTree):
         Budget of one holder, all of it for the label.
     label_bounds : (low, high)
         Public range of the label, required.
-    feature_bounds : pair or array of shape (2, d), optional
+    feature_bounds : pair, array of shape (2, d) or dict by column, optional
         Public feature ranges to clip to; not needed, for private features are not used.
     max_depth, min_samples_leaf : int
         Of the tree.

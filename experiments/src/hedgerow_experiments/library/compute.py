@@ -39,7 +39,7 @@ def make_case(code: str, repeat: int) -> tuple[Case, npt.NDArray[Any]]:
     categories = {name: list(values) for name, values in facts.categories.items()}
     X = _complete(data.X, data.X.iloc[public], categories)
     named = FeatureSpace.from_public(X.iloc[public], categories=categories)
-    bounds = np.stack([np.asarray(named.low, dtype=np.float64), np.asarray(named.high, dtype=np.float64)])
+    bounds = named.ranges
     names = [str(c) for c in X.columns]
     case = Case(
         X.iloc[private], y[private], X.iloc[test], FeatureSpace.from_bounds(bounds, names, categories=categories),
@@ -64,7 +64,7 @@ def _numeric(name: str, **options: Any) -> Any:
     def run(case: Case, epsilon: float, seed: int) -> Outcome:
         import hedgerow.local as local
 
-        bounds = np.stack([case.space.low, case.space.high])
+        bounds = case.space.ranges
         kind = getattr(local, name)
         model = kind(epsilon, label_bounds=case.label_bounds, feature_bounds=bounds, random_state=seed, **options)
         model.fit(case.numbers(case.X), case.y)

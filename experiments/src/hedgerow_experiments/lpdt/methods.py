@@ -118,7 +118,7 @@ def histogram(data: Split, epsilon: float, source: Randomness) -> Errors:
     from hedgerow.local.histogram import PrivateHistogramRegressor
     from hedgerow.local.records import unit
 
-    bounds = np.stack([data.space.low, data.space.high])
+    bounds = data.space.ranges
     numeric = type(data.space).from_bounds(bounds, len(data.space))
     out: Errors = {"PHIST": [], "APHIST": []}
     for bins in BINS:
@@ -138,7 +138,7 @@ def deconvolution(data: Split, epsilon: float, source: Randomness) -> Errors:
     """DECONV; all bandwidths read the same reports."""
     from hedgerow.local.deconvolution import DeconvolutionRegressor
 
-    bounds = np.stack([data.space.low, data.space.high])
+    bounds = data.space.ranges
     model = DeconvolutionRegressor(
         epsilon, label_bounds=data.label_bounds, feature_bounds=bounds, random_state=source
     ).fit(data.private.Z, data.private.y)

@@ -110,7 +110,7 @@ def _grid_errors(
 def _histogram_errors(data: Split, epsilon: float, source: Randomness) -> Iterator[tuple[str, float, str]]:
     from hedgerow.local.histogram import PrivateHistogramRegressor
 
-    bounds = np.stack([data.space.low, data.space.high])
+    bounds = data.space.ranges
     for bins in BINS:
         model = PrivateHistogramRegressor(
             epsilon, label_bounds=data.label_bounds, feature_bounds=bounds, n_bins=bins, random_state=source
@@ -123,7 +123,7 @@ def _histogram_errors(data: Split, epsilon: float, source: Randomness) -> Iterat
 def _deconvolution_errors(data: Split, epsilon: float, source: Randomness) -> Iterator[tuple[float, float]]:
     from hedgerow.local.deconvolution import DeconvolutionRegressor
 
-    bounds = np.stack([data.space.low, data.space.high])
+    bounds = data.space.ranges
     model = DeconvolutionRegressor(
         epsilon, label_bounds=data.label_bounds, feature_bounds=bounds, random_state=source
     ).fit(data.private.Z, data.private.y)

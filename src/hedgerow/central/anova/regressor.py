@@ -32,7 +32,7 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
         Claimed with epsilon; 0 gives the pure-epsilon variant, with discrete Laplace noise.
     label_bounds : (low, high), or one such pair for each output
         Public range of the label, required: labels outside are clipped, and it is never read from ``y``.
-    feature_bounds : pair or array of shape (2, d)
+    feature_bounds : pair, array of shape (2, d) or dict by column
         Public ranges of numeric features, required; values outside are clipped.
     categories : dict, optional
         Public category lists by column; required for categorical columns unless their type declares them.
