@@ -35,6 +35,7 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]" --editable experiments
+	rm -rf docs/results
 	$(BIN)/hedgerow bench page > /dev/null
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 

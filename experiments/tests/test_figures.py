@@ -6,12 +6,12 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from hedgerow.compare.scores import Summary
 from hedgerow.compare.svg import Curve, Point, chart, ticks
 from hedgerow.compare.web import document, legend
 from hedgerow_experiments.figures import boxes, curves, privacy_curves, save, tree_picture
 from hedgerow_experiments.forms import to_html
 from hedgerow_experiments.tables import tabulate
-from hedgerow_experiments.tidy import Summary
 
 
 def cell(data, method, epsilon, *values, x=None):

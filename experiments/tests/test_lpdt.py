@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from hedgerow.cli import main
+from hedgerow.compare.scores import Row
 from hedgerow.tasks.tree.simulate import simulate_aggregate
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.data.splits import split, widened
@@ -15,14 +16,13 @@ from hedgerow_experiments.experiment import Key, Selection
 from hedgerow_experiments.export import load_rows
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.lpdt import figures as lpdt_figures
-from hedgerow_experiments.lpdt import more as lpdt_more
 from hedgerow_experiments.lpdt import page as lpdt_page
 from hedgerow_experiments.lpdt import studies as lpdt_studies
+from hedgerow_experiments.lpdt import trips_and_seconds
 from hedgerow_experiments.lpdt.declared import DEPTHS, FIGURES, LEAF_SIZES, REPORTS, TABLE_2, TABLE_6
 from hedgerow_experiments.lpdt.methods import GROUPS, Stream, Tabulated, _data, _split, trees
 from hedgerow_experiments.lpdt.page import against_hindsight, by_cell
 from hedgerow_experiments.runner import run
-from hedgerow_experiments.tidy import Row
 
 
 @pytest.fixture
@@ -140,19 +140,19 @@ def test_figures_are_drawn(tmp_path):
 def test_seconds_of_every_method_are_measured(data):
     for group in TABLE_6.groups:
         key = Key("HOU", 0, "", 0.0 if group.name == "DT" else 2.0, group.name)
-        assert 0 < lpdt_more.seconds(key, 1)[group.name] < 10
+        assert 0 < trips_and_seconds.seconds(key, 1)[group.name] < 10
 
 
 def test_taxi_trips_are_split_by_payment(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.random((500, 2)), rng.random(500)
-    monkeypatch.setattr(lpdt_more, "_taxi", lambda: (X[:100], y[:100], X[100:] + 5, y[100:]))
-    lpdt_more._trips.cache_clear()
-    parts = lpdt_more._trips(0)
+    monkeypatch.setattr(trips_and_seconds, "_taxi", lambda: (X[:100], y[:100], X[100:] + 5, y[100:]))
+    trips_and_seconds._trips.cache_clear()
+    parts = trips_and_seconds._trips(0)
     assert [len(p.y) for p in (parts.public, parts.private, parts.test)] == [100, 320, 80]
     assert parts.space.high.max() <= 1 and parts.label_bounds == widened(y[:100])
-    assert set(lpdt_more.taxi(Key("TAX", 0, "", 4.0, "hist"), 1)) == {"PHIST", "APHIST"}
-    lpdt_more._trips.cache_clear()
+    assert set(trips_and_seconds.taxi(Key("TAX", 0, "", 4.0, "hist"), 1)) == {"PHIST", "APHIST"}
+    trips_and_seconds._trips.cache_clear()
 
 
 def test_every_figure_has_its_axes():

@@ -14,13 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from hedgerow.compare.scores import Row, summarise
 from hedgerow.errors import HedgerowError
 from hedgerow_experiments.experiment import Experiment, Grid, Group, Key, Selection
 from hedgerow_experiments.export import export, load_rows, open_results
 from hedgerow_experiments.progress import Progress
 from hedgerow_experiments.results import Results
 from hedgerow_experiments.runner import bundles, compute, missing, run
-from hedgerow_experiments.tidy import Row, best_rows, kept_rows, rows_of, summarise
+from hedgerow_experiments.tidy import best_rows, kept_rows, rows_of
 
 TOY = Experiment(
     name="toy",

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from hedgerow.compare.scores import Summary
 from hedgerow.errors import HedgerowError
 from hedgerow_experiments.forms import escape_latex, number, to_csv, to_latex, to_markdown
 from hedgerow_experiments.ranks import mean_ranks, paired, signed_rank
 from hedgerow_experiments.tables import Entry, Table, rank_sums, tabulate
-from hedgerow_experiments.tidy import Summary
 
 
 def cell(data, method, *values, start=0):

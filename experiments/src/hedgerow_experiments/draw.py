@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from hedgerow.compare.scores import Row, summarise
 from hedgerow_experiments.experiment import Experiment
 from hedgerow_experiments.figures import curves, privacy_curves, save
-from hedgerow_experiments.tidy import Row, summarise
 
 __all__ = ["draw"]
 

@@ -19,10 +19,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from hedgerow.compare.scores import Row, Summary
 from hedgerow.errors import HedgerowError
 from hedgerow_experiments.experiment import Experiment
 from hedgerow_experiments.results import Results
-from hedgerow_experiments.tidy import Row, Summary, kept_rows
+from hedgerow_experiments.tidy import kept_rows
 
 __all__ = [
     "FOLDER",

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from hedgerow.compare.scores import Summary
 from hedgerow_experiments.tables import Table, tabulate
-from hedgerow_experiments.tidy import Summary
 
 __all__ = ["Printed", "beside_the_paper", "namesake", "over", "read_printed"]
 

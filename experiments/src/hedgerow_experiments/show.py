@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from hedgerow.compare.scores import Row, Summary, summarise
 from hedgerow_experiments.experiment import Experiment, Key, Selection
 from hedgerow_experiments.forms import to_csv, to_latex, to_markdown, to_text
 from hedgerow_experiments.printed import Printed, namesake
 from hedgerow_experiments.tables import Table, tabulate
-from hedgerow_experiments.tidy import Row, Summary, summarise
 
 __all__ = ["completeness", "declaration", "named_tables", "render"]
 

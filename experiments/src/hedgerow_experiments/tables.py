@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from hedgerow.compare.scores import Summary
 from hedgerow.errors import HedgerowError
 from hedgerow_experiments.ranks import mean_ranks, paired, signed_rank
-from hedgerow_experiments.tidy import Summary
 
 __all__ = ["LEVEL", "Entry", "Table", "rank_sums", "tabulate"]
 

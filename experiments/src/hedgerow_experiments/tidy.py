@@ -12,10 +12,19 @@ import numpy as np
 from hedgerow.compare.scores import Row, Summary, summarise
 from hedgerow_experiments.experiment import Experiment, Key, call
 
-__all__ = ["Row", "Summary", "best_rows", "by_metric", "kept_rows", "rows_of", "standard", "summarise"]
+__all__ = ["best_rows", "by_metric", "kept_rows", "row_of", "rows_of", "standard"]
 
 
 _STANDARD = "hedgerow_experiments.tidy:standard"
+
+
+def row_of(experiment: Experiment, key: Key, value: float, **other: Any) -> Row:
+    """Return a row of a cell: the group is the method, unless something else is said of any field."""
+    row = Row(
+        experiment.name, key.dataset, key.setting, key.group, key.epsilon or None, None, "", key.repeat,
+        experiment.metric, float(value),
+    )  # fmt: skip
+    return row._replace(**other)
 
 
 def standard(experiment: Experiment, key: Key, value: dict[str, Any]) -> Iterator[Row]:
@@ -30,19 +39,13 @@ def standard(experiment: Experiment, key: Key, value: dict[str, Any]) -> Iterato
         else:
             points = {"": scores}
         for parameter, score in points.items():
-            yield Row(
-                experiment.name, key.dataset, key.setting, method, key.epsilon or None, None, parameter, key.repeat,
-                experiment.metric, float(score),
-            )  # fmt: skip
+            yield row_of(experiment, key, score, method=method, parameter=parameter)
 
 
 def by_metric(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[Row]:
     """Yield the rows of ``{metric: number}``, of the method that the key names."""
     for metric, score in value.items():
-        yield Row(
-            experiment.name, key.dataset, key.setting, key.group, key.epsilon or None, None, "", key.repeat, metric,
-            score,
-        )  # fmt: skip
+        yield row_of(experiment, key, score, metric=metric)
 
 
 def rows_of(experiment: Experiment, results: Iterable[tuple[Any, Any]]) -> list[Row]:

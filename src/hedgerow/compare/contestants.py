@@ -19,7 +19,9 @@ import numpy.typing as npt
 from hedgerow.bounds import FeatureSpace
 from hedgerow.guarantee import Guarantee
 
-__all__ = ["CONTESTANTS", "TRUST", "Case", "Contestant", "available"]
+__all__ = [
+    "CONTESTANTS", "TRUST", "Case", "Contestant", "Outcome", "available", "central_runner", "outcome_of", "semi_runner",
+]  # fmt: skip
 
 TRUST = {
     "local": "Nobody sees a record: each holder adds noise to an own report.",
@@ -112,7 +114,8 @@ def available(**given: bool) -> tuple[list[Contestant], dict[str, str]]:
     return [c for c in CONTESTANTS if not reasons[c.name]], {n: r for n, r in reasons.items() if r}
 
 
-def _fitted(model: Any, case: Case) -> Outcome:
+def outcome_of(model: Any, case: Case) -> Outcome:
+    """Return what a fitted model predicts and promises."""
     return np.asarray(model.predict(case.X_test)), model.guarantee_
 
 
@@ -128,16 +131,18 @@ def _with_public(stem: str) -> Callable[[Case, float, int], Outcome]:
             options.pop("feature_bounds")
             options |= {} if case.classes else {"base": case.public_model}
         model = kind(epsilon, random_state=seed, **options)
-        return _fitted(model.fit(case.X, case.y, X_public=case.X_public, y_public=case.y_public), case)
+        return outcome_of(model.fit(case.X, case.y, X_public=case.X_public, y_public=case.y_public), case)
 
     return run
 
 
-def _semi(stem: str) -> Callable[[Case, float, int], Outcome]:
+def semi_runner(stem: str) -> Callable[[Case, float, int], Outcome]:
+    """Return what runs an estimator of the semi-feature model, named without its ending."""
+
     def run(case: Case, epsilon: float, seed: int) -> Outcome:
         kind = _kind("hedgerow.semi", stem, case)
         mask = [name in case.private for name in case.space.names]
-        return _fitted(kind(epsilon, random_state=seed, **case.bounds).fit(case.X, case.y, private=mask), case)
+        return outcome_of(kind(epsilon, random_state=seed, **case.bounds).fit(case.X, case.y, private=mask), case)
 
     return run
 
@@ -155,12 +160,15 @@ def _label_on_public(case: Case, epsilon: float, seed: int) -> Outcome:
 
     options: dict[str, Any] = {"label_bounds": case.label_bounds, "base": case.public_model, "random_state": seed}
     model = LabelPrivateRegressor(epsilon=epsilon, **options)
-    return _fitted(model.fit(case.X, case.y), case)
+    return outcome_of(model.fit(case.X, case.y), case)
 
 
-def _central(module: str, stem: str) -> Callable[[Case, float, int], Outcome]:
+def central_runner(module: str, stem: str) -> Callable[[Case, float, int], Outcome]:
+    """Return what runs an estimator of the central model, named without its ending."""
+
     def run(case: Case, epsilon: float, seed: int) -> Outcome:
-        return _fitted(_kind(module, stem, case)(epsilon, random_state=seed, **case.bounds).fit(case.X, case.y), case)
+        model = _kind(module, stem, case)(epsilon, random_state=seed, **case.bounds)
+        return outcome_of(model.fit(case.X, case.y), case)
 
     return run
 
@@ -209,11 +217,11 @@ _CENTRAL = "hedgerow.central"
 CONTESTANTS: Sequence[Contestant] = (
     Contestant("LPDT", "local", _with_public("LPDT"), public=True),
     Contestant("AssistedForest", "local", _with_public("AssistedForest"), public=True),
-    Contestant("HistOfTree", "semi", _semi("HistOfTree"), classification=False, private_columns=True),
+    Contestant("HistOfTree", "semi", semi_runner("HistOfTree"), classification=False, private_columns=True),
     Contestant("LabelPrivate", "label", _label, classification=False),
     Contestant("LabelPrivate on a public model", "label", _label_on_public, classification=False, public=True),
-    Contestant("DiPriMe", "central", _central(_CENTRAL, "DiPriMeForest")),
-    Contestant("PrivateAnova", "central", _central(f"{_CENTRAL}.anova", "PrivateAnova")),
+    Contestant("DiPriMe", "central", central_runner(_CENTRAL, "DiPriMeForest")),
+    Contestant("PrivateAnova", "central", central_runner(f"{_CENTRAL}.anova", "PrivateAnova")),
     Contestant("DP-EBM (interpret)", "central", _ebm, package="interpret"),
     Contestant("public model", "public", _public, public=True),
     Contestant("tree", "none", _end("tree:DecisionTree", min_samples_leaf=20)),

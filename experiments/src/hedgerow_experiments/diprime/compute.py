@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.compare.scores import Row
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.diprime.declared import TABLE_2
 from hedgerow_experiments.experiment import Experiment, Key
-from hedgerow_experiments.tidy import Row
+from hedgerow_experiments.tidy import row_of
 
 __all__ = ["METHODS", "Prepared", "compute", "dp_ebm", "prepare", "tidy"]
 
@@ -146,6 +147,4 @@ def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[
     """Yield the score (accuracy in table 2); fresh splits are a setting of their own."""
     setting = f"{key.setting} fresh" if key.repeat >= FRESH else key.setting
     metric = "accuracy" if key.setting == "2" else "mse"
-    yield Row(
-        experiment.name, key.dataset, setting, key.group, key.epsilon, None, "", key.repeat, metric, value["value"]
-    )  # fmt: skip
+    yield row_of(experiment, key, value["value"], setting=setting, metric=metric)

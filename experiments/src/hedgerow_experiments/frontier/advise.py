@@ -21,6 +21,7 @@ from hedgerow_experiments.experiment import Experiment, Key
 from hedgerow_experiments.frontier.declared import ADVISE_EPSILONS, SIMULATED
 from hedgerow_experiments.frontier.models import fitted_model
 from hedgerow_experiments.frontier.simulate import predicted, private_half
+from hedgerow_experiments.tidy import row_of
 
 __all__ = ["compute", "tidy"]
 
@@ -47,7 +48,7 @@ def tidy(experiment: Experiment, key: Key, value: dict[str, Any]) -> Iterator[Ro
     """Yield forecasts and what they rest on, or simulated errors; the setting is the trust model."""
 
     def row(setting: str, method: str, epsilon: float | None, number: float, metric: str = experiment.metric) -> Row:
-        return Row(experiment.name, key.dataset, setting, method, epsilon, None, "", key.repeat, metric, number)
+        return row_of(experiment, key, number, setting=setting, method=method, epsilon=epsilon, metric=metric)
 
     if key.group != "facts":
         yield from (row(key.group, "simulated", float(e), error) for e, error in value.items())

@@ -16,6 +16,7 @@ from hedgerow_experiments.experiment import Experiment, Key
 from hedgerow_experiments.frontier.declared import DRAWS, EPSILONS, LABEL_EPSILONS
 from hedgerow_experiments.frontier.models import assisted_models, fitted_model
 from hedgerow_experiments.frontier.shift import shifted
+from hedgerow_experiments.tidy import row_of
 
 __all__ = ["compute", "label_split", "one_split", "other_shift", "shift_split", "tidy"]
 
@@ -108,8 +109,8 @@ def compute(key: Key, seed: int) -> dict[str, Any]:
 def tidy(experiment: Experiment, key: Key, value: dict[str, Any]) -> Iterator[Row]:
     """Yield the public model's error, and those with private reports (the mean over draws, and each) or labels."""
 
-    def row(method: str, epsilon: float | None, error: float, metric: str = experiment.metric) -> Row:
-        return Row(experiment.name, key.dataset, key.setting, method, epsilon, None, "", key.repeat, metric, error)
+    def row(method: str, epsilon: float | None, value: float, metric: str = experiment.metric) -> Row:
+        return row_of(experiment, key, value, method=method, epsilon=epsilon, metric=metric)
 
     yield row("public model", None, value["public"])
     if key.setting == "labels":

@@ -21,6 +21,7 @@ from hedgerow_experiments.figures import drawn, pyplot
 from hedgerow_experiments.forms import pipes
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.frontier.declared import ADVISE, ADVISE_EPSILONS, COSTS
+from hedgerow_experiments.tidy import row_of
 
 __all__ = ["Errors", "compute", "figure", "gather", "page", "pages", "tidy"]
 
@@ -52,10 +53,7 @@ def _mse(f: Any, y: Any) -> float:
 def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[Row]:
     """Yield errors by epsilon."""
     for epsilon, error in value.items():
-        yield Row(
-            experiment.name, key.dataset, "", key.group, float(epsilon) if epsilon else None, None, "", key.repeat,
-            experiment.metric, error,
-        )  # fmt: skip
+        yield row_of(experiment, key, error, epsilon=float(epsilon) if epsilon else None)
 
 
 class Errors(NamedTuple):

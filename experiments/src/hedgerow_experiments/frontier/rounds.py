@@ -27,6 +27,7 @@ from hedgerow_experiments.frontier.belief import Belief, process, unit
 from hedgerow_experiments.frontier.declared import HOLDERS, ROUNDS_EPSILONS, STEPS
 from hedgerow_experiments.frontier.directions import random_signs
 from hedgerow_experiments.frontier.models import fitted_model
+from hedgerow_experiments.tidy import row_of
 
 __all__ = ["compute", "tidy"]
 
@@ -115,7 +116,4 @@ def tidy(experiment: Experiment, key: Key, value: dict[str, Any]) -> Iterator[Ro
     ends = {name: error for name, error in value.items() if name != "mse"}
     for epsilon, errors in {"": ends, **value["mse"]}.items():
         for name, error in errors.items():
-            yield Row(
-                experiment.name, key.dataset, "", name, float(epsilon) if epsilon else None, None, "", key.repeat,
-                experiment.metric, error,
-            )  # fmt: skip
+            yield row_of(experiment, key, error, method=name, epsilon=float(epsilon) if epsilon else None)

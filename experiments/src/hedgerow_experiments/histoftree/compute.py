@@ -7,11 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from hedgerow.compare.scores import Row
 from hedgerow.randomness import SeededRandomness
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.experiment import Experiment, Key
 from hedgerow_experiments.histoftree.methods import METHODS, Trial, make_trial
-from hedgerow_experiments.tidy import Row
+from hedgerow_experiments.tidy import row_of
 
 __all__ = ["compute", "estimators", "tidy"]
 
@@ -46,7 +47,4 @@ def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[
     """Yield errors over the grid as rows."""
     for parameter, error in value.items():
         method, where = estimators(key.group, parameter)
-        yield Row(
-            experiment.name, key.dataset, key.setting, method, key.epsilon or None, None, where, key.repeat,
-            experiment.metric, error,
-        )  # fmt: skip
+        yield row_of(experiment, key, error, method=method, parameter=where)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.compare.scores import Row, summarise
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks.partly_public.choose import choose
 from hedgerow_experiments.experiment import Experiment, Key, Selection
@@ -16,7 +17,7 @@ from hedgerow_experiments.forms import pipes
 from hedgerow_experiments.histoftree.compute import estimators
 from hedgerow_experiments.histoftree.declared import BUDGETS, FIGURE_2, GAMMAS, SIZES, D
 from hedgerow_experiments.histoftree.methods import CONSTANTS, Trial, rounds_of
-from hedgerow_experiments.tidy import Row, summarise
+from hedgerow_experiments.tidy import row_of
 
 __all__ = ["compute", "figure_text", "tidy"]
 
@@ -97,10 +98,7 @@ def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[
         if key.setting == "c":
             share, depth, t = where.split("/")
             method, where, at = method.replace(curve, f"t={t}"), share, float(depth)
-        yield Row(
-            experiment.name, key.dataset, key.setting, method, key.epsilon, at, where, key.repeat, experiment.metric,
-            error,
-        )  # fmt: skip
+        yield row_of(experiment, key, error, method=method, x=at, parameter=where)
 
 
 def _means(rows: list[Row]) -> tuple[dict[tuple[str, float, str], float], int]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace
-from hedgerow.compare.contestants import CONTESTANTS, Case, Contestant, Outcome, _central, _fitted, _semi
+from hedgerow.compare.contestants import CONTESTANTS, Case, Contestant, Outcome, central_runner, outcome_of, semi_runner
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.histoftree.methods import n_sensitive
@@ -80,7 +80,7 @@ def _trees(stem: str) -> Any:
         import hedgerow.semi as semi
 
         kind = getattr(semi, stem)
-        return _fitted(kind(epsilon, random_state=seed, **case.bounds).fit(case.X, case.y), case)
+        return outcome_of(kind(epsilon, random_state=seed, **case.bounds).fit(case.X, case.y), case)
 
     return run
 
@@ -89,12 +89,12 @@ _BASELINES = (
     Contestant("PHIST", "local", _numeric("PrivateHistogramRegressor"), classification=False),
     Contestant("APHIST", "local", _numeric("PrivateHistogramRegressor", adjusted=True), classification=False),
     Contestant("DECONV", "local", _numeric("DeconvolutionRegressor", bandwidth=0.5), classification=False),
-    Contestant("KRR", "semi", _semi("KRR"), classification=False, private_columns=True),
-    Contestant("ParDT", "semi", _semi("PartialTree"), classification=False, private_columns=True),
+    Contestant("KRR", "semi", semi_runner("KRR"), classification=False, private_columns=True),
+    Contestant("ParDT", "semi", semi_runner("PartialTree"), classification=False, private_columns=True),
     Contestant("LabelDT", "label", _trees("LabelTreeRegressor"), classification=False),
-    Contestant("DP-ERT", "central", _central("hedgerow.central", "DPExtraTrees")),
-    Contestant("DP-RF", "central", _central("hedgerow.central", "DPRandomForest")),
-    Contestant("DP-DF", "central", _central("hedgerow.central", "DPDecisionForest"), regression=False),
+    Contestant("DP-ERT", "central", central_runner("hedgerow.central", "DPExtraTrees")),
+    Contestant("DP-RF", "central", central_runner("hedgerow.central", "DPRandomForest")),
+    Contestant("DP-DF", "central", central_runner("hedgerow.central", "DPDecisionForest"), regression=False),
 )
 METHODS = {c.name: c for c in (*CONTESTANTS, *_BASELINES)}
 """Everything that is run, by name."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace, LabelGrid
+from hedgerow.compare.scores import Row
 from hedgerow.partition import grow
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.tree.bits import split_epsilon
@@ -20,7 +21,7 @@ from hedgerow_experiments.data.splits import Part, Split, widened
 from hedgerow_experiments.experiment import Experiment, Key
 from hedgerow_experiments.lpdt.declared import BANDWIDTHS, BINS, SHARES, THRESHOLDS
 from hedgerow_experiments.lpdt.methods import Stream, Tabulated, mse
-from hedgerow_experiments.tidy import Row
+from hedgerow_experiments.tidy import row_of
 
 __all__ = ["STUDIES", "Point", "compute", "lpdt_model", "make_split", "synthetic", "tidy"]
 
@@ -215,7 +216,4 @@ def compute(key: Key, seed: int) -> list[Point]:
 def tidy(experiment: Experiment, key: Key, value: list[Any]) -> Iterator[Row]:
     """Yield the points of one repetition as rows."""
     for method, epsilon, x, parameter, error in value:
-        yield Row(
-            experiment.name, key.dataset, key.setting, method, float(epsilon), x, parameter, key.repeat,
-            experiment.metric, error,
-        )  # fmt: skip
+        yield row_of(experiment, key, error, method=method, epsilon=float(epsilon), x=x, parameter=parameter)
