@@ -7,9 +7,9 @@ import pytest
 
 import hedgerow
 from hedgerow import cli
-from hedgerow.audit import registry
+from hedgerow.audit import register, registry
 from hedgerow.commands import COMMANDS
-from hedgerow.mechanisms import KaryResponse
+from hedgerow.mechanisms import Audit, KaryResponse
 
 QUICK = ["--mechanism", "k-ary response", "--samples", "20000", "--seed", "1"]
 
@@ -88,8 +88,8 @@ def test_audit_fits_whole_estimators(capsys):
 
 
 def test_violation_is_exit_code_1(capsys, monkeypatch):
-    liar = registry.Auditable("liar", lambda epsilon: KaryResponse(1.5 * epsilon, 3))
-    monkeypatch.setitem(registry._REGISTRY, "liar", liar)
+    monkeypatch.setattr(registry, "_ADDED", {})
+    register(Audit("liar", lambda epsilon: KaryResponse(1.5 * epsilon, 3)))
     code, out, _ = run(capsys, "audit", "--epsilon", "1", "--mechanism", "liar", "--samples", "50000", "--seed", "0")
     assert code == 1 and "2 of 2 claims VIOLATED" in out and "against" in out
     code, out, _ = run(capsys, "audit", "--epsilon", "1", "--mechanism", "liar", "--samples", "0", "--json")

@@ -103,10 +103,10 @@ FAULTS = (
     Fault(
         name="clip of residuals chosen from private ones",
         path=_REGRESSOR,
-        before="        self.mechanism_ = ResidualMechanism.choose(self.base.residuals_, epsilon)\n",
+        before="        self.mechanism_ = residual_mechanism(self.base.residuals_, epsilon)\n",
         after=(
             "        private = columns[0] - np.ravel(self.base.predict(X))\n"
-            "        self.mechanism_ = ResidualMechanism.choose(private, epsilon)\n"
+            "        self.mechanism_ = residual_mechanism(private, epsilon)\n"
         ),
         caught_by=_fits("public model"),
     ),

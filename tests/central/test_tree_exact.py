@@ -12,7 +12,7 @@ from hedgerow.central.accounting import TreeBudget
 from hedgerow.central.scores import ScalarTarget, Weights
 from hedgerow.central.splits import BestSplits, grow_private
 from hedgerow.mechanisms.base import Law
-from hedgerow.mechanisms.counts import NeighbouringCounts, NoisyCounts
+from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.selection import ExponentialSelection, PermuteAndFlip
 from hedgerow.randomness import SeededRandomness
 
@@ -42,7 +42,7 @@ def tree_law(people, kind, budget):
         tree = grow_private(SPACE, X, rule, 1)
         choice = kind(budget.level, WEIGHTS.sensitivity).law([int(c) for c in recorder.costs[0]])
         table = tuple(target.counts(tree.apply(X), 2).ravel().tolist())
-        joint = NeighbouringCounts(noisy, (table, (2,) * 4), reach=1).law(0)
+        joint = noisy.law(table, reach=1)
         # The counts' law has one total whatever the counts, so that plain products are weights.
         outputs += [(cut, *o) for o in joint.outputs]
         weights += [choice.weights[cut] * w for w in joint.weights]

@@ -16,13 +16,13 @@ from hedgerow.holder.page import ASSETS, HEADERS, SCRIPTS, asset, routes
 from hedgerow.holder.vector_assisted import make_task
 from hedgerow.holder.vector_pilot import make_pilot
 from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.mechanisms.words import percent
 from hedgerow.partition import grow
 from hedgerow.tasks.announcement import task_text
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.tree.task import LocalTask
-from hedgerow.tasks.words import percent
 
 HERE = Path(__file__).parent
 CHROMIUM = os.environ.get("HEDGEROW_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"

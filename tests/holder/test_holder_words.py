@@ -14,13 +14,14 @@ from hedgerow.holder.vector_tasks import cases
 from hedgerow.holder.words import _factor, belief, describe
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.mechanisms.words import percent
 from hedgerow.partition import grow
 from hedgerow.samplers import exp_at_least
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.tree.task import LocalTask
-from hedgerow.tasks.words import percent, plain
+from hedgerow.tasks.words import plain
 
 pytest.importorskip("cryptography")
 

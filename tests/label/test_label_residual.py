@@ -11,7 +11,7 @@ from hedgerow import LabelPrivateRegressor, Ledger, PublicModel
 from hedgerow.audit import audit_exact, audit_sampled
 from hedgerow.errors import BudgetError, HedgerowError
 from hedgerow.label import residual
-from hedgerow.label.residual import ResidualMechanism, evidence_factor, signal_factor
+from hedgerow.label.residual import evidence_factor, residual_mechanism, signal_factor
 from hedgerow.randomness import SeededRandomness
 
 
@@ -28,9 +28,9 @@ def base():
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
 def test_report_is_private_exactly_and_not_at_a_tenth_less(base, epsilon):
-    joint = ResidualMechanism.choose(base.residuals_, epsilon).joint
+    joint = residual_mechanism(base.residuals_, epsilon).joint
     assert audit_exact(joint).holds and audit_exact(joint).measured == pytest.approx(epsilon, rel=1e-9)
-    weak = ResidualMechanism.choose(base.residuals_, 1.1 * epsilon).joint
+    weak = residual_mechanism(base.residuals_, 1.1 * epsilon).joint
     assert not audit_exact(weak, epsilon=epsilon).holds
 
 
@@ -39,7 +39,7 @@ def test_noisy_residuals_as_shipped_hold(base, epsilon):
     """False alarm 1e-6 each, seeded; the ends of the range of residuals."""
 
     def run(strength):
-        mechanism = ResidualMechanism.choose(base.residuals_, strength)
+        mechanism = residual_mechanism(base.residuals_, strength)
         return lambda value, n, source: mechanism.randomize(np.full(n, value), source)
 
     assert audit_sampled(run(epsilon), -5.0, 5.0, epsilon=epsilon, n=100_000, randomness=1).holds
@@ -48,7 +48,7 @@ def test_noisy_residuals_as_shipped_hold(base, epsilon):
 
 def test_noisy_residuals_are_unbiased_for_small_moves(base):
     """The mean of 300,000 reports; six standard errors are a false alarm of 2e-9."""
-    mechanism = ResidualMechanism.choose(base.residuals_, 2.0)
+    mechanism = residual_mechanism(base.residuals_, 2.0)
     noisy = mechanism.randomize(np.resize(base.residuals_, 300_000), SeededRandomness(0))
     assert abs(noisy.mean() - base.residuals_.mean()) < 6 * noisy.std() / math.sqrt(300_000) + 0.01
 

@@ -30,7 +30,7 @@ def test_all_private_is_the_local_histogram():
     space = FeatureSpace.from_bounds((0, 1), 3)
     assert cells.partition == histogram_below(grow("max_edge", space, None, None, max_depth=0), [0, 1, 2], 2)
     local = BitsEncoding(2.0, 8, steps, 0.5)
-    ours = cells.cell.law(3, np.ones(8, dtype=bool))
+    ours = cells.cell.law((3, np.ones(8, dtype=bool)))
     assert ours.weights == local.cell.law(3).weights
     coarse = tree.task_.label.coarse
     assert coarse == local.label

@@ -8,7 +8,7 @@ import pytest
 
 from hedgerow.audit import audit_exact, audit_laws, audit_sampled, runner
 from hedgerow.bounds import FeatureSpace, LabelGrid
-from hedgerow.mechanisms.gradual import as_law
+from hedgerow.mechanisms.base import as_law
 from hedgerow.partition import grow
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.partly_public.histogram import histogram_below

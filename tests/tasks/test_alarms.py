@@ -19,7 +19,7 @@ def exact_bounds(task, detector):
     encoding, found = task.encoding, []
     for leaf in range(encoding.n_leaves):
         for level in range(encoding.n_steps + 1):
-            law = encoding.law(leaf, level)
+            law = encoding.law((leaf, level))
             total = np.zeros(len(detector.events))
             for output, weight in zip(law.outputs, law.weights, strict=True):
                 total += detector.count(payload(encoding, output)) * (weight / law.total)

@@ -80,7 +80,7 @@ def test_without_noise_leaf_means_are_exact_to_a_grid_step(make_task, response):
 
 def messages(task, leaf, level):
     """Return all messages of a holder as (probability, payload row, naive N and D contributions)."""
-    encoding, law = task.encoding, task.encoding.law(leaf, level)
+    encoding, law = task.encoding, task.encoding.law((leaf, level))
     total = law.total
     for output, weight in zip(law.outputs, law.weights, strict=True):
         if not weight:
@@ -173,7 +173,7 @@ def test_messages_that_are_sent_have_the_law_that_is_audited(make_task, response
     task = make_task(response, 2, steps=2, epsilon=epsilon)
     n = 20_000
     rows = task.encoding.randomize(np.full(n, 1), np.full(n, 2), SeededRandomness(7))
-    law = task.encoding.law(1, 2)
+    law = task.encoding.law((1, 2))
     payloads = {m[1]: m[0] for m in messages(task, 1, 2)}
     assert len(payloads) == sum(w > 0 for w in law.weights)
     same_law([row.tobytes() for row in rows], payloads)

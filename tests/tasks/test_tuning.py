@@ -36,7 +36,7 @@ def test_expected_sums_are_the_mean_of_the_exact_law(message: Message) -> None:
     shares /= shares.sum()
     total = np.zeros(encoding.n_sums)
     for leaf, level in itertools.product(range(2), range(levels)):
-        law = encoding.law(leaf, level)
+        law = encoding.law((leaf, level))
         for output, weight in zip(law.outputs, law.weights, strict=True):
             total += shares[leaf, level] * float(Fraction(weight, law.total)) * _sums_of(encoding, output)
     # Clamping the label changes its second moment by less than 1e-12 of itself.

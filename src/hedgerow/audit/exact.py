@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from reprlib import repr as brief
+from typing import Any
 
 from hedgerow.audit.approximate import delta_within, loss_at_delta
 from hedgerow.audit.result import HOLDS, VIOLATED, AuditResult
@@ -17,29 +18,45 @@ from hedgerow.samplers import exp_at_least
 
 __all__ = ["WorstRatio", "audit_exact", "audit_laws", "worst_ratio"]
 
+_LEADING = 256
+
 
 @dataclass(frozen=True)
 class WorstRatio:
-    """The worst likelihood ratio over all outputs and pairs of inputs.
+    """The worst likelihood ratio ``top / bottom`` over all outputs and pairs of inputs.
 
-    ``ratio`` is ``None`` where an output is possible under ``more`` and impossible under ``less``.
+    ``bottom`` is 0 where an output is possible under ``more`` and impossible under ``less``.
     """
 
-    ratio: Fraction | None
+    top: int
+    bottom: int
     output: Hashable
     more: Hashable
     less: Hashable
 
     @property
+    def ratio(self) -> Fraction | None:
+        """The ratio in lowest terms; None where it is infinite. Slow for numbers of a million digits."""
+        return Fraction(self.top, self.bottom) if self.bottom else None
+
+    @property
     def loss(self) -> float:
         """The privacy loss: the log of the ratio, as a float."""
-        return math.inf if self.ratio is None else _log(self.ratio)
+        return _log(self.top, self.bottom) if self.bottom else math.inf
 
     def within(self, epsilon: float) -> bool:
         """Decide ``ratio <= e**epsilon`` exactly."""
         if math.isinf(epsilon):
             return True
-        return self.ratio is not None and exp_at_least(self.ratio, Fraction(epsilon))
+        if not self.bottom:
+            return False
+        # The leading bits decide nearly always, and need no common divisor of long numbers.
+        claim, floor = Fraction(epsilon), (self.top << _LEADING) // self.bottom
+        if exp_at_least(Fraction(floor + 1, 1 << _LEADING), claim):
+            return True
+        if not exp_at_least(Fraction(floor, 1 << _LEADING), claim):
+            return False
+        return exp_at_least(Fraction(self.top, self.bottom), claim)
 
 
 @dataclass(frozen=True)
@@ -72,8 +89,9 @@ def worst_ratio(laws: Iterable[tuple[Hashable, Law]]) -> WorstRatio:
 
     Examples
     --------
-    >>> worst_ratio([("heads", Law((0, 1), (3, 1))), ("tails", Law((0, 1), (2, 4)))])
-    WorstRatio(ratio=Fraction(8, 3), output=1, more='tails', less='heads')
+    >>> worst = worst_ratio([("heads", Law((0, 1), (3, 1))), ("tails", Law((0, 1), (2, 4)))])
+    >>> worst.ratio, worst.output, worst.more, worst.less
+    (Fraction(8, 3), 1, 'tails', 'heads')
     """
     most: dict[Hashable, _Chance] = {}
     least: dict[Hashable, _Chance] = {}
@@ -94,7 +112,7 @@ def worst_ratio(laws: Iterable[tuple[Hashable, Law]]) -> WorstRatio:
     for output, chance in most.items():
         for given, support in zip(seen, possible, strict=True):
             if output not in support:
-                return WorstRatio(None, output, chance.given, given)
+                return WorstRatio(1, 0, output, chance.given, given)
     return _largest(most, least)
 
 
@@ -117,13 +135,13 @@ def _largest(most: dict[Hashable, _Chance], least: dict[Hashable, _Chance]) -> W
         numerator, denominator = chance.over(least[output])
         if worst is None or numerator * bottom > top * denominator:
             top, bottom, worst = numerator, denominator, output
-    return WorstRatio(Fraction(top, bottom), worst, most[worst].given, least[worst].given)
+    return WorstRatio(top, bottom, worst, most[worst].given, least[worst].given)
 
 
-def _log(ratio: Fraction) -> float:
-    if ratio < 2:  # near 1 the log of a rounded ratio would lose its digits
-        return math.log1p(float(ratio - 1))
-    return math.log(ratio.numerator) - math.log(ratio.denominator)
+def _log(top: int, bottom: int) -> float:
+    if top < 2 * bottom:  # near 1 the log of a rounded ratio would lose its digits
+        return math.log1p((top - bottom) / bottom)
+    return math.log(top) - math.log(bottom)
 
 
 def audit_laws(name: str, laws: Iterable[tuple[Hashable, Law]], *, epsilon: float, delta: float = 0.0) -> AuditResult:
@@ -150,8 +168,8 @@ def audit_exact(
     *,
     epsilon: float | None = None,
     delta: float | None = None,
-    inputs: Iterable[int] | None = None,
-    law: Callable[[int], Law] | None = None,
+    inputs: Iterable[Any] | None = None,
+    law: Callable[[Any], Law] | None = None,
 ) -> AuditResult:
     """Check ``P(output | v) <= e**epsilon P(output | v')`` for all outputs and inputs, exactly.
 
@@ -160,11 +178,11 @@ def audit_exact(
     Parameters
     ----------
     mechanism : Mechanism
-        Anything with ``law(value)``, ``n_inputs``, ``epsilon`` and ``name``.
+        Anything with ``law(given)``, ``epsilon`` and ``name``, and ``n_inputs`` unless ``inputs`` are given.
     epsilon, delta : float, optional
         The claim; the mechanism's own by default (delta: 0 if it states none).
-    inputs : iterable of int, optional
-        Inputs to compare with each other; all by default.
+    inputs : iterable, optional
+        Inputs that are neighbours of each other; by default all of a local mechanism.
     law : callable, optional
         ``law(value)`` to enumerate in place of the mechanism's: the law of a function of its output, where
         that is much smaller and has the same ratios.
@@ -177,8 +195,8 @@ def audit_exact(
     >>> audit_exact(KaryResponse(1.1, 4), epsilon=1.0).verdict
     'VIOLATED'
     """
-    values = range(mechanism.n_inputs) if inputs is None else inputs
+    values = range(mechanism.n_inputs) if inputs is None else inputs  # type: ignore[attr-defined]
     law = law or mechanism.law
-    claim = mechanism.epsilon if epsilon is None else epsilon
+    claim = float(mechanism.epsilon) if epsilon is None else epsilon
     slack = getattr(mechanism, "delta", 0.0) if delta is None else delta
     return audit_laws(mechanism.name, ((v, law(v)) for v in values), epsilon=claim, delta=slack)

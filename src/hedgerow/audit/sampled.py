@@ -94,12 +94,8 @@ def audit_sampled(
 
 
 def runner(mechanism: Mechanism) -> Run:
-    """Return ``run`` for a mechanism: ``n`` reports of one value."""
-
-    def run(value: int, n: int, randomness: Randomness) -> Any:
-        return mechanism.randomize(np.full(n, value, dtype=np.int64), randomness)
-
-    return run
+    """Return ``run`` for a mechanism: ``n`` outputs of one input."""
+    return mechanism.sample
 
 
 def _direction(

@@ -6,8 +6,9 @@ import math
 from datetime import UTC, datetime
 
 from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms.words import percent
 from hedgerow.tasks.announcement import Announcement
-from hedgerow.tasks.words import asked, percent, plain
+from hedgerow.tasks.words import asked, plain
 
 __all__ = ["belief", "describe", "when"]
 

@@ -16,11 +16,12 @@ from hedgerow.label.estimate import central_prior, decode_prior, prior_budget, s
 from hedgerow.label.prior import Fidelity, LabelPrior, fidelity
 from hedgerow.label.release import LabelRelease, Part
 from hedgerow.mechanisms.base import Law, check_epsilon
-from hedgerow.mechanisms.level import FloatArray, LaplaceNoise
+from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import bernoulli
 from hedgerow.tasks.labels.task import NOTES, LabelTask
 from hedgerow.tasks.tree.bits import split_epsilon
+from hedgerow.types import FloatArray
 
 __all__ = ["LabelMechanism", "PriorMechanism"]
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from hedgerow.errors import HedgerowError
 from hedgerow.label.base import PriorMechanism
 from hedgerow.mechanisms.bins import BinsResponse
-from hedgerow.mechanisms.level import FloatArray
 from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.types import FloatArray
 
 __all__ = ["Bins", "RROnBins", "optimal_bins"]
 

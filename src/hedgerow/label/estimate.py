@@ -8,12 +8,12 @@ import numpy as np
 
 from hedgerow.bounds import LabelGrid
 from hedgerow.label.prior import LabelPrior, simplex, smooth
-from hedgerow.mechanisms.base import IntArray
 from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.interval import IntervalResponse
-from hedgerow.mechanisms.level import FloatArray, LaplaceNoise, LevelMechanism
+from hedgerow.mechanisms.level import LaplaceNoise, LevelMechanism
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["central_prior", "decode_prior", "prior_budget", "scout"]
 

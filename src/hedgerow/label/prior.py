@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from hedgerow.bounds import LabelGrid, check_label_bounds
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.level import FloatArray, LevelMechanism
+from hedgerow.mechanisms.level import LevelMechanism
+from hedgerow.types import FloatArray
 
 __all__ = ["Fidelity", "GridPrior", "LabelPrior", "designed_for", "fidelity"]
 

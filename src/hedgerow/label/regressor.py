@@ -19,7 +19,7 @@ from hedgerow.label.base import LabelMechanism, PriorMechanism
 from hedgerow.label.boosting import boosting_for
 from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
-from hedgerow.label.residual import ResidualMechanism, check_base, inputs, learn_residuals
+from hedgerow.label.residual import check_base, inputs, learn_residuals, residual_mechanism
 from hedgerow.ledger import Ledger
 from hedgerow.randomness import as_randomness
 from hedgerow.tasks.tree.bits import split_epsilon
@@ -158,7 +158,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
             raise HedgerowError("'base' goes with mechanism='auto' and one label; leave 'base' out for anything else.")
         epsilon = 1.0 if self.epsilon is None else self.epsilon
         source = as_randomness(self.random_state)
-        self.mechanism_ = ResidualMechanism.choose(self.base.residuals_, epsilon)
+        self.mechanism_ = residual_mechanism(self.base.residuals_, epsilon)
         notes = ("features are public", "the base model was learnt from public records")
         self.guarantee_ = Guarantee(
             epsilon, protects="label", trust="local", neighbours="label", simulation=source.simulation, notes=notes

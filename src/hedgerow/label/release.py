@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from hedgerow.guarantee import Guarantee
 from hedgerow.label.prior import LabelPrior, fidelity
-from hedgerow.mechanisms.level import FloatArray
 from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.types import FloatArray
 
 __all__ = ["LabelRelease", "Part"]
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.base import check_epsilon
-from hedgerow.mechanisms.joint import JointMechanism
-from hedgerow.randomness import Randomness
+from hedgerow.mechanisms.residual import ResidualMechanism
 from hedgerow.tasks.assisted.choose import choose_randomizer
 from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.assisted.residuals import Residuals
+from hedgerow.types import FloatArray
 
-__all__ = ["ResidualMechanism", "ResidualModel", "learn_residuals"]
-
-FloatArray = npt.NDArray[np.float64]
+__all__ = ["ResidualModel", "learn_residuals", "residual_mechanism"]
 
 _FOLDS = 3
 _CAUTION = 1.0
@@ -30,45 +27,22 @@ _WORTH = 0.25
 """What a correction is expected to be worth, as a share of the public model's squared error."""
 
 
-@dataclass(frozen=True)
-class ResidualMechanism:
-    r"""Randomise ``clip((y - g(x))/radius, -1, 1)``, and turn the report into a noisy residual.
-
-    With t_hat the unbiased estimate of the clipped value, ``m0`` and ``gamma`` the public mean of it and share of
-    residuals within the radius, the curator uses ``(t_hat - m0) radius/gamma + mean(residual)``: its mean over records
-    follows that of the residuals where these are public ones moved by a little.
-
-    Proof that it is epsilon-DP for the label: x and g are public, so the report is a function of y through a joint
-    randomiser with a single leaf, which is epsilon-DP; what the curator does with it is post-processing.
+def residual_mechanism(residuals: npt.ArrayLike, epsilon: float) -> ResidualMechanism:
+    """Return the randomiser of residuals, and its radius, with the least noise for public residuals like these.
 
     Examples
     --------
     >>> from hedgerow.randomness import SeededRandomness
-    >>> mechanism = ResidualMechanism.choose(np.linspace(-3, 3, 61), epsilon=2.0)
+    >>> mechanism = residual_mechanism(np.linspace(-3, 3, 61), epsilon=2.0)
     >>> noisy = mechanism.randomize(np.linspace(-2.5, 3.5, 50_000), SeededRandomness(0))  # all moved by 0.5
     >>> bool(abs(noisy.mean() - 0.5) < 0.1)
     True
     """
-
-    joint: JointMechanism
-    radius: float
-    public: Residuals = field(repr=False)
-
-    @classmethod
-    def choose(cls, residuals: npt.ArrayLike, epsilon: float) -> ResidualMechanism:
-        """Return the radius and the randomiser with the least noise for public residuals like these."""
-        res = np.asarray(residuals, dtype=np.float64)
-        choice = choose_randomizer(res, check_epsilon(epsilon), 1)
-        joint = build_joint(choice.randomizer, choice.parameter, float(epsilon), 1)
-        return cls(joint, choice.radius, Residuals.summarise(res, choice.radius, joint.n_levels))
-
-    def randomize(self, residuals: FloatArray, source: Randomness) -> FloatArray:
-        """Return noisy residuals."""
-        levels = LabelGrid(-1.0, 1.0, self.joint.n_levels - 1).levels(residuals / self.radius, source)
-        reports = self.joint.randomize(levels, source)
-        scores = reports[:, 0] if reports.ndim == 2 else self.joint.scores[reports]  # type: ignore[attr-defined]
-        t = scores / (float(self.joint.kappa) * self.joint.top)
-        return np.asarray((t - self.public.clipped_mean) * self.radius / self.public.inside + self.public.mean)
+    res = np.asarray(residuals, dtype=np.float64)
+    choice = choose_randomizer(res, check_epsilon(epsilon), 1)
+    joint = build_joint(choice.randomizer, choice.parameter, float(epsilon), 1)
+    public = Residuals.summarise(res, choice.radius, joint.n_levels)
+    return ResidualMechanism(joint, choice.radius, public.clipped_mean, public.inside, public.mean)
 
 
 @dataclass(frozen=True, eq=False)

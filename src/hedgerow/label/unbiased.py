@@ -12,10 +12,10 @@ import numpy as np
 from hedgerow.errors import HedgerowError
 from hedgerow.label.base import PriorMechanism
 from hedgerow.mechanisms.base import check_positive
-from hedgerow.mechanisms.level import FloatArray
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.samplers import ONE
 from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.types import FloatArray
 
 __all__ = ["UnbiasedRandomizer", "optimal_matrix"]
 

@@ -1,19 +1,29 @@
-"""What every mechanism is: parameters, a sampler, an exact law, a guarantee.
+"""What every mechanism is, local or central: a draw, its exact law, a proof, words, and instances to audit it by.
 
-A mechanism's probabilities are dyadic integers (``numerator / 2**64``) rounded towards more noise, so that
+A mechanism is one file. It holds
 
-    P(output | v) <= e**epsilon * P(output | v')      for all inputs v, v' and all outputs
+* the *draw*: :meth:`Mechanism.sample`, and the form that its callers want (``randomize`` for the values of many
+  holders, ``choose`` for rows of costs, ``release`` for tables of counts);
+* the *law* of what is drawn, in integers: :meth:`Mechanism.law`;
+* the *proof* of its claim, in the docstring;
+* the *words*: :meth:`Mechanism.words`, one sentence that names its probabilities;
+* the *audit instances*: a tuple ``AUDITS`` of :class:`~hedgerow.mechanisms.audits.Audit`, which ``hedgerow audit`` and
+  ``tests/conformance/test_mechanisms.py`` find by themselves.
 
-holds *exactly* and :mod:`hedgerow.audit` can verify it in integer arithmetic on :meth:`Mechanism.law`.
+Its probabilities are dyadic integers (``numerator / 2**64``) rounded towards more noise, so that
+
+    P(output | given) <= e**epsilon * P(output | given')      for all neighbours and all outputs
+
+holds *exactly* and :mod:`hedgerow.audit` can verify it in integer arithmetic.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +32,18 @@ from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import exp_bounds
+from hedgerow.types import IntArray
 
-__all__ = ["CategoricalMechanism", "Law", "Mechanism", "check_epsilon", "check_positive", "exp_below"]
-
-IntArray = npt.NDArray[np.int64]
+__all__ = [
+    "CentralMechanism",
+    "Law",
+    "LocalMechanism",
+    "Mechanism",
+    "as_law",
+    "check_epsilon",
+    "check_positive",
+    "exp_below",
+]
 
 
 def check_epsilon(epsilon: object, *, name: str = "epsilon") -> float:
@@ -82,33 +100,89 @@ class Law:
         return second - self.mean() ** 2
 
 
+def as_law(chances: Mapping[Any, Fraction]) -> Law:
+    """Return a law with integer weights from exact probabilities.
+
+    >>> as_law({"heads": Fraction(2, 3), "tails": Fraction(1, 3)}).weights
+    (2, 1)
+    """
+    common = math.lcm(*(p.denominator for p in chances.values()))
+    return Law(tuple(chances), tuple(p.numerator * (common // p.denominator) for p in chances.values()))
+
+
 class Mechanism:
-    """A randomiser of one holder's value in ``range(n_inputs)``.
+    """What is done to private data before anybody else sees it.
 
     Attributes
     ----------
-    epsilon : float
-        The claim: no output is more than ``e**epsilon`` times as likely under one input as under another.
+    name : str
+        What it is called.
+    epsilon, delta : float
+        The claim: no event is more than ``e**epsilon`` times as likely under one input as under a neighbour, but for
+        ``delta``.
+    protects, trust, neighbours : str
+        What is protected, from whom, and which inputs are neighbours, as in :class:`~hedgerow.guarantee.Guarantee`.
+    """
+
+    name: str
+    epsilon: float | Fraction
+    delta: float = 0.0
+    protects: ClassVar[str]
+    trust: ClassVar[str]
+    neighbours: ClassVar[str]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one output protects, and from whom."""
+        return Guarantee(
+            self.epsilon,  # type: ignore[arg-type]  # a fraction is rounded up there
+            self.delta,
+            protects=self.protects,
+            trust=self.trust,
+            neighbours=self.neighbours,
+        )
+
+    def sample(self, given: Any, n: int, randomness: Randomness | None = None) -> npt.NDArray[Any]:
+        """Return ``n`` independent outputs for one input, by the code that ships; secure unless a source is given."""
+        raise NotImplementedError
+
+    def law(self, given: Any) -> Law:
+        """Return the exact law of the output given an input (enumerated: small instances only)."""
+        raise NotImplementedError
+
+    def outcomes(self, drawn: npt.NDArray[Any]) -> list[Hashable]:
+        """Return what was drawn as the law lists it: by default numbers, or rows of whole numbers."""
+        if drawn.ndim == 1:
+            return list(drawn.tolist())
+        return [tuple(row) for row in drawn.astype(np.int64).tolist()]
+
+    def words(self) -> str:
+        """Return one sentence of what is done, with its probabilities."""
+        raise NotImplementedError
+
+
+class LocalMechanism(Mechanism):
+    """A randomiser of one holder's value in ``range(n_inputs)``; any two values are neighbours.
+
+    Attributes
+    ----------
     n_inputs : int
         Inputs are the integers ``0 .. n_inputs - 1``.
     """
 
-    name: str
     epsilon: float
     n_inputs: int
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The local guarantee of one report."""
-        return Guarantee(epsilon=self.epsilon, protects="record", trust="local", neighbours="replace")
+    protects = "record"
+    trust = "local"
+    neighbours = "replace"
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> npt.NDArray[Any]:
         """Randomise every value independently; secure randomness unless a source is given."""
         raise NotImplementedError
 
-    def law(self, value: int) -> Law:
-        """Return the exact law of the output given ``value`` (enumerated: small instances only)."""
-        raise NotImplementedError
+    def sample(self, given: int, n: int, randomness: Randomness | None = None) -> npt.NDArray[Any]:
+        """Return the reports of ``n`` holders of one value."""
+        return self.randomize(np.full(n, given), randomness)
 
     def _check(self, values: npt.ArrayLike) -> IntArray:
         array = np.asarray(values)
@@ -119,53 +193,12 @@ class Mechanism:
         return array.astype(np.int64, copy=False)
 
 
-class CategoricalMechanism(Mechanism):
-    """A randomiser of a category whose report *supports* some of the categories.
+class CentralMechanism(Mechanism):
+    """What a curator who sees the records does before publishing; neighbours are tables of which one has a record more.
 
-    With ``p = P(v supported | v)`` and ``q = P(w supported | v)`` for ``w != v`` (both dyadic), the number of
-    holders of ``w`` is estimated without bias from the number of reports that support it::
-
-        c_hat = (support - n q) / (p - q)
-        Var(c_hat) = [c p (1-p) + (n-c) q (1-q)] / (p-q)**2
+    An input is what was computed of the records; each class says how far one record moves it.
     """
 
-    @property
-    def p(self) -> Fraction:
-        """Return the probability that the own category is supported."""
-        raise NotImplementedError
-
-    @property
-    def q(self) -> Fraction:
-        """Return the probability that another given category is supported."""
-        raise NotImplementedError
-
-    def _check_informative(self) -> None:
-        """Refuse an epsilon so small that rounding to 64 bits leaves nothing of the signal, or inverts it."""
-        if self.p <= self.q:
-            raise HedgerowError(
-                f"The 'epsilon' parameter is too small for {self.n_inputs} categories. Got {self.epsilon!r} instead."
-            )
-
-    @property
-    def joint(self) -> tuple[Fraction, Fraction]:
-        """Return P(two given categories are both supported): one of them the own one, and neither of them.
-
-        Bits that are drawn independently give ``(p q, q**2)``, the default.
-        """
-        return self.p * self.q, self.q**2
-
-    def support(self, reports: npt.NDArray[Any]) -> IntArray:
-        """Return for each category the number of reports that support it."""
-        supported: IntArray = np.asarray(reports, dtype=bool).sum(axis=0, dtype=np.int64)
-        return supported
-
-    def estimate(self, support: npt.ArrayLike, n: int) -> npt.NDArray[np.float64]:
-        """Return unbiased estimates of the numbers of holders in each category."""
-        p, q = float(self.p), float(self.q)
-        return (np.asarray(support, dtype=np.float64) - n * q) / (p - q)
-
-    def variance(self, n: int, count: npt.ArrayLike = 0.0) -> npt.NDArray[np.float64]:
-        """Return the variance of :meth:`estimate` for a category held by ``count`` of ``n`` holders."""
-        p, q = float(self.p), float(self.q)
-        c = np.asarray(count, dtype=np.float64)
-        return (c * p * (1 - p) + (n - c) * q * (1 - q)) / (p - q) ** 2
+    protects = "record"
+    trust = "central"
+    neighbours = "add/remove"

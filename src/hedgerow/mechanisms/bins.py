@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 from hedgerow.bounds import check_fields
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, check_epsilon, check_positive
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, check_epsilon, check_positive
 from hedgerow.mechanisms.k_ary import KaryResponse
-from hedgerow.mechanisms.level import FloatArray, LevelMechanism, budget_from_json, budget_to_json
+from hedgerow.mechanisms.level import LevelMechanism, budget_from_json, budget_to_json
 from hedgerow.randomness import Randomness
+from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["BinsResponse"]
+__all__ = ["AUDITS", "BinsResponse"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,10 @@ class BinsResponse(LevelMechanism):
         """Return the exact law over bins."""
         return self.response.law(int(self.bins(value)))
 
+    def words(self) -> str:
+        """Return the odds of the true bin and of each other one."""
+        return self.response.odds("bins of levels")
+
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the value sent, for every level."""
         p, q = float(self.response.p), float(self.response.q)
@@ -126,3 +132,12 @@ class BinsResponse(LevelMechanism):
         check_fields(data, {"kind", "epsilon", "n_steps", "starts", "values"}, "bins response")
         epsilon = budget_from_json(data["epsilon"])
         return cls(epsilon, int(data["n_steps"]), tuple(data["starts"]), tuple(data["values"]))
+
+
+AUDITS = (
+    Audit(
+        "bins response",
+        lambda epsilon: BinsResponse(epsilon, 8, (0, 3, 6), (1.0, 4.0, 7.0)),
+        (Chance(0, lambda named: named == 0), Chance(0, lambda named: named == 1)),
+    ),
+)

@@ -10,13 +10,15 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.mechanisms.base import CategoricalMechanism, Law, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.categorical import CategoricalMechanism
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, bernoulli
+from hedgerow.types import BoolArray
 
-__all__ = ["BitVectorResponse", "UnaryEncoding", "bit_weights"]
-
-BoolArray = npt.NDArray[np.bool_]
+__all__ = ["AUDITS", "BitVectorResponse", "UnaryEncoding", "bit_weights"]
 
 
 def bit_weights(k: int, value: int, p: int, q: int) -> Law:
@@ -80,6 +82,13 @@ class BitVectorResponse(CategoricalMechanism):
         """Return the exact law over all ``2**n_inputs`` vectors."""
         return bit_weights(self.n_inputs, value, ONE - self.flip, self.flip)
 
+    def words(self) -> str:
+        """Return the odds of a flip."""
+        return (
+            f"one bit for each of {self.n_inputs} categories says whether it is the true one; each bit is flipped with "
+            f"probability {percent(self.q)}"
+        )
+
 
 @dataclass(frozen=True)
 class UnaryEncoding(CategoricalMechanism):
@@ -133,3 +142,24 @@ class UnaryEncoding(CategoricalMechanism):
     def law(self, value: int) -> Law:
         """Return the exact law over all ``2**n_inputs`` vectors."""
         return bit_weights(self.n_inputs, value, int(self.p * ONE), self.rare)
+
+    def words(self) -> str:
+        """Return the odds of the own bit and of each other one."""
+        return (
+            f"one bit for each of {self.n_inputs} categories: that of the true one is set with probability "
+            f"{percent(self.p)}, each other one with {percent(self.q)}"
+        )
+
+
+AUDITS = (
+    Audit(
+        "bit-vector response",
+        lambda epsilon: BitVectorResponse(epsilon, 5),
+        (Chance(0, lambda bits: bits[0] == 0), Chance(0, lambda bits: bits[1] == 1)),
+    ),
+    Audit(
+        "unary encoding",
+        lambda epsilon: UnaryEncoding(epsilon, 5),
+        (Chance(0, lambda bits: bits[0] == 1), Chance(0, lambda bits: bits[1] == 1)),
+    ),
+)

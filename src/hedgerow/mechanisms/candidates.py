@@ -7,30 +7,35 @@ candidates these are (5) and (16).
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, Mechanism, check_epsilon
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, Mechanism, check_epsilon
 from hedgerow.mechanisms.bits import BitVectorResponse
 from hedgerow.mechanisms.k_ary import KaryResponse
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import bernoulli
+from hedgerow.types import BoolArray, IntArray
 
-__all__ = ["AmongCandidates", "CandidateBits", "CandidateKary", "CandidateResponse"]
+__all__ = ["AUDITS", "CandidateBits", "CandidateKary", "CandidateResponse"]
 
-BoolArray = npt.NDArray[np.bool_]
 _bits = lru_cache(maxsize=4096)(BitVectorResponse)
 _k_ary = lru_cache(maxsize=4096)(KaryResponse)
 
 
 @dataclass(frozen=True)
-class CandidateResponse:
+class CandidateResponse(Mechanism):
     """A response over candidates; ``own`` is the true cell, ``candidates`` a boolean row over all cells.
+
+    As a mechanism its inputs are pairs ``(own, candidates)``; neighbours have the same candidates, which are public.
 
     For ``k`` candidates, ``p(k)`` and ``q(k)`` are the probabilities that the own cell and that another candidate
     are supported. ``(support - q) / (p - q)`` on the candidates, 0 elsewhere, is unbiased for the indicator of the
@@ -39,6 +44,9 @@ class CandidateResponse:
 
     epsilon: float
     response: ClassVar[str]
+    protects = "private features and label"
+    trust = "local"
+    neighbours = "replace"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -58,11 +66,19 @@ class CandidateResponse:
         """Return the cells that each holder's randomised answer supports, a subset of its candidates."""
         raise NotImplementedError
 
-    def law(self, own: int, candidates: npt.ArrayLike) -> Law:
+    def sample(self, given: tuple[int, npt.ArrayLike], n: int, randomness: Randomness | None = None) -> BoolArray:
+        """Return the supports of ``n`` holders who are in one cell and have the same candidates."""
+        own, _ = _own_and_cells(given)
+        row = np.asarray(given[1], dtype=bool)
+        return self.support(np.full(n, own), np.tile(row, (n, 1)), randomness)
+
+    def outcomes(self, drawn: npt.NDArray[Any]) -> list[Hashable]:
+        """Return the cells that are supported."""
+        return [tuple(np.flatnonzero(row).tolist()) for row in drawn]
+
+    def law(self, given: tuple[int, npt.ArrayLike]) -> Law:
         """Return the exact law of the answer, as tuples of supported cells."""
-        cells = np.flatnonzero(candidates).tolist()
-        if own not in cells:
-            raise HedgerowError(f"the own cell {own} must be one of the candidates {cells}.")
+        own, cells = _own_and_cells(given)
         if len(cells) == 1:
             return Law(((own,),), (1,))
         law = self.among(len(cells)).law(cells.index(own))
@@ -93,6 +109,7 @@ class CandidateBits(CandidateResponse):
     [[0, 1, 0, 1]]
     """
 
+    name = "candidate bits"
     response = "bits"
 
     def among(self, k: int) -> BitVectorResponse:
@@ -110,6 +127,13 @@ class CandidateBits(CandidateResponse):
         certain = candidates.sum(axis=1) == 1
         out[certain] = candidates[certain]
         return out
+
+    def words(self) -> str:
+        """Return the odds of a flip."""
+        return (
+            "one bit for each cell that is possible says whether it is the true one; each bit is flipped with "
+            f"probability {percent(self.among(2).q)}, unless only one cell is possible"
+        )
 
 
 class CandidateKary(CandidateResponse):
@@ -129,6 +153,7 @@ class CandidateKary(CandidateResponse):
     [3, 0, 1, 1, 1]
     """
 
+    name = "candidate k-ary"
     response = "k_ary"
 
     def among(self, k: int) -> KaryResponse:
@@ -155,41 +180,38 @@ class CandidateKary(CandidateResponse):
         out[np.arange(len(out)), self.named(own, candidates, randomness)] = True
         return out
 
+    def words(self) -> str:
+        """Return the odds of the true one of two cells."""
+        return (
+            "one of the cells that are possible is named: of two the true one with probability "
+            f"{percent(self.among(2).p)}, of more less often, a single one always"
+        )
 
-@dataclass(frozen=True)
-class AmongCandidates(Mechanism):
-    """A response with the candidates fixed, as a mechanism of the own candidate: what an audit enumerates.
 
-    Examples
-    --------
-    >>> AmongCandidates(CandidateKary(1.0), (True, False, True)).law(0).outputs
-    ((0,), (2,))
-    """
+def _own_and_cells(given: tuple[int, npt.ArrayLike]) -> tuple[int, list[int]]:
+    """Return the own cell and all candidates."""
+    own, cells = given[0], np.flatnonzero(given[1]).tolist()
+    if own not in cells:
+        raise HedgerowError(f"the own cell must be one of the candidates {cells}.")
+    return own, cells
 
-    base: CandidateResponse
-    candidates: tuple[bool, ...]
 
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """Return the name of the response."""
-        return f"candidate {self.base.response} response"
+_SOME = (True, False, True, True)
+_TWO = (True, False, True, False)
 
-    @property
-    def epsilon(self) -> float:  # type: ignore[override]
-        """Return the budget of the response."""
-        return self.base.epsilon
-
-    @property
-    def n_inputs(self) -> int:  # type: ignore[override]
-        """Return the number of candidates."""
-        return sum(self.candidates)
-
-    def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> BoolArray:
-        """Return the support rows of holders in the candidates of these numbers."""
-        own = np.flatnonzero(self.candidates)[self._check(values)]
-        rows = np.broadcast_to(np.array(self.candidates), (own.size, len(self.candidates)))
-        return self.base.support(own, rows, as_randomness(randomness))
-
-    def law(self, value: int) -> Law:
-        """Return the exact law for a holder in the candidate of this number."""
-        return self.base.law(int(np.flatnonzero(self.candidates)[value]), self.candidates)
+AUDITS = (
+    Audit(
+        "candidate bits",
+        CandidateBits,
+        (Chance((0, _SOME), lambda cells: 0 not in cells), Chance((0, _SOME), lambda cells: 2 in cells)),
+        inputs=lambda response: [(own, _SOME) for own in (0, 2, 3)],
+        outside=((1, _SOME), (4, _SOME), (-1, _SOME)),
+    ),
+    Audit(
+        "candidate k-ary",
+        CandidateKary,
+        (Chance((0, _TWO), lambda cells: cells == (0,)),),
+        inputs=lambda response: [(own, _SOME) for own in (0, 2, 3)],
+        outside=((1, _SOME), (4, _SOME), (-1, _SOME)),
+    ),
+)

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, Mechanism, check_epsilon, check_positive
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, LocalMechanism, check_epsilon, check_positive
+from hedgerow.mechanisms.laplace import exactly
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, discrete_laplace, dyadic_exp
+from hedgerow.types import IntArray
 
-__all__ = ["CellLaplace", "laplace_weights", "split"]
+__all__ = ["AUDITS", "CellLaplace", "laplace_weights", "split"]
 
 
 def split(epsilon: float, share: float, *, name: str = "cell_share") -> tuple[float, float]:
@@ -50,7 +56,7 @@ def laplace_weights(value: int, ratio: int, low: int, high: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class CellLaplace(Mechanism):
+class CellLaplace(LocalMechanism):
     r"""Send the one-hot vector of a cell, and the same vector times the label, both with Laplace noise.
 
     The label is a level ``0 .. n_steps`` counted from the middle, ``v = level - n_steps/2``. The report on cell j of
@@ -145,3 +151,27 @@ class CellLaplace(Mechanism):
         spans = [range(-reach, 2 + reach)] * self.n_cells + [range(-half - reach, half + reach + 1)] * self.n_cells
         outputs = tuple(itertools.product(*spans))
         return Law(outputs, tuple(math.prod(w) for w in itertools.product(*one, *two)))
+
+    def outcomes(self, drawn: npt.NDArray[Any], *, reach: int = 2) -> list[Hashable]:
+        """Return reports, clamped as in the law."""
+        half = self.n_steps // 2
+        low, high = [-reach, -half - reach], [1 + reach, half + reach]
+        near = np.clip(drawn, np.repeat(low, self.n_cells), np.repeat(high, self.n_cells))
+        return super().outcomes(near)
+
+    def words(self) -> str:
+        """Return the odds that a number is told as it is."""
+        one, two = (percent(exactly(ratio)) for ratio in (self.cell_ratio, self.label_ratio))
+        return (
+            f"for each of {self.n_cells} cells two numbers get noise in whole steps: whether the record is in it, "
+            f"exact with probability {one}, and its label there, exact with {two}"
+        )
+
+
+AUDITS = (
+    Audit(
+        "Laplace on cells",
+        lambda epsilon: CellLaplace(epsilon, n_cells=2),
+        (Chance(0, lambda sent: sent[0] == 1), Chance(0, lambda sent: sent[2] == -1)),  # cell 0, the lowest label
+    ),
+)

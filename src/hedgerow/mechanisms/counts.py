@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.mechanisms.base import IntArray, Law
+from hedgerow.errors import HedgerowError
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import CentralMechanism, Law, check_epsilon
+from hedgerow.mechanisms.laplace import in_whole_steps
 from hedgerow.mechanisms.selection import dyadic_ratio
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, discrete_laplace
+from hedgerow.types import IntArray
 
-__all__ = ["NeighbouringCounts", "NoisyCounts"]
+__all__ = ["AUDITS", "NoisyCounts"]
 
 
-class NoisyCounts:
+@dataclass(frozen=True)
+class NoisyCounts(CentralMechanism):
     r"""Release counts with discrete Laplace noise.
 
     .. math:: P(c + k \mid c) = \frac{1-r}{1+r}\, r^{|k|}, \qquad r \ge e^{-\varepsilon/\text{unit}}
@@ -25,6 +34,13 @@ class NoisyCounts:
     ``v`` of a grid with G steps adds ``v`` and ``G - v``). Noise is independent, so a likelihood ratio is at most
     ``r**-unit <= e**epsilon``. Empty leaves get noise like all others.
 
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Budget of all counts together.
+    unit : int
+        What one record adds to them, in all.
+
     Examples
     --------
     >>> from hedgerow.randomness import as_randomness
@@ -32,11 +48,14 @@ class NoisyCounts:
     (2, 2)
     """
 
+    epsilon: float | Fraction
+    unit: int
+    ratio: int = field(init=False, repr=False)
     name = "leaf counts"
 
-    def __init__(self, epsilon: float | Fraction, unit: int) -> None:
-        self.epsilon, self.unit = epsilon, unit
-        self.ratio = dyadic_ratio(epsilon, unit)
+    def __post_init__(self) -> None:
+        check_epsilon(self.epsilon)
+        object.__setattr__(self, "ratio", dyadic_ratio(self.epsilon, self.unit))
 
     def release(self, counts: IntArray, randomness: Randomness) -> IntArray:
         """Return all counts with independent noise."""
@@ -49,46 +68,42 @@ class NoisyCounts:
         r = self.ratio / ONE
         return float(np.sqrt(2 * r) / (1 - r)) / self.unit
 
-    def law(self, count: int, reach: int) -> Law:
-        """Return the exact law of one noisy count, clamped to ``-reach .. reach`` (post-processing)."""
+    def sample(self, given: Sequence[int], n: int, randomness: Randomness | None = None) -> IntArray:
+        """Release the same counts ``n`` times."""
+        counts = np.asarray(given)
+        if counts.ndim != 1 or counts.dtype.kind not in "iu":
+            raise HedgerowError(f"counts must be whole numbers. Got {counts.dtype} of shape {counts.shape} instead.")
+        return self.release(np.tile(counts, (n, 1)), as_randomness(randomness))
+
+    def law(self, given: Sequence[int], *, reach: int = 4) -> Law:
+        """Return the exact joint law of noisy counts, each clamped to ``-reach .. reach`` (post-processing)."""
+        laws = [self._one(count, reach) for count in given]
+        outputs = itertools.product(range(-reach, reach + 1), repeat=len(laws))
+        return Law(tuple(outputs), tuple(map(math.prod, itertools.product(*laws))))
+
+    def _one(self, count: int, reach: int) -> list[int]:
+        """Return the weights of one noisy count: ``(1-r) r**|k|`` inside, the tails ``r**|k|`` at either end."""
         top = reach + abs(count)
         powers = [self.ratio**k << 64 * (top - k) for k in range(top + 1)]
-        outputs = range(-reach, reach + 1)
         ends = (-reach, reach)
-        return Law(
-            tuple(outputs),
-            tuple(powers[abs(o - count)] * (ONE if o in ends else ONE - self.ratio) for o in outputs),
-        )
+        return [powers[abs(o - count)] * (ONE if o in ends else ONE - self.ratio) for o in range(-reach, reach + 1)]
+
+    def outcomes(self, drawn: npt.NDArray[Any], *, reach: int = 4) -> list[Hashable]:
+        """Return noisy counts, clamped as in the law."""
+        return super().outcomes(np.clip(drawn, -reach, reach))
+
+    def words(self) -> str:
+        """Return the odds of the noise."""
+        return f"every count gets noise in whole steps: {in_whole_steps(self.ratio)}"
 
 
-@dataclass(frozen=True)
-class NeighbouringCounts:
-    """The counts of a leaf without and with one record, in the shape that the auditor takes: input 0 or 1."""
-
-    counts: NoisyCounts
-    tables: tuple[tuple[int, ...], tuple[int, ...]]
-    reach: int = 4
-    n_inputs = 2
-    name = "leaf counts"
-
-    @property
-    def epsilon(self) -> float:
-        """The claim."""
-        return float(self.counts.epsilon)
-
-    def law(self, value: int) -> Law:
-        """Return the joint law of the noisy counts, each clamped to ``-reach .. reach``."""
-        joint: list[tuple[tuple[int, ...], int]] = [((), 1)]
-        top = max(abs(c) for table in self.tables for c in table)
-        for count in self.tables[value]:
-            law = self.counts.law(count, self.reach)
-            # One denominator for both inputs: laws of smaller counts have fewer factors 2**64.
-            scale = 64 * (top - abs(count))
-            pairs = list(zip(law.outputs, law.weights, strict=True))
-            joint = [((*done, int(str(o))), w * v << scale) for done, w in joint for o, v in pairs]
-        return Law(tuple(o for o, _ in joint), tuple(w for _, w in joint))
-
-    def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> IntArray:
-        """Release the counts once for each value (0 or 1), clamped as in the law."""
-        table = np.array(self.tables, dtype=np.int64)[np.asarray(values)]
-        return np.clip(self.counts.release(table, as_randomness(randomness)), -self.reach, self.reach)
+AUDITS = (
+    Audit(
+        "leaf counts",
+        lambda epsilon: NoisyCounts(epsilon, 2),
+        (Chance((0, 1), lambda noisy: noisy[0] == 0), Chance((0, 1), lambda noisy: noisy[0] == 1)),
+        inputs=lambda counts: ((0, 1), (1, 2)),  # a label in the middle of two steps adds 1 to both counts
+        outside=((0.5, 0.5), ("0",), ((0, 1),)),
+        reach=4,
+    ),
+)

@@ -17,12 +17,15 @@ import numpy.typing as npt
 
 from hedgerow.bounds import check_fields
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, check_epsilon, check_positive, exp_below
 from hedgerow.mechanisms.level import AdditiveNoise, budget_from_json, budget_to_json
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import LazyCdf
+from hedgerow.types import IntArray
 
-__all__ = ["GaussianNoise", "exact_delta"]
+__all__ = ["AUDITS", "GaussianNoise", "exact_delta"]
 
 _BITS = 80  # of the largest weight; what is smaller than 2**-80 of it is cut off, and delta counts that
 _SCALE = 128
@@ -120,6 +123,14 @@ class GaussianNoise(AdditiveNoise):
         """Return the exact law."""
         return Law(tuple(range(value - self.reach, value + self.reach + 1)), self.weights)
 
+    def words(self) -> str:
+        """Return the width of the noise, and the odds that there is none."""
+        none = Fraction(self.weights[self.reach], sum(self.weights))
+        return (
+            f"a level from 0 to {self.n_steps} gets Gaussian noise in whole steps, with a standard deviation of "
+            f"{math.sqrt(self.variance):.3g} of them: none with probability {percent(none)}"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
         return {
@@ -199,3 +210,12 @@ def _float_delta(sigma: float, steps: int, epsilon: float) -> float:
     p /= p.sum()
     other = np.concatenate([np.zeros(steps), p[: p.size - steps]])
     return float(np.maximum(p - math.exp(min(epsilon, 200.0)) * other, 0.0).sum())
+
+
+AUDITS = (
+    Audit(
+        "discrete Gaussian",
+        lambda epsilon: GaussianNoise(epsilon, 4, delta=0.1),
+        (Chance(2, lambda sent: sent == 2),),
+    ),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -13,16 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, Mechanism, check_epsilon
-from hedgerow.mechanisms.laplace import DiscreteLaplace
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, LocalMechanism, as_law, check_epsilon
+from hedgerow.mechanisms.laplace import DiscreteLaplace, exactly
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, bernoulli, discrete_laplace
+from hedgerow.types import IntArray
 
-__all__ = ["GradualLaplace", "as_law"]
+__all__ = ["AUDITS", "GradualLaplace"]
 
 
 @dataclass(frozen=True)
-class GradualLaplace(Mechanism):
+class GradualLaplace(LocalMechanism):
     r"""Two noisy versions of one level: ``fine`` costs epsilon, ``coarse`` costs less, both together epsilon.
 
     ``fine`` is the level plus discrete Laplace noise of ratio ``b``; ``coarse`` adds to ``fine``, with probability
@@ -148,12 +151,30 @@ class GradualLaplace(Mechanism):
         pairs = [(f, e, u * v) for f, u in zip(*_parts(fine), strict=True) for e, v in zip(*_parts(added), strict=True)]
         return Law(tuple((f, e) for f, e, _ in pairs), tuple(w for *_, w in pairs))
 
+    def outcomes(self, drawn: npt.NDArray[Any], *, reach: int = 8) -> list[Hashable]:
+        """Return (fine, what coarse adds to it), clamped as in the law."""
+        pairs = np.column_stack([drawn[:, 1], drawn[:, 0] - drawn[:, 1]])
+        return super().outcomes(np.clip(pairs, -reach, self.n_steps + reach))
+
+    def words(self) -> str:
+        """Return the odds that the fine level is the true one, and that the coarse one is the fine one."""
+        stay = self.stay / ONE
+        same = percent(stay + (1 - stay) * exactly(self.coarse.ratio))
+        return (
+            f"a level from 0 to {self.n_steps} gets noise in whole steps, none with probability "
+            f"{percent(exactly(self.fine.ratio))}; until more may be told it gets further noise, none with {same}"
+        )
+
 
 def _parts(law: Law) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return law.outputs, law.weights  # type: ignore[return-value]
 
 
-def as_law(chances: Mapping[Any, Fraction]) -> Law:
-    """Return a law with integer weights from exact probabilities."""
-    common = math.lcm(*(p.denominator for p in chances.values()))
-    return Law(tuple(chances), tuple(p.numerator * (common // p.denominator) for p in chances.values()))
+AUDITS = (
+    Audit(
+        "gradual Laplace",
+        lambda epsilon: GradualLaplace(epsilon, 4, epsilon / 2),
+        (Chance(2, lambda told: told[0] == 2), Chance(2, lambda told: told[1] == 0)),
+        reach=4,
+    ),
+)

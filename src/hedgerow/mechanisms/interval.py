@@ -12,12 +12,15 @@ import numpy.typing as npt
 
 from hedgerow.bounds import check_fields
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, check_epsilon, check_positive, exp_below
-from hedgerow.mechanisms.level import FloatArray, LevelMechanism, budget_from_json, budget_to_json
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.level import LevelMechanism, budget_from_json, budget_to_json
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, bernoulli
+from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["OUTSIDE", "IntervalResponse"]
+__all__ = ["AUDITS", "OUTSIDE", "IntervalResponse"]
 
 OUTSIDE = ("project", "uniform")
 """What a level outside the interval answers: as its nearest end, (3.6), or uniformly, (3.7)."""
@@ -134,6 +137,15 @@ class IntervalResponse(LevelMechanism):
         near, far = self.near * self.span, (ONE - self.near) * self.width
         return Law(outputs, tuple(near if abs(o - inside) <= self.radius else far for o in outputs))
 
+    def words(self) -> str:
+        """Return the odds of an answer near the level."""
+        first, last = self.code_range
+        lost = "as the nearest of them" if self.outside == "project" else "anything"
+        return (
+            f"a level from {self.low} to {self.high} answers within {self.radius} of itself with probability "
+            f"{percent(self.near / ONE)}, else anything else from {first} to {last}; any other level answers {lost}"
+        )
+
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the output for every level, in closed form.
 
@@ -175,3 +187,19 @@ class IntervalResponse(LevelMechanism):
         check_fields(data, {"kind", "epsilon", "outside", *names}, "interval response")
         steps, low, high, radius = (int(data[n]) for n in names)
         return cls(budget_from_json(data["epsilon"]), steps, low, high, radius, str(data["outside"]))
+
+
+AUDITS = (
+    Audit(
+        "interval response",
+        lambda epsilon: IntervalResponse(epsilon, 8, low=1, high=6, radius=1),
+        (Chance(2, lambda sent: abs(sent - 2) <= 1),),
+        pair=lambda response: (2, 5),
+    ),
+    Audit(
+        "interval response, anything outside",
+        lambda epsilon: IntervalResponse(epsilon, 8, low=1, high=6, radius=1, outside="uniform"),
+        (Chance(2, lambda sent: abs(sent - 2) <= 1),),
+        pair=lambda response: (2, 5),
+    ),
+)

@@ -20,16 +20,19 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, Mechanism, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, LocalMechanism, check_epsilon, check_positive, exp_below
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.mechanisms.subset import uniform_subsets
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, bernoulli
+from hedgerow.types import IntArray
 
-__all__ = ["JointMechanism", "LevelResponse", "SignedSubset"]
+__all__ = ["AUDITS", "JointMechanism", "LevelResponse", "SignedSubset"]
 
 
-class JointMechanism(Mechanism):
+class JointMechanism(LocalMechanism):
     """A randomiser of ``value = leaf * n_levels + level``; level 0 stands for -1, the last level for 1."""
 
     n_leaves: int
@@ -181,6 +184,16 @@ class SignedSubset(JointMechanism):
         weights = tuple(self.hold * outside if o[leaf] == sign else (ONE - self.hold) * inside for o in outputs)
         return Law(tuple(outputs), weights)
 
+    def words(self) -> str:
+        """Return the odds of the true leaf, with either sign."""
+        true, turned = map(percent, self._own)
+        if self.n_leaves == 1:
+            return f"one of two signs is named: the true one with probability {true}, the opposite one with {turned}"
+        return (
+            f"{self.size} of {self.n_leaves} leaves are named, each with a sign: the true leaf with its sign with "
+            f"probability {true}, with the opposite one with {turned}"
+        )
+
 
 @dataclass(frozen=True)
 class LevelResponse(JointMechanism):
@@ -272,3 +285,22 @@ class LevelResponse(JointMechanism):
     def law(self, value: int) -> Law:
         """Return the exact law over symbols."""
         return self.response.law(int(self.symbols(np.array([value]))[0]))
+
+    def words(self) -> str:
+        """Return the odds of the true answer and of each other one."""
+        leaves = " (a leaf with a level, or the level 0 of all leaves)" if self.n_leaves > 1 else ""
+        return self.response.odds(f"answers{leaves}")
+
+
+AUDITS = (
+    Audit(
+        "signed subset",
+        lambda epsilon: SignedSubset(epsilon, 4, 2),
+        (Chance(0, lambda scores: scores[0] == -1), Chance(0, lambda scores: scores[0] == 1)),
+    ),
+    Audit(
+        "level response",
+        lambda epsilon: LevelResponse(epsilon, 3, 3),
+        (Chance(1, lambda symbol: symbol == 0), Chance(1, lambda symbol: symbol == 1)),  # input 1: leaf 0, level 0
+    ),
+)

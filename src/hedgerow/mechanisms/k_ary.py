@@ -9,18 +9,15 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.mechanisms.base import (
-    CategoricalMechanism,
-    IntArray,
-    Law,
-    check_epsilon,
-    check_positive,
-    exp_below,
-)
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.categorical import CategoricalMechanism
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, bernoulli
+from hedgerow.types import IntArray
 
-__all__ = ["KaryResponse"]
+__all__ = ["AUDITS", "KaryResponse"]
 
 
 @dataclass(frozen=True)
@@ -92,3 +89,23 @@ class KaryResponse(CategoricalMechanism):
             return Law((0,), (1,))
         weights = tuple(self.truth * (k - 1) if o == value else ONE - self.truth for o in range(k))
         return Law(tuple(range(k)), weights)
+
+    def words(self) -> str:
+        """Return the odds of the true category and of each other one."""
+        return self.odds("categories")
+
+    def odds(self, things: str) -> str:
+        """Return the odds, with the categories called by another name."""
+        return (
+            f"one of {self.n_inputs} {things} is named: the true one with probability {percent(self.p)}, each other "
+            f"one with {percent(self.q)}"
+        )
+
+
+AUDITS = (
+    Audit(
+        "k-ary response",
+        lambda epsilon: KaryResponse(epsilon, 6),
+        (Chance(0, lambda named: named == 0), Chance(0, lambda named: named == 1)),
+    ),
+)

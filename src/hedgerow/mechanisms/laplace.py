@@ -3,22 +3,49 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, Mechanism, check_epsilon, check_positive
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, LocalMechanism, check_epsilon, check_positive
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, discrete_laplace, dyadic_exp
+from hedgerow.types import IntArray
 
-__all__ = ["DiscreteLaplace"]
+__all__ = ["AUDITS", "DiscreteLaplace", "exactly", "in_whole_steps"]
+
+
+def exactly(ratio: int) -> float:
+    """Return the probability that discrete Laplace noise of ratio ``ratio / 2**64`` is 0: ``(1-r)/(1+r)``.
+
+    >>> exactly(ONE // 2)
+    0.3333333333333333
+    """
+    return (ONE - ratio) / (ONE + ratio)
+
+
+def in_whole_steps(ratio: int) -> str:
+    """Return the odds of discrete Laplace noise.
+
+    >>> in_whole_steps(ONE // 2)
+    'none with probability 33.3 %, one step up or down with 16.7 % each, and less with every further step'
+    """
+    none = exactly(ratio)
+    near = percent(none * (ratio / ONE))
+    return (
+        f"none with probability {percent(none)}, one step up or down with {near} each, and less with every further step"
+    )
 
 
 @dataclass(frozen=True)
-class DiscreteLaplace(Mechanism):
+class DiscreteLaplace(LocalMechanism):
     r"""Add discrete Laplace noise to a level ``0 .. n_steps``.
 
     .. math:: P(v + k \mid v) = \frac{1-r}{1+r}\, r^{|k|}, \qquad r \ge e^{-\varepsilon / n_{steps}}
@@ -104,3 +131,22 @@ class DiscreteLaplace(Mechanism):
                 powers[abs(o - value)] * (ONE if o in ends else ONE - m) << 64 * (top - abs(o - value)) for o in outputs
             ),
         )
+
+    def outcomes(self, drawn: npt.NDArray[Any], *, reach: int | None = None) -> list[Hashable]:
+        """Return noisy levels, clamped as in the law."""
+        near = self.reach if reach is None else reach
+        return list(np.clip(drawn, -near, self.n_steps + near).tolist())
+
+    def words(self) -> str:
+        """Return the odds of the noise."""
+        return f"a level from 0 to {self.n_steps} gets noise in whole steps: {in_whole_steps(self.ratio)}"
+
+
+AUDITS = (
+    Audit(
+        "discrete Laplace",
+        lambda epsilon: DiscreteLaplace(epsilon, 8),
+        (Chance(4, lambda sent: sent == 4), Chance(4, lambda sent: sent == 5)),
+        reach=24,
+    ),
+)

@@ -8,7 +8,7 @@ of the grid (noise reaches beyond ``0 .. n_steps``; bins stand for a mean betwee
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -17,42 +17,43 @@ import numpy.typing as npt
 
 from hedgerow.bounds import check_fields
 from hedgerow.errors import FormatError
-from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms.base import IntArray, Law, Mechanism
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.mechanisms.laplace import DiscreteLaplace
 from hedgerow.randomness import Randomness
+from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["AdditiveNoise", "LaplaceNoise", "LevelMechanism", "budget_from_json", "budget_to_json", "stored_pmf"]
+__all__ = [
+    "AUDITS",
+    "AdditiveNoise",
+    "LaplaceNoise",
+    "LevelMechanism",
+    "budget_from_json",
+    "budget_to_json",
+    "stored_pmf",
+]
 
-FloatArray = npt.NDArray[np.float64]
 
-
-class LevelMechanism(Mechanism):
+class LevelMechanism(LocalMechanism):
     """A randomiser of a level ``0 .. n_steps``, as part of a public task.
 
     Attributes
     ----------
     n_steps : int
         Steps of the label grid.
-    delta : float
-        Claimed besides ``epsilon``; 0 but for Gaussian noise.
     kind : str
         Its name in JSON.
     """
 
     kind: ClassVar[str]
     n_steps: int
-    delta: float = 0.0
+    protects = "label"
+    neighbours = "label"
 
     @property
     def n_inputs(self) -> int:  # type: ignore[override]
         """Return the number of levels."""
         return self.n_steps + 1
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The local guarantee of one randomised label."""
-        return Guarantee(self.epsilon, self.delta, protects="label", trust="local", neighbours="label")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Rebuilt from its parameters: sampling tables stay behind, and the claim is checked again.
@@ -142,6 +143,14 @@ class LaplaceNoise(AdditiveNoise):
         """Return the exact law; ``reach`` clamps nearer without changing a ratio."""
         return self.noise.law(value, reach=reach)
 
+    def outcomes(self, drawn: npt.NDArray[Any], *, reach: int | None = None) -> list[Hashable]:
+        """Return noisy levels, clamped as in the law."""
+        return self.noise.outcomes(drawn, reach=reach)
+
+    def words(self) -> str:
+        """Return the odds of the noise."""
+        return self.noise.words()
+
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
         return {"kind": self.kind, "epsilon": budget_to_json(self.epsilon), "n_steps": self.n_steps}
@@ -172,3 +181,13 @@ def stored_pmf(weights: object) -> tuple[int, ...]:
     if not isinstance(weights, list | tuple) or not all(isinstance(w, str) for w in weights):
         raise FormatError("weights must be a list of hexadecimal strings.")
     return tuple(int(w, 16) for w in weights)
+
+
+AUDITS = (
+    Audit(
+        "Laplace noise",
+        lambda epsilon: LaplaceNoise(epsilon, 4),
+        (Chance(2, lambda sent: sent == 2), Chance(2, lambda sent: sent == 3)),
+        reach=8,
+    ),
+)

@@ -15,18 +15,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.mechanisms.base import IntArray, Law, check_epsilon, check_positive
-from hedgerow.mechanisms.selection import dyadic_ratio
+from hedgerow.errors import HedgerowError
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import CentralMechanism, Law, check_epsilon, check_positive
+from hedgerow.mechanisms.selection import dyadic_ratio, loss_of_two
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
-from hedgerow.samplers import LazyCdf, geometric
+from hedgerow.samplers import ONE, LazyCdf, geometric
+from hedgerow.types import IntArray
 
-__all__ = ["NeighbouringMedians", "PrivateMedian"]
+__all__ = ["AUDITS", "PrivateMedian"]
 
 _MOST_RANKS = 1 << 14
 
 
 @dataclass(frozen=True)
-class PrivateMedian:
+class PrivateMedian(CentralMechanism):
     r"""Choose a cut ``c`` in ``1 .. n_cells - 1``; records in cells below ``c`` go left.
 
     .. math:: P(c) \propto r^{\max(n_L(c),\; n_R(c))}, \qquad r \ge e^{-\varepsilon}
@@ -77,46 +81,38 @@ class PrivateMedian:
 
     def choose(self, cells: npt.ArrayLike, n: int = 1, randomness: Randomness | None = None) -> IntArray:
         """Return ``n`` independent cuts for records given as cells ``0 .. n_cells - 1``."""
-        ordered = np.sort(np.asarray(cells, dtype=np.int64))
+        ordered = np.sort(self._check(cells))
         return _Ranks(len(ordered), self.n_cells, lambda k: ordered[k]).draw(self, n, as_randomness(randomness))
 
-    def law(self, cells: Sequence[int]) -> Law:
-        """Return the exact law of the cut (small grids only)."""
+    def _check(self, cells: npt.ArrayLike) -> IntArray:
+        array = np.asarray(cells)
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+            raise HedgerowError(f"'cells' must be a 1-d integer array. Got {array.dtype} {array.shape} instead.")
+        if array.size and (array.min() < 0 or array.max() >= self.n_cells):
+            raise HedgerowError(f"'cells' must be in 0 .. {self.n_cells - 1}; clip them first.")
+        return array.astype(np.int64, copy=False)
+
+    def sample(self, given: Sequence[int], n: int, randomness: Randomness | None = None) -> IntArray:
+        """Return ``n`` cuts of one column of cells."""
+        return self.choose(given, n, randomness)
+
+    def law(self, given: Sequence[int]) -> Law:
+        """Return the exact law of the cut of a column of cells (small grids only)."""
         cuts = range(1, self.n_cells)
         costs = []
         for cut in cuts:
-            left = sum(1 for c in cells if c < cut)
-            costs.append(max(left, len(cells) - left))
+            left = sum(1 for c in given if c < cut)
+            costs.append(max(left, len(given) - left))
         least, most = min(costs), max(costs)
         return Law(tuple(cuts), tuple(self.ratio ** (c - least) << 64 * (most - c) for c in costs))
 
-
-@dataclass(frozen=True)
-class NeighbouringMedians:
-    """A median on two neighbouring columns, in the shape that the auditor takes: input 0 or 1."""
-
-    median: PrivateMedian
-    columns: tuple[tuple[int, ...], tuple[int, ...]]
-    n_inputs = 2
-    name = "private median"
-
-    @property
-    def epsilon(self) -> float:
-        """The claim."""
-        return float(self.median.epsilon)
-
-    def law(self, value: int) -> Law:
-        """Return the law of the cut under one of the two columns."""
-        return self.median.law(self.columns[value])
-
-    def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> IntArray:
-        """Draw a cut for each value (0 or 1)."""
-        source, chosen = as_randomness(randomness), np.asarray(values)
-        out = np.empty(chosen.size, dtype=np.int64)
-        for value, column in enumerate(self.columns):
-            rows = np.flatnonzero(chosen == value)
-            out[rows] = self.median.choose(column, rows.size, source)
-        return out
+    def words(self) -> str:
+        """Return the odds of the worse of two cuts."""
+        worse = Fraction(self.ratio, ONE + self.ratio)
+        return (
+            "a cut near the median is chosen, the more even the likelier: of two, one of which leaves one record more "
+            f"on its larger side, that one is chosen with probability {percent(worse)}"
+        )
 
 
 class _Ranks:
@@ -202,3 +198,28 @@ def _component_cdf(ratio: int, counts: list[int], envelope: int) -> LazyCdf:
         return 0, lows, highs
 
     return LazyCdf(bounds)
+
+
+def _hardly_ever(median: PrivateMedian) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return a column, and the same with a record that makes the worse of two cuts worse, and the better one no worse.
+
+    Cells 0 and 1 hold ``b + 1`` and ``b`` records, then one more in cell 1. Cut 1 has ``b + 1`` on its larger side both
+    times; cut 2 has all, ``2 b + 1`` and then one more. The loss is ``epsilon - log((1 + r**b) / (1 + r**(b + 1)))``:
+    with ``b = 22 / epsilon`` all of epsilon but a share of e**-22, or 3e-10.
+    """
+    b = 1 if median.ratio == 0 else math.ceil(22 / median.epsilon)
+    column = (0,) * (b + 1) + (1,) * b
+    return column, (*column, 1)
+
+
+AUDITS = (
+    Audit(
+        "private median",
+        lambda epsilon: PrivateMedian(epsilon, 3),
+        (Chance((0, 1), lambda cut: cut == 2),),
+        inputs=_hardly_ever,
+        pair=lambda median: ((0,), (0, 1)),  # two cuts alike; then the second leaves one record more on a side
+        loss=loss_of_two,
+        outside=((3,), (-1,), (0.5,), ("0",), ((0, 1),)),
+    ),
+)

@@ -7,16 +7,19 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.mechanisms.base import IntArray, Law, Mechanism, check_epsilon, check_positive
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, LocalMechanism, check_epsilon, check_positive
 from hedgerow.mechanisms.k_ary import KaryResponse
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE
+from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["OneBit"]
+__all__ = ["AUDITS", "OneBit"]
 
 
 @dataclass(frozen=True)
-class OneBit(Mechanism):
+class OneBit(LocalMechanism):
     r"""Send a bit whose expectation is an affine function of a level ``0 .. n_steps``.
 
     The level v is rounded to an end, 1 with probability ``v / n_steps``, and the bit goes through randomised response
@@ -75,7 +78,23 @@ class OneBit(Mechanism):
         one = value * p + (self.n_steps - value) * (ONE - p)
         return Law((0, 1), (self.n_steps * ONE - one, one))
 
-    def estimate(self, ones: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def words(self) -> str:
+        """Return the odds at both ends."""
+        return (
+            f"one bit is sent: it is 1 with probability {percent(self.response.q)} at level 0, with "
+            f"{percent(self.response.p)} at level {self.n_steps}, and in proportion between"
+        )
+
+    def estimate(self, ones: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
         """Return unbiased means in [0, 1] (but for noise) from the number of ones among ``n`` bits."""
         q = float(1 - self.response.p)
         return np.asarray((np.asarray(ones, dtype=np.float64) / np.asarray(n) - q) / self.gain)
+
+
+AUDITS = (
+    Audit(
+        "one bit",
+        lambda epsilon: OneBit(epsilon, 8),
+        (Chance(0, lambda bit: bit == 1), Chance(8, lambda bit: bit == 1)),
+    ),
+)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, Mechanism, check_epsilon
-from hedgerow.mechanisms.laplace import DiscreteLaplace
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, LocalMechanism, check_epsilon
+from hedgerow.mechanisms.laplace import DiscreteLaplace, exactly
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.types import IntArray
 
-__all__ = ["RecordLaplace", "equal_share"]
+__all__ = ["AUDITS", "RecordLaplace", "equal_share"]
 
 
 def equal_share(epsilon: float, parts: int) -> float:
@@ -31,7 +36,7 @@ def equal_share(epsilon: float, parts: int) -> float:
 
 
 @dataclass(frozen=True)
-class RecordLaplace(Mechanism):
+class RecordLaplace(LocalMechanism):
     r"""Add discrete Laplace noise to each of k numbers on grids, with ``epsilon / k`` for each.
 
     .. math:: P(w \mid v) = \prod_{j=1}^{k} \frac{1-r_j}{1+r_j} r_j^{|w_j - v_j|},
@@ -92,3 +97,24 @@ class RecordLaplace(Mechanism):
         laws = [part.law(int(v), reach=reach) for part, v in zip(self.parts, levels, strict=True)]
         outputs = tuple(itertools.product(*(one.outputs for one in laws)))
         return Law(outputs, tuple(math.prod(w) for w in itertools.product(*(one.weights for one in laws))))
+
+    def outcomes(self, drawn: npt.NDArray[Any], *, reach: int = 2) -> list[Hashable]:
+        """Return noisy levels, clamped as in the law."""
+        return super().outcomes(np.clip(drawn, -reach, np.array(self.n_steps) + reach))
+
+    def words(self) -> str:
+        """Return the odds that a number is told as it is, from the finest grid to the coarsest."""
+        chances = [exactly(part.ratio) for part in self.parts]
+        return (
+            f"each of {len(self.parts)} numbers gets noise in whole steps: none with a probability from "
+            f"{percent(min(chances))} to {percent(max(chances))}"
+        )
+
+
+AUDITS = (
+    Audit(
+        "Laplace on a record",
+        lambda epsilon: RecordLaplace(epsilon, (2, 3)),
+        (Chance(0, lambda sent: sent[0] == 0), Chance(0, lambda sent: sent[1] == 0)),
+    ),
+)

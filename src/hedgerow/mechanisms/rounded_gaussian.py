@@ -19,13 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import CentralMechanism, Law, check_epsilon
 from hedgerow.mechanisms.gaussian import exact_delta
 from hedgerow.mechanisms.normal import gdp_mu, normal_cdf
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import LazyCdf, exp_bounds
+from hedgerow.types import BoolArray, IntArray
 
-__all__ = ["NeighbouringSums", "rounded_gaussian", "rounded_weights"]
+__all__ = ["AUDITS", "RoundedGaussian", "rounded_gaussian", "rounded_weights"]
 
 Words = npt.NDArray[np.uint64]
 _MOST_BITS = 56
@@ -106,7 +109,7 @@ def _tables() -> tuple[Words, Words, Words]:
     return rows[0], rows[1], rows[2]
 
 
-def _decide(k: Words, x: Words, v: Words) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _decide(k: Words, x: Words, v: Words) -> tuple[BoolArray, BoolArray]:
     """Return which pairs are surely kept, and which 24 bits of x and 31 of v leave open.
 
     With G = floor(2**24 g) at the first 24 bits of x, ``2**24 g`` lies in ``[G, G + k + 2]``. Three look-ups and two
@@ -149,42 +152,78 @@ def rounded_weights(bits: int, reach: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class NeighbouringSums:
-    """A sum of whole numbers without and with one record of size B, in the shape that the auditor takes.
+class RoundedGaussian(CentralMechanism):
+    """A sum of whole numbers with rounded Gaussian noise of width ``2**bits``; :func:`rounded_gaussian` has the proof.
 
-    ``delta`` is the least that holds at epsilon, from the law in integers; B is such that it is near 0.3.
+    A record moves the sum by at most :attr:`size`, chosen such that ``delta``, the least that holds at epsilon (from
+    the law in integers), is near 0.3. Fits add this noise to many sums, and account for all of them together
+    (:mod:`hedgerow.central.anova.accounting`).
+
+    Examples
+    --------
+    >>> noisy = RoundedGaussian(1.0)
+    >>> noisy.size, round(noisy.delta, 2)
+    (12, 0.32)
     """
 
     epsilon: float
     bits: int = 3
     sampler: Callable[[int, int, Randomness], IntArray] = rounded_gaussian
-    n_inputs = 2
     name = "rounded Gaussian"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
     @cached_property
     def size(self) -> int:
-        """B, in steps."""
+        """The most that a record moves the sum."""
+        if math.isinf(self.epsilon):
+            return 1
         return math.ceil(gdp_mu(self.epsilon, 0.3) * (1 << self.bits))
 
     @property
     def reach(self) -> int:
-        """Outputs are clamped beyond this."""
-        return 9 << self.bits
+        """Noise is clamped beyond this."""
+        return 0 if math.isinf(self.epsilon) else 9 << self.bits
 
     @cached_property
-    def delta(self) -> float:
+    def delta(self) -> float:  # type: ignore[override]
         """The claim, rounded up."""
+        if math.isinf(self.epsilon):
+            return 0.0
         # Zeros beyond the end: weights that are shifted past it would be missed.
         exact = exact_delta(rounded_weights(self.bits, self.reach), self.size, self.epsilon)
         return math.nextafter(float(exact), 1.0)
 
-    def law(self, value: int) -> Law:
-        """Return the law, to 128 bits."""
-        weights, shift = rounded_weights(self.bits, self.reach), value * self.size
-        return Law(tuple(range(shift - self.reach, shift + self.reach + 1)), weights)
+    def _weights(self) -> tuple[int, ...]:
+        return rounded_weights(self.bits, self.reach) if self.reach else (1,)
 
-    def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> IntArray:
-        """Return one noisy sum for each value (0 or 1)."""
-        chosen = np.asarray(values, dtype=np.int64)
-        noise = self.sampler(self.bits, chosen.size, as_randomness(randomness))
-        return chosen * self.size + np.clip(noise, -self.reach, self.reach)
+    def law(self, given: int) -> Law:
+        """Return the law of a noisy sum, to 128 bits."""
+        return Law(tuple(range(given - self.reach, given + self.reach + 1)), self._weights())
+
+    def sample(self, given: int, n: int, randomness: Randomness | None = None) -> IntArray:
+        """Return ``n`` noisy sums."""
+        if isinstance(given, bool) or not isinstance(given, int | np.integer):
+            raise HedgerowError(f"a sum must be a whole number. Got {type(given).__name__} instead.")
+        if self.reach == 0:
+            return np.full(n, given, dtype=np.int64)
+        noise = self.sampler(self.bits, n, as_randomness(randomness))
+        return given + np.clip(noise, -self.reach, self.reach)
+
+    def words(self) -> str:
+        """Return the width of the noise, and the odds that there is none."""
+        weights = self._weights()
+        none = percent(Fraction(weights[self.reach], sum(weights)))
+        return f"a sum gets Gaussian noise of width {1 << self.bits} in whole steps: none with probability {none}"
+
+
+AUDITS = (
+    Audit(
+        "rounded Gaussian",
+        RoundedGaussian,
+        (Chance(0, lambda noisy: noisy == 0),),
+        inputs=lambda noisy: (0, noisy.size),
+        outside=(0.5, "0", True),
+    ),
+)

@@ -1,5 +1,6 @@
 """Choosing one of several candidates by integer costs: permute-and-flip and the exponential mechanism.
 
+An input is a list of costs, one a candidate; a neighbour has a record more, which raises each by 0 .. sensitivity.
 Costs are whole numbers, the ratio is dyadic and no probability is a float, so that the law of a choice is a
 list of integers that audits enumerate. There is no floor under any probability.
 """
@@ -16,21 +17,24 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, check_epsilon, check_positive
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import CentralMechanism, Law, check_epsilon, check_positive
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, dyadic_exp, geometric
+from hedgerow.types import BoolArray, IntArray
 
 __all__ = [
+    "AUDITS",
     "ExponentialSelection",
-    "NeighbouringCosts",
     "PermuteAndFlip",
     "Selection",
     "dyadic_ratio",
+    "loss_of_two",
     "selection",
     "uniform_true",
 ]
 
-BoolArray = npt.NDArray[np.bool_]
 _FINEST = ONE - (1 << 14)
 
 
@@ -49,7 +53,7 @@ def dyadic_ratio(epsilon: Fraction | float, sensitivity: int) -> int:
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(CentralMechanism):
     """Chooses a candidate of low cost.
 
     Parameters
@@ -79,9 +83,13 @@ class Selection:
 
         ``valid`` says which candidates exist. It must not depend on private data.
         """
-        costs = np.asarray(costs, dtype=np.int64)
-        if costs.ndim != 2:
-            raise HedgerowError(f"'costs' must be a matrix, one row a choice. Got shape {costs.shape} instead.")
+        costs = np.asarray(costs)
+        if costs.ndim != 2 or costs.dtype.kind not in "iu":
+            raise HedgerowError(
+                "'costs' must be a matrix of whole numbers, one row a choice. "
+                f"Got {costs.dtype} of shape {costs.shape} instead."
+            )
+        costs = costs.astype(np.int64, copy=False)
         exists = np.ones(costs.shape, dtype=bool) if valid is None else np.asarray(valid, dtype=bool)
         chosen = np.full(len(costs), -1, dtype=np.int64)
         rows = np.flatnonzero(exists.any(axis=1))
@@ -94,9 +102,24 @@ class Selection:
     def _draw(self, excess: IntArray, valid: BoolArray, randomness: Randomness) -> IntArray:
         raise NotImplementedError
 
-    def law(self, costs: Sequence[int]) -> Law:
-        """Return the exact law of the choice for a few candidates."""
+    def sample(self, given: Sequence[int], n: int, randomness: Randomness | None = None) -> IntArray:
+        """Return ``n`` choices between candidates with the given costs."""
+        costs = np.asarray(given)
+        if costs.ndim != 1 or not costs.size:
+            raise HedgerowError(f"costs must be those of at least one candidate. Got shape {costs.shape} instead.")
+        return self.choose(np.tile(costs, (n, 1)), randomness=randomness)
+
+    def law(self, given: Sequence[int]) -> Law:
+        """Return the exact law of the choice for a few candidates with the given costs."""
         raise NotImplementedError
+
+    def words(self) -> str:
+        """Return the odds of the worse of two candidates."""
+        worse = self.law((0, self.sensitivity)).probability(1)
+        return (
+            f"one candidate is chosen, the cheaper the likelier: of two, one of which costs {self.sensitivity} more, "
+            f"that one is chosen with probability {percent(worse)}"
+        )
 
     def _powers(self, costs: Sequence[int]) -> tuple[list[int], int]:
         """Return integers ``h_i`` and ``D`` with ``h_i / D = r**(cost_i - least cost)``."""
@@ -133,10 +156,10 @@ class PermuteAndFlip(Selection):
         coins = geometric(self.ratio, excess.size, randomness).reshape(excess.shape)
         return uniform_true(valid & (coins >= excess), randomness)
 
-    def law(self, costs: Sequence[int]) -> Law:
+    def law(self, given: Sequence[int]) -> Law:
         """Return ``P(i) = p_i sum_k P(k other heads) / (k + 1)``, in integers."""
-        heads, whole = self._powers(costs)
-        common = math.lcm(*range(1, len(costs) + 1))
+        heads, whole = self._powers(given)
+        common = math.lcm(*range(1, len(given) + 1))
         weights = []
         for i, own in enumerate(heads):
             others = [1]  # others[k]: weight of k heads among the others
@@ -146,7 +169,7 @@ class PermuteAndFlip(Selection):
                     low, high = [*others, 0], [0, *others]
                     others = [low[k] * tail + high[k] * head for k in range(n + 1)]
             weights.append(own * sum(w * (common // (k + 1)) for k, w in enumerate(others)))
-        return Law(tuple(range(len(costs))), tuple(weights))
+        return Law(tuple(range(len(given))), tuple(weights))
 
 
 class ExponentialSelection(Selection):
@@ -182,10 +205,10 @@ class ExponentialSelection(Selection):
             left = left[~done]
         return chosen
 
-    def law(self, costs: Sequence[int]) -> Law:
+    def law(self, given: Sequence[int]) -> Law:
         """Return weights ``r**(c_i - min c)``, in integers."""
-        weights, _ = self._powers(costs)
-        return Law(tuple(range(len(costs))), tuple(weights))
+        weights, _ = self._powers(given)
+        return Law(tuple(range(len(given))), tuple(weights))
 
 
 _KINDS: dict[str, type[Selection]] = {"permute_and_flip": PermuteAndFlip, "exponential": ExponentialSelection}
@@ -213,29 +236,49 @@ def uniform_true(mask: BoolArray, randomness: Randomness) -> IntArray:
     return np.asarray((ahead > ticket[:, None]).argmax(axis=1), dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class NeighbouringCosts:
-    """A selection on two neighbouring cost vectors, in the shape that the auditor takes: input 0 or 1."""
+def loss_of_two(epsilon: float) -> float:
+    r"""Return the loss between two candidates of equal weight and the same with ``r**Delta = e**-epsilon`` of one's.
 
-    selection: Selection
-    costs: tuple[tuple[int, ...], tuple[int, ...]]
-    n_inputs = 2
+    .. math:: \log \frac{1/2}{e^{-\varepsilon} / (1 + e^{-\varepsilon})} = \log \frac{1 + e^{\varepsilon}}{2}
 
-    @property
-    def epsilon(self) -> float:
-        """The claim."""
-        return float(self.selection.epsilon)
+    The exponential mechanism comes near epsilon on candidates only that are hardly ever chosen; this it loses on one
+    that is chosen half of the time.
 
-    @property
-    def name(self) -> str:
-        """The mechanism's name."""
-        return self.selection.name
+    >>> round(loss_of_two(1.0), 4)
+    0.6201
+    """
+    return math.log1p(math.expm1(epsilon) / 2)
 
-    def law(self, value: int) -> Law:
-        """Return the law of the choice under one of the two cost vectors."""
-        return self.selection.law(self.costs[value])
 
-    def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> IntArray:
-        """Choose once for each value (0 or 1)."""
-        table = np.array(self.costs, dtype=np.int64)
-        return self.selection.choose(table[np.asarray(values)], randomness=randomness)
+def _hardly_ever(mechanism: Selection) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return costs of which a record raises the higher one, where that is ``22 / epsilon`` sensitivities higher.
+
+    The loss of the exponential mechanism is ``epsilon - log((1 + r**c) / (1 + r**(c + Delta)))``: all of epsilon but a
+    share of e**-22, or 3e-10.
+    """
+    high = mechanism.sensitivity * (1 if mechanism.ratio == 0 else math.ceil(22 / mechanism.epsilon))
+    return (high, 0), (high + mechanism.sensitivity, 0)
+
+
+_EQUAL = ((0, 0), (2, 0))
+_WORSE = (Chance((0, 2), lambda chosen: chosen == 1),)
+_OUTSIDE = ((0.5, 0.0), ("0", "1"), (), ((0, 1), (2, 3)))
+
+AUDITS = (
+    Audit(
+        "permute-and-flip",
+        lambda epsilon: PermuteAndFlip(epsilon, 2),
+        _WORSE,
+        inputs=lambda choice: _EQUAL,
+        outside=_OUTSIDE,
+    ),
+    Audit(
+        "exponential selection",
+        lambda epsilon: ExponentialSelection(epsilon, 2),
+        _WORSE,
+        inputs=_hardly_ever,
+        pair=lambda choice: _EQUAL,
+        loss=loss_of_two,
+        outside=_OUTSIDE,
+    ),
+)

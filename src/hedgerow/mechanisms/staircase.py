@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -14,12 +14,15 @@ import numpy.typing as npt
 
 from hedgerow.bounds import check_fields
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, check_epsilon, check_positive
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, check_epsilon, check_positive
 from hedgerow.mechanisms.level import AdditiveNoise, budget_from_json, budget_to_json
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, LazyCdf, dyadic_exp, geometric
+from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["StaircaseNoise"]
+__all__ = ["AUDITS", "StaircaseNoise"]
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,21 @@ class StaircaseNoise(AdditiveNoise):
         ]
         return Law(tuple(outputs), tuple(weights))
 
+    def outcomes(self, drawn: npt.NDArray[Any], *, reach: int | None = None) -> list[Hashable]:
+        """Return noisy levels, clamped as in the law."""
+        near = self.reach if reach is None else reach
+        return list(np.clip(drawn, -near, self.n_steps + near).tolist())
+
+    def words(self) -> str:
+        r"""Return the odds that there is no noise: 1 over :math:`2 (r + b (\Delta - r)) / (1 - b) - 1`."""
+        b = Fraction(self.ratio, ONE)
+        half = (self.stair + b * (self.n_steps - self.stair)) / (1 - b)
+        return (
+            f"a level from 0 to {self.n_steps} gets noise in whole steps: none with probability "
+            f"{percent(1 / (2 * half - 1))}, less than {self.stair} up or down with as much each, and less with every "
+            f"{self.n_steps} further"
+        )
+
     def _exponent(self, k: int) -> int:
         return (k + self.n_steps - self.stair) // self.n_steps
 
@@ -169,7 +187,7 @@ class StaircaseNoise(AdditiveNoise):
         return cls(budget_from_json(data["epsilon"]), int(data["n_steps"]), int(data["stair"]))
 
 
-def _variance(b: float, steps: int, stair: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _variance(b: float, steps: int, stair: npt.NDArray[Any]) -> FloatArray:
     r"""Return the variance for each ``r``, with :math:`E G = b/(1-b)` and :math:`E G^2 = b(1+b)/(1-b)^2`.
 
     On the half line ``|k| = Delta G + U``; joining the two halves at 0 only divides by the mass that remains.
@@ -181,7 +199,7 @@ def _variance(b: float, steps: int, stair: npt.NDArray[Any]) -> npt.NDArray[np.f
     geo1, geo2 = b / (1 - b), b * (1 + b) / (1 - b) ** 2
     square = d * d * geo2 + 2 * d * geo1 * first + second
     zero = (1 - b) / mass  # P(|k| = 0) on the half line; counted once, not twice
-    value: npt.NDArray[np.float64] = 2 * square / (2 - zero)
+    value: FloatArray = 2 * square / (2 - zero)
     return value
 
 
@@ -193,3 +211,10 @@ def _powers(n: Any, power: int) -> Any:
 def _best_stair(b: float, steps: int) -> int:
     stairs = np.arange(1, steps + 1)
     return int(stairs[np.argmin(_variance(b, steps, stairs))])
+
+
+AUDITS = (
+    Audit(
+        "staircase noise", lambda epsilon: StaircaseNoise(epsilon, 4), (Chance(2, lambda sent: sent == 2),), reach=12
+    ),
+)

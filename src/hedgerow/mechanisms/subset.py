@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import CategoricalMechanism, Law, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.categorical import CategoricalMechanism
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, bernoulli
+from hedgerow.types import BoolArray
 
-__all__ = ["SubsetSelection", "uniform_subsets"]
+__all__ = ["AUDITS", "SubsetSelection", "uniform_subsets"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ class SubsetSelection(CategoricalMechanism):
         other = (p * (s - 1) * (s - 2) + (1 - p) * s * (s - 1)) / ((k - 1) * (k - 2))
         return own, other
 
-    def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> npt.NDArray[np.bool_]:
+    def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> BoolArray:
         """Return a boolean matrix, one row a report with ``size`` ones."""
         own, source = self._check(values), as_randomness(randomness)
         n, k = own.size, self.n_inputs
@@ -110,8 +116,19 @@ class SubsetSelection(CategoricalMechanism):
         weights = tuple(self.hold * outside if value in o else (ONE - self.hold) * inside for o in outputs)
         return Law(outputs, weights)
 
+    def outcomes(self, drawn: npt.NDArray[Any]) -> list[Hashable]:
+        """Return the sets."""
+        return [tuple(np.flatnonzero(row).tolist()) for row in drawn]
 
-def uniform_subsets(m: int, size: int, fewer: npt.NDArray[np.bool_], source: Randomness) -> npt.NDArray[np.bool_]:
+    def words(self) -> str:
+        """Return the odds of the true category and of each other one."""
+        return (
+            f"a set of {self.size} out of {self.n_inputs} categories is named: the true one is in it with probability "
+            f"{percent(self.p)}, each other one with {percent(self.q)}"
+        )
+
+
+def uniform_subsets(m: int, size: int, fewer: BoolArray, source: Randomness) -> BoolArray:
     """Return a uniform subset of ``m`` for each row: of ``size - 1`` where ``fewer``, else of ``size``.
 
     Floyd's algorithm, all rows at once: for j = m-s .. m-1 take a uniform t <= j, or j if t is taken.
@@ -127,3 +144,12 @@ def uniform_subsets(m: int, size: int, fewer: npt.NDArray[np.bool_], source: Ran
             taken = picked[active, t]
             picked[active, np.where(taken, j, t)] = True
     return picked
+
+
+AUDITS = (
+    Audit(
+        "subset selection",
+        lambda epsilon: SubsetSelection(epsilon, 6),
+        (Chance(0, lambda named: 0 in named), Chance(0, lambda named: 1 in named)),
+    ),
+)

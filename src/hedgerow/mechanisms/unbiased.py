@@ -14,12 +14,16 @@ import numpy.typing as npt
 
 from hedgerow.bounds import check_fields
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import IntArray, Law, check_epsilon
-from hedgerow.mechanisms.level import FloatArray, LevelMechanism, budget_from_json, budget_to_json, stored_pmf
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, check_epsilon
+from hedgerow.mechanisms.k_ary import KaryResponse
+from hedgerow.mechanisms.level import LevelMechanism, budget_from_json, budget_to_json, stored_pmf
+from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, exp_at_least
+from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["MatrixResponse", "worst_column"]
+__all__ = ["AUDITS", "MatrixResponse", "worst_column"]
 
 Row = tuple[int, ...]
 
@@ -92,7 +96,7 @@ class MatrixResponse(LevelMechanism):
         return places
 
     @cached_property
-    def _alias(self) -> tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    def _alias(self) -> tuple[int, npt.NDArray[np.uint64], IntArray]:
         """Return the number of column bits, and cut and second output of every (level, column)."""
         bits = max(1, (len(self.outputs) - 1).bit_length())
         tables = [_alias_row(row, bits) for row in self.weights]
@@ -113,6 +117,16 @@ class MatrixResponse(LevelMechanism):
     def law(self, value: int) -> Law:
         """Return the exact law over outputs."""
         return Law(tuple(range(len(self.outputs))), self.weights[value])
+
+    def words(self) -> str:
+        """Return the odds of the likeliest output of a level, from the least certain level to the most certain."""
+        likeliest = [Fraction(max(row), ONE) for row in self.weights]
+        least, most = percent(min(likeliest)), percent(max(likeliest))
+        odds = least if least == most else f"{least} to {most}"
+        return (
+            f"one of {len(self.outputs)} numbers is drawn by a public table of odds; the likeliest of a level has a "
+            f"probability of {odds}"
+        )
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the output, for every level."""
@@ -166,3 +180,12 @@ def _alias_row(row: Row, bits: int) -> tuple[list[int], list[int]]:
             if left[donor] < size:
                 small.append(donor)
     return cuts, others
+
+
+def _two_levels(epsilon: float) -> MatrixResponse:
+    """Return randomised response as a matrix, unbiased for levels 0 and 1 where the outputs lie."""
+    truth = KaryResponse(epsilon, 2).truth
+    return MatrixResponse(epsilon, ((truth, ONE - truth), (ONE - truth, truth)), (-0.5, 1.5))
+
+
+AUDITS = (Audit("unbiased response", _two_levels, (Chance(0, lambda code: code == 0),)),)

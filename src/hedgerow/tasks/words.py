@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from hedgerow.bounds import CategoricalFeature, Feature
 from hedgerow.tasks.question import LabelField, Question
 
-__all__ = ["asked", "listed", "percent", "plain", "span"]
+__all__ = ["asked", "listed", "plain", "span"]
 
 
 def plain(text: str) -> str:
@@ -21,16 +20,6 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def percent(share: float) -> str:
-    """Return a probability for people.
-
-    >>> percent(0.62), percent(0.000123), percent(1 - 1e-9)
-    ('62 %', '0.0123 %', '99.9999999 %')
-    """
-    digits = 3 if share < 0.9 else 3 - math.floor(math.log10(max(1 - share, 1e-12)))
-    return f"{100 * share:.{max(2, digits)}g} %"
-
-
 def listed(names: tuple[str, ...]) -> str:
     """Return names for people, the first eight of them."""
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
@@ -40,8 +29,8 @@ def listed(names: tuple[str, ...]) -> str:
 def span(values: list[Any], words: Callable[[Any], str] = str) -> str:
     """Return the least and the most of some numbers, or the one number that they all are.
 
-    >>> span([5, 6]), span([0.5, 0.5], percent)
-    ('5 to 6', '50 %')
+    >>> span([5, 6]), span([0.5, 0.5], lambda share: f"{share:.0%}")
+    ('5 to 6', '50%')
     """
     least, most = words(min(values)), words(max(values))
     return least if least == most else f"{least} to {most}"

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.mechanisms.base import Law, Mechanism
+from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.mechanisms.subset import SubsetSelection
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, bernoulli
@@ -21,7 +21,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class DirectionResponse(Mechanism):
+class DirectionResponse(LocalMechanism):
     r"""Send one of ``2K`` signed axes of a random basis; the ``size`` nearest to the holder's vector weigh e**epsilon.
 
     Proof that it is epsilon-DP: the basis is drawn without looking at the record. Given it, the record counts only

@@ -19,7 +19,7 @@ import hedgerow.randomness
 from hedgerow.audit.replay.tape import Release, Tape
 from hedgerow.bounds import LabelGrid
 from hedgerow.mechanisms import counts, median, selection
-from hedgerow.mechanisms.base import Mechanism
+from hedgerow.mechanisms.base import LocalMechanism
 from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.joint import JointMechanism
 from hedgerow.mechanisms.level import LevelMechanism
@@ -56,7 +56,7 @@ def watching(tape: Tape) -> Iterator[None]:
         yield
 
 
-def _randomizers() -> list[type[Mechanism]]:
+def _randomizers() -> list[type[LocalMechanism]]:
     """Return the classes that randomise one label, each with a method of its own."""
     todo, found = [LevelMechanism, JointMechanism], []
     while todo:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import Law, Mechanism
+from hedgerow.mechanisms.audits import Audit
+from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.assisted.message import AssistedMessage
 from hedgerow.tasks.tree.encoding import ByteRows
 
-__all__ = ["ClassMessage"]
+__all__ = ["AUDITS", "ClassMessage"]
 
 
 @dataclass(frozen=True)
-class ClassMessage(Mechanism):
+class ClassMessage(LocalMechanism):
     r"""Draw class c uniformly, send ``(c, message_c(record))``.
 
     Proof that the whole message is epsilon-DP for (x, y) jointly: c is drawn without looking at the record, and given
@@ -82,3 +85,29 @@ class ClassMessage(Mechanism):
         outputs = [zip(itertools.repeat(c), law.outputs) for c, law in enumerate(laws)]
         weights = [w * (common // law.total) for law in laws for w in law.weights]
         return Law(tuple(itertools.chain(*outputs)), tuple(weights))
+
+    def outcomes(self, drawn: npt.NDArray[Any]) -> list[Hashable]:
+        """Return (class, (tree, report)) of each message."""
+        out: list[Hashable] = [None] * len(drawn)
+        for c, message in enumerate(self.messages):
+            rows = np.flatnonzero(drawn[:, 0] == c)
+            sent = message.outcomes(drawn[rows, 1 : 1 + message.width])
+            for row, outcome in zip(rows.tolist(), sent, strict=True):
+                out[row] = c, outcome
+        return out
+
+    def words(self) -> str:
+        """Return what is drawn first."""
+        return (
+            f"one of {len(self.messages)} classes is drawn without looking at the record; the message is for its task"
+        )
+
+
+AUDITS = (
+    Audit(
+        "assisted class message",
+        lambda epsilon: ClassMessage(
+            (AssistedMessage(epsilon, (2,), "subset", 2), AssistedMessage(epsilon, (1, 2), "levels", 3))
+        ),
+    ),
+)

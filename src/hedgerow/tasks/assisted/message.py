@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,14 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.mechanisms.base import Law, Mechanism
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.mechanisms.joint import JointMechanism, LevelResponse, SignedSubset
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import MOST_EVENTS, Detector, join, within
 from hedgerow.tasks.message import Message
 from hedgerow.tasks.tree.encoding import ByteRows, IntArray, pack, unpack
 
-__all__ = ["RANDOMIZERS", "AssistedMessage", "build_joint"]
+__all__ = ["AUDITS", "RANDOMIZERS", "AssistedMessage", "build_joint"]
 
 RANDOMIZERS = ("subset", "levels")
 MOST_TREES, MOST_LEAVES = 255, 4096
@@ -39,7 +41,7 @@ def build_joint(kind: str, parameter: int, epsilon: float, n_leaves: int) -> Joi
 
 
 @dataclass(frozen=True)
-class AssistedMessage(Mechanism, Message):
+class AssistedMessage(LocalMechanism, Message):
     r"""Draw tree t uniformly, send ``(t, randomiser_t(leaf_t(x), level))``.
 
     Proof that the whole message is epsilon-DP for (x, y) jointly: t is drawn without looking at the record, and given
@@ -231,3 +233,40 @@ class AssistedMessage(Mechanism, Message):
         outputs = [zip(itertools.repeat(t), law.outputs) for t, law in enumerate(laws)]
         weights = [w * (common // law.total) for law in laws for w in law.weights]
         return Law(tuple(itertools.chain(*outputs)), tuple(weights))
+
+    def outcomes(self, drawn: npt.NDArray[Any]) -> list[Hashable]:
+        """Return (tree, report) of each message."""
+        reports = self._unpack(drawn).tolist()
+        if self.kind == "levels":
+            return list(zip(drawn[:, 0].tolist(), reports, strict=True))
+        return [(t, tuple(r[: self.leaves[t]])) for t, r in zip(drawn[:, 0].tolist(), reports, strict=True)]
+
+    def words(self) -> str:
+        """Return the odds in the trees with the fewest and the most leaves."""
+        ordered = sorted(self.joint, key=lambda joint: joint.n_leaves)
+        odds = dict.fromkeys(joint.words() for joint in (ordered[0], ordered[-1]))
+        return f"one of {len(self.leaves)} trees is drawn without looking at the record; in it {', or '.join(odds)}"
+
+
+def _named(tree: int, answer: Any) -> Chance:
+    """Return the chance of an answer in a tree, for holders of the first leaf there with the lowest level."""
+    return Chance(0, lambda sent: _first(sent[1]) == answer, lambda sent: sent[0] == tree)
+
+
+def _first(report: Any) -> int:
+    """Return the score of the first leaf, or the symbol."""
+    return int(report[0] if isinstance(report, tuple) else report)
+
+
+AUDITS = (
+    Audit(
+        "assisted message",
+        lambda epsilon: AssistedMessage(epsilon, (2, 3), "subset", 1),
+        tuple(_named(tree, score) for tree in (0, 1) for score in (-1, 1)),
+    ),
+    Audit(
+        "assisted message, levels",
+        lambda epsilon: AssistedMessage(epsilon, (1, 2), "levels", 3),
+        tuple(_named(tree, symbol) for tree in (0, 1) for symbol in (1, 0)),
+    ),
+)

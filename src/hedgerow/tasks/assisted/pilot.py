@@ -19,7 +19,8 @@ import numpy.typing as npt
 from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels, read_number, read_text
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms.base import Law, Mechanism, check_epsilon
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, LocalMechanism, check_epsilon
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.portable import PortableModel
 from hedgerow.randomness import Randomness, as_randomness
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from hedgerow.tasks.assisted.pilot_totals import PilotTotals
     from hedgerow.tasks.totals import Totals
 
-__all__ = ["MULTIPLES", "PilotMessage", "PilotTask", "pilot_multiples"]
+__all__ = ["AUDITS", "MULTIPLES", "PilotMessage", "PilotTask", "pilot_multiples"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -60,7 +61,7 @@ def pilot_multiples(epsilon: float) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class PilotMessage(Mechanism, Message):
+class PilotMessage(LocalMechanism, Message):
     """k-ary response about the bin of an error; a report is one byte.
 
     Proof that it is epsilon-DP for (x, y) jointly: the bin is a function of the record and of what was published, and
@@ -78,6 +79,7 @@ class PilotMessage(Mechanism, Message):
     largest = 1
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         if not 2 <= self.n_inputs <= 255:
             raise HedgerowError(f"'edges' must make 2 .. 255 bins. Got {self.n_inputs} instead.")
 
@@ -114,6 +116,19 @@ class PilotMessage(Mechanism, Message):
         """Return the exact law of the bin that is sent."""
         law = self.response.law(value)
         return Law(tuple((o,) for o in law.outputs), law.weights)
+
+    def words(self) -> str:
+        """Return the odds of the true bin and of each other one."""
+        return self.response.odds("bins of the error")
+
+
+AUDITS = (
+    Audit(
+        "pilot message",
+        lambda epsilon: PilotMessage(epsilon, 5),
+        (Chance(0, lambda sent: sent == (0,)), Chance(0, lambda sent: sent == (1,))),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)

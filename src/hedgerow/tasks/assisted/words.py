@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.tasks.words import percent, plain, span
+from hedgerow.mechanisms.words import percent
+from hedgerow.tasks.words import plain, span
 
 if TYPE_CHECKING:
     from hedgerow.tasks.assisted.pilot import PilotTask

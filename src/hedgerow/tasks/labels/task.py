@@ -26,11 +26,11 @@ import numpy.typing as npt
 from hedgerow.bounds import LabelGrid, check_fields, check_labels
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms.base import IntArray, Law
+from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.interval import IntervalResponse
-from hedgerow.mechanisms.level import FloatArray, LaplaceNoise, LevelMechanism
+from hedgerow.mechanisms.level import LaplaceNoise, LevelMechanism
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.randomness import Randomness, as_randomness
@@ -40,6 +40,7 @@ from hedgerow.tasks.labels.alarms import code_alarms
 from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.words import plain
+from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["LabelReports", "LabelTask"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace, LabelGrid
-from hedgerow.mechanisms.base import Law, Mechanism
-from hedgerow.mechanisms.gradual import as_law
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, LocalMechanism, as_law
+from hedgerow.mechanisms.words import percent
 from hedgerow.partition import grow
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.partly_public.cells import CellTask
@@ -21,11 +22,11 @@ from hedgerow.tasks.partly_public.holder import answer, begin
 from hedgerow.tasks.partly_public.reach import candidates
 from hedgerow.tasks.partly_public.task import SemiTask
 
-__all__ = ["TwoRounds", "small_protocol"]
+__all__ = ["AUDITS", "TwoRounds", "small_protocol"]
 
 
 @dataclass(frozen=True, eq=False)
-class TwoRounds(Mechanism):
+class TwoRounds(LocalMechanism):
     r"""One holder's whole transcript as a mechanism; inputs are (private values, label level) pairs.
 
     ``tasks(level)`` is the second task as a function of the noisy level sent in the first round: the curator may
@@ -52,6 +53,7 @@ class TwoRounds(Mechanism):
     private: npt.NDArray[np.bool_]
     reach: int = 2
     name = "two-round protocol"
+    protects = "private features and label"
 
     @property
     def first(self) -> Any:
@@ -71,7 +73,7 @@ class TwoRounds(Mechanism):
     def law(self, value: int) -> Law:
         """Return the exact law of the transcript."""
         record, level = divmod(value, self.first.grid.n_steps + 1)
-        noise, levels = self.first.label, range(-self.reach, self.first.grid.n_steps + self.reach + 1)
+        noise, levels = self.first.label, self._levels
         open_mask = bool(self.first.effective(self._mask, 1)[0].any())
         chances: dict[Any, Fraction] = {}
         for coarse in levels:
@@ -79,7 +81,7 @@ class TwoRounds(Mechanism):
             row = self._candidates(task, record)
             if row.sum() > 1:
                 own = int(task.partition.apply(self.records[record : record + 1])[0])
-                law, share = task.cell.law(own, row), noise.coarse_chance(coarse - level)
+                law, share = task.cell.law((own, row)), noise.coarse_chance(coarse - level)
                 for cells, weight in zip(law.outputs, law.weights, strict=True):
                     chances[coarse, cells] = share * Fraction(weight, law.total)
             elif open_mask:
@@ -90,6 +92,30 @@ class TwoRounds(Mechanism):
                 chances[coarse, coarse] = (1 - b) / (1 + b) * b ** abs(coarse - level)
         chances["elsewhere"] = 1 - sum(chances.values(), Fraction(0))
         return as_law(chances)
+
+    def outcomes(self, drawn: npt.NDArray[Any]) -> list[Hashable]:
+        """Return transcripts as the law lists them."""
+        rows, place = np.unique(drawn, axis=0, return_inverse=True)
+        told = [self._outcome(*row) for row in rows.tolist()]
+        return [told[i] for i in place.ravel().tolist()]
+
+    def _outcome(self, coarse: int, last: int, *answer: int) -> Hashable:
+        if coarse not in self._levels:
+            return "elsewhere"
+        # Which form a transcript takes is public: candidates are the same whatever the private values are.
+        if self._candidates(self.tasks(coarse), 0).sum() > 1:
+            return coarse, tuple(np.flatnonzero(answer).tolist())
+        return (coarse, last) if last in self._levels else "elsewhere"
+
+    def words(self) -> str:
+        """Return the odds that the first label is the true one, and those of the cells."""
+        exact = percent(self.first.label.coarse_chance(0))
+        return f"a label gets noise in whole steps, none with probability {exact}; then {self.tasks(0).cell.words()}"
+
+    @property
+    def _levels(self) -> range:
+        """Labels that are outputs of their own."""
+        return range(-self.reach, int(self.first.grid.n_steps) + self.reach + 1)
 
     @property
     def _mask(self) -> Any:
@@ -141,3 +167,15 @@ def small_protocol(epsilon: float, *, response: str = "k_ary", label_share: floa
     high = CellTask(first, histogram_below(whole, [0, 1], 2), response)
     records = np.array([[0.2, 0.3], [0.8, 0.3]])
     return TwoRounds(lambda level: high if level > 1 else low, records, np.array([True, False]))
+
+
+AUDITS = (
+    Audit(
+        "two-round protocol",
+        small_protocol,
+        (
+            Chance(0, lambda sent: sent[0] == 0),
+            Chance(0, lambda sent: sent[1] == (0,), lambda sent: sent[0] == 0),  # record 0 is in cell 0 of 2
+        ),
+    ),
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
@@ -13,7 +14,8 @@ import numpy.typing as npt
 
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.kernels import native
-from hedgerow.mechanisms.base import Law
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law, check_epsilon
 from hedgerow.mechanisms.bits import BitVectorResponse
 from hedgerow.mechanisms.laplace import DiscreteLaplace
 from hedgerow.randomness import Randomness
@@ -21,7 +23,7 @@ from hedgerow.samplers import binomial
 from hedgerow.tasks.alarms import Detector, far_levels, join, set_bits
 from hedgerow.tasks.tree.encoding import ByteRows, Encoding, FloatArray, IntArray, Moments, check_padding, pack, unpack
 
-__all__ = ["BitsEncoding", "split_epsilon"]
+__all__ = ["AUDITS", "BitsEncoding", "split_epsilon"]
 
 _CELLS = 1 << 18
 _SUM_CELLS = 1 << 17
@@ -57,6 +59,10 @@ class BitsEncoding(Encoding):
               \sum_i v_i^k u_{ij}^2 = \frac{(1-2q) S_{kj} + q^2 T_k}{(1-2q)^2}
 
     are unbiased for the number of holders, the sum of their levels, and the second moments that intervals need.
+
+    Proof that it is epsilon-DP: bits and label are drawn independently, the former by
+    :class:`~hedgerow.mechanisms.BitVectorResponse`, the latter by :class:`~hedgerow.mechanisms.DiscreteLaplace`, and
+    their budgets sum to at most epsilon exactly.
     """
 
     epsilon: float
@@ -65,10 +71,12 @@ class BitsEncoding(Encoding):
     cell_share: float = 0.5
     cell: BitVectorResponse = field(init=False, repr=False)
     label: DiscreteLaplace = field(init=False, repr=False)
+    name = "tree message, bits"
     response = "bits"
     code = 1
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         cell, label = split_epsilon(self.epsilon, self.cell_share)
         object.__setattr__(self, "cell", BitVectorResponse(cell, self.n_leaves))
         object.__setattr__(self, "label", DiscreteLaplace(label, self.n_steps))
@@ -201,11 +209,22 @@ class BitsEncoding(Encoding):
         S = (1 - 2 * q) * by_leaf + q * total[:, None]
         return n * np.concatenate([total[1:], S.ravel()])
 
-    def law(self, leaf: int, level: int) -> Law:
-        """Return the exact joint law of (noisy level, bits)."""
-        cell, label = self.cell.law(leaf), self.label.law(level)
+    def law(self, given: tuple[int, int], *, reach: int | None = None) -> Law:
+        """Return the exact joint law of (noisy level, bits); ``reach`` clamps the level nearer."""
+        leaf, level = given
+        cell, label = self.cell.law(leaf), self.label.law(level, reach=reach)
         outputs = tuple(itertools.product(label.outputs, cell.outputs))
         return Law(outputs, tuple(a * b for a, b in itertools.product(label.weights, cell.weights)))
+
+    def outcomes(self, drawn: ByteRows, *, reach: int | None = None) -> list[Hashable]:
+        """Return (noisy level, bits), clamped as in the law."""
+        levels = self.label.outcomes(self._labels(drawn), reach=reach)
+        bits = self.cell.outcomes(unpack(drawn[:, self._label_bytes :], self.n_leaves))
+        return list(zip(levels, bits, strict=True))
+
+    def words(self) -> str:
+        """Return the odds of the bits and of the label."""
+        return f"{self.cell.words()}; {self.label.words()}"
 
     def most_influence(self, n: int) -> float:
         """Return the change of D by one set bit: ``(1-q)/(1-2q)``."""
@@ -231,3 +250,19 @@ class BitsEncoding(Encoding):
         q, reach = float(self.cell.q), self.label.reach
         units = np.array([1 - q, 1 - q, -q, -q]) / (1 - 2 * q)
         return units, units * np.array([-reach, self.n_steps + reach] * 2)
+
+
+AUDITS = (
+    Audit(
+        "tree message, bits",
+        lambda epsilon: BitsEncoding(epsilon, 2, 2),
+        (
+            Chance((0, 1), lambda sent: sent[1][1] == 1),
+            Chance((0, 1), lambda sent: sent[0] == 1),
+            Chance((0, 1), lambda sent: sent[0] == 2),
+        ),
+        inputs=lambda message: message.inputs,
+        outside=((2, 0), (0, 3), (-1, 0)),
+        reach=6,
+    ),
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,8 +11,10 @@ import numpy.typing as npt
 
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.kernels import native
-from hedgerow.mechanisms.base import CategoricalMechanism, Law
+from hedgerow.mechanisms.audits import Audit, Chance
+from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.bits import UnaryEncoding
+from hedgerow.mechanisms.categorical import CategoricalMechanism
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.mechanisms.subset import SubsetSelection
 from hedgerow.randomness import Randomness
@@ -19,7 +22,7 @@ from hedgerow.samplers import ONE, binomial
 from hedgerow.tasks.alarms import MOST_EVENTS, NOTHING, Detector, join, named, set_bits
 from hedgerow.tasks.tree.encoding import ByteRows, Encoding, FloatArray, IntArray, Moments, check_padding, pack, unpack
 
-__all__ = ["CellEncoding", "KaryEncoding", "SubsetEncoding", "UnaryCellEncoding"]
+__all__ = ["AUDITS", "CellEncoding", "KaryEncoding", "SubsetEncoding", "UnaryCellEncoding"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,9 @@ class CellEncoding(Encoding):
 
     and their covariance follows from ``Cov(s_a, s_b)/n = (pi_a + pi_b) J1 + (1 - pi_a - pi_b) J0 - m_a m_b`` where
     J1, J0 are the mechanism's joint support probabilities and ``m = s/n``.
+
+    Proof that it is epsilon-DP: the pair is a function of the record (and of the coin that rounds its label, over which
+    ratios are averaged, and so not raised), and the mechanism is epsilon-DP for the pair.
     """
 
     epsilon: float
@@ -118,9 +124,18 @@ class CellEncoding(Encoding):
         p, q = float(self.mechanism.p), float(self.mechanism.q)
         return n * (q + (p - q) * shares.ravel())
 
-    def law(self, leaf: int, level: int) -> Law:
+    def law(self, given: tuple[int, int]) -> Law:
         """Return the exact law of the mechanism at this pair."""
+        leaf, level = given
         return self.mechanism.law(leaf * self.n_levels + level)
+
+    def outcomes(self, drawn: ByteRows) -> list[Hashable]:
+        """Return what the mechanism said."""
+        return self.mechanism.outcomes(unpack(drawn, self.n_cells))
+
+    def words(self) -> str:
+        """Return the odds of the mechanism, whose categories are the pairs."""
+        return f"the leaf and the level of the label are one of {self.n_cells} categories; {self.mechanism.words()}"
 
     def most_influence(self, n: int) -> float:
         """Return the change of a count by one support: ``(1-q)/(p-q)``."""
@@ -172,6 +187,7 @@ class CellEncoding(Encoding):
 class UnaryCellEncoding(CellEncoding):
     """Optimised unary encoding of (leaf, level)."""
 
+    name = "tree message, unary"
     response = "unary"
     code = 2
     build = UnaryEncoding
@@ -192,6 +208,7 @@ class UnaryCellEncoding(CellEncoding):
 class SubsetEncoding(CellEncoding):
     """Subset selection over (leaf, level)."""
 
+    name = "tree message, subset"
     response = "subset"
     code = 4
     build = SubsetSelection
@@ -213,6 +230,7 @@ class SubsetEncoding(CellEncoding):
 class KaryEncoding(CellEncoding):
     """k-ary randomised response over (leaf, level); the message is the index of a pair."""
 
+    name = "tree message, k-ary"
     response = "k_ary"
     code = 3
     build = KaryResponse
@@ -239,6 +257,29 @@ class KaryEncoding(CellEncoding):
         if rows.size and (self._cells(rows) >= self.n_cells).any():
             raise FormatError("a report names a cell beyond the last; it was not made for this task.")
 
+    def outcomes(self, drawn: ByteRows) -> list[Hashable]:
+        """Return the pairs that are named."""
+        return self.mechanism.outcomes(self._cells(drawn))
+
     def sums(self, rows: ByteRows) -> IntArray:
         """Return the number of reports of every pair."""
         return self.mechanism.support(self._cells(rows))
+
+
+def _audit(kind: type[CellEncoding], *events: Any) -> Audit:
+    """Return the audit of two leaves and two levels, with events of a holder of the first of both."""
+    chances = tuple(Chance((0, 0), event) for event in events)
+    return Audit(
+        kind.name,
+        lambda epsilon: kind(epsilon, 2, 1),
+        chances,
+        inputs=lambda message: message.inputs,
+        outside=((2, 0), (0, 2)),
+    )
+
+
+AUDITS = (
+    _audit(UnaryCellEncoding, lambda bits: bits[0] == 1, lambda bits: bits[1] == 1),
+    _audit(KaryEncoding, lambda pair: pair == 0, lambda pair: pair == 1),
+    _audit(SubsetEncoding, lambda pairs: 0 in pairs, lambda pairs: 1 in pairs),
+)

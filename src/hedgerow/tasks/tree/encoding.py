@@ -19,9 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import FormatError
-from hedgerow.mechanisms.base import Law
-from hedgerow.randomness import Randomness
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.mechanisms.base import Law, Mechanism
+from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.message import Message
 
@@ -58,12 +58,18 @@ class Influence:
     label_sum: float
 
 
-class Encoding(Message):
-    """One kind of message; concrete ones are frozen dataclasses."""
+class Encoding(Mechanism, Message):
+    """One kind of message; concrete ones are frozen dataclasses.
+
+    As a mechanism its inputs are pairs ``(leaf, level)``; any two are neighbours.
+    """
 
     response: ClassVar[str]
     code: ClassVar[int]
     epsilon: float
+    protects = "record"
+    trust = "local"
+    neighbours = "replace"
     n_leaves: int
     n_steps: int
 
@@ -115,8 +121,20 @@ class Encoding(Message):
         """Return the mean of the totals of ``n`` holders spread over (leaf, level) as ``shares``."""
         raise NotImplementedError
 
-    def law(self, leaf: int, level: int) -> Law:
-        """Return the exact law of the message (small instances: for audits)."""
+    def sample(self, given: tuple[int, int], n: int, randomness: Randomness | None = None) -> ByteRows:
+        """Return the messages of ``n`` holders with one leaf and level."""
+        leaf, level = given
+        if not 0 <= leaf < self.n_leaves or not 0 <= level <= self.n_steps:
+            raise HedgerowError(f"leaf and level must be below {self.n_leaves} and {self.n_steps + 1}.")
+        return self.randomize(np.full(n, leaf), np.full(n, level), as_randomness(randomness))
+
+    @property
+    def inputs(self) -> list[tuple[int, int]]:
+        """All pairs of a leaf and a level."""
+        return [(leaf, level) for leaf in range(self.n_leaves) for level in range(self.n_steps + 1)]
+
+    def law(self, given: tuple[int, int]) -> Law:
+        """Return the exact law of the message of a leaf and a level (small instances: for audits)."""
         raise NotImplementedError
 
     def most_influence(self, n: int) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.tasks.words import percent, plain
+from hedgerow.mechanisms.words import percent
+from hedgerow.tasks.words import plain
 
 if TYPE_CHECKING:
     from hedgerow.tasks.tree.task import LocalTask

@@ -2,13 +2,14 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from hedgerow.audit import audit_laws
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.selection import ExponentialSelection, NeighbouringCosts, PermuteAndFlip, selection
+from hedgerow.mechanisms.selection import ExponentialSelection, PermuteAndFlip, loss_of_two, selection
 from hedgerow.randomness import SeededRandomness
 
 KINDS = [PermuteAndFlip, ExponentialSelection]
@@ -47,14 +48,11 @@ def test_audit_fails_when_noise_is_ten_percent_too_small(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_samplers_follow_the_law(kind):
-    mechanism, costs, n = kind(1.0, SENSITIVITY), [4, 0, 2, 11], 40_000
-    law = mechanism.law(costs)
-    chosen = mechanism.choose(np.tile(costs, (n, 1)), randomness=SeededRandomness(1))
-    # Hoeffding: each of 4 frequencies is off by more than t with probability 2 exp(-2 n t^2); 1e-7 in all.
-    limit = math.sqrt(math.log(8 / 1e-7) / (2 * n))
-    for i in range(4):
-        assert abs((chosen == i).mean() - float(law.probability(i))) < limit
+def test_many_candidates_are_chosen_by_the_law(kind, same_law, probabilities):
+    """Chi-square at 1e-7."""
+    mechanism, costs = kind(1.0, SENSITIVITY), (4, 0, 2, 11, 0)
+    chosen = mechanism.sample(costs, 20_000, SeededRandomness(1))
+    same_law(chosen.tolist(), probabilities(mechanism.law(costs)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -66,7 +64,8 @@ def test_what_is_not_valid_is_never_chosen_and_shifts_do_not_matter(kind):
     b = mechanism.choose(costs + 10**12, valid, SeededRandomness(2))
     assert set(a.tolist()) == {1, 2}
     assert (a == b).all()
-    assert mechanism.choose(np.zeros((1, 2)), np.zeros((1, 2), dtype=bool), SeededRandomness(0)).tolist() == [-1]
+    nothing = np.zeros((1, 2), dtype=int)
+    assert mechanism.choose(nothing, nothing.astype(bool), SeededRandomness(0)).tolist() == [-1]
 
 
 def test_no_probability_floor():
@@ -85,11 +84,17 @@ def test_bad_arguments_are_named():
         selection("best", 1.0, 1)
     with pytest.raises(HedgerowError, match="too small"):
         PermuteAndFlip(1e-18, 1)
-    with pytest.raises(HedgerowError, match="matrix"):
-        PermuteAndFlip(1.0, 1).choose(np.zeros(3))
+    for costs in (np.zeros(3, dtype=int), np.zeros((1, 3))):
+        with pytest.raises(HedgerowError, match="matrix of whole numbers"):
+            PermuteAndFlip(1.0, 1).choose(costs)
 
 
-def test_neighbouring_costs_have_the_auditors_shape():
-    pair = NeighbouringCosts(PermuteAndFlip(1.0, 2), ((0, 1, 2), (2, 1, 2)))
-    drawn = pair.randomize(np.array([0, 1, 1]), SeededRandomness(0))
-    assert drawn.shape == (3,) and pair.epsilon == 1.0 and pair.law(1).total > 0
+def test_loss_of_two_candidates_is_that_of_the_law():
+    for epsilon in (0.01, 1.0, 30.0):
+        laws = [(c, ExponentialSelection(epsilon, SENSITIVITY).law(c)) for c in ((0, 0), (SENSITIVITY, 0))]
+        assert audit_laws("two", laws, epsilon=epsilon).measured == pytest.approx(loss_of_two(epsilon), rel=1e-9)
+
+
+def test_fractions_of_a_budget_are_spent_exactly():
+    third = PermuteAndFlip(Fraction(1, 3), 2)
+    assert third.ratio >= PermuteAndFlip(1 / 3 + 1e-12, 2).ratio and third.guarantee.epsilon >= Fraction(1, 3)

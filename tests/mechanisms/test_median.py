@@ -41,25 +41,17 @@ def test_audit_fails_when_noise_is_ten_percent_too_small():
 @pytest.mark.parametrize(
     "data", [(), (2,), (3, 3, 3, 7, 9), (0,) * 6 + (11,), (5,) * 40 + (6,) * 3, tuple(range(12)) * 3]
 )
-def test_shortcut_follows_the_law(data):
-    median, n = PrivateMedian(0.7, 12), 40_000
-    law = median.law(data)
-    source = SeededRandomness(5)
-    drawn = median.choose(data, n, source)
-    limit = math.sqrt(math.log(22 / 1e-8) / (2 * n))  # Hoeffding over 11 cuts: a false alarm below 1e-8
-    for cut in range(1, 12):
-        assert abs((drawn == cut).mean() - float(law.probability(cut))) < limit
+def test_shortcut_follows_the_law(data, same_law, probabilities):
+    """Chi-square at 1e-7."""
+    median = PrivateMedian(0.7, 12)
+    same_law(median.sample(data, 20_000, SeededRandomness(5)).tolist(), probabilities(median.law(data)))
 
 
-def test_envelope_is_used_and_stays_exact(monkeypatch):
-    """With one weighted rank only, nearly all draws come from the envelope and its rejection."""
+def test_envelope_is_used_and_stays_exact(monkeypatch, same_law, probabilities):
+    """With one weighted rank only, nearly all draws come from the envelope and its rejection; chi-square at 1e-7."""
     monkeypatch.setattr("hedgerow.mechanisms.median._MOST_RANKS", 1)
-    median, data, n = PrivateMedian(0.2, 6), (0, 1, 1, 2, 2, 2, 3, 5, 5, 5), 40_000
-    law, source = median.law(data), SeededRandomness(6)
-    drawn = median.choose(data, n, source)
-    limit = math.sqrt(math.log(10 / 1e-8) / (2 * n))
-    for cut in range(1, 6):
-        assert abs((drawn == cut).mean() - float(law.probability(cut))) < limit
+    median, data = PrivateMedian(0.2, 6), (0, 1, 1, 2, 2, 2, 3, 5, 5, 5)
+    same_law(median.sample(data, 40_000, SeededRandomness(6)).tolist(), probabilities(median.law(data)))
 
 
 def test_threshold_is_near_the_median_and_exact_without_noise():

@@ -30,7 +30,7 @@ def scores_of(mechanism, output):
 
 
 @small
-@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 4.0, 8.0])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0])
 def test_audit_holds_is_tight_and_fails_at_a_tenth_too_little_noise(build, epsilon):
     right = audit_exact(build(epsilon))
     assert right.holds and right.measured == pytest.approx(epsilon, rel=1e-9)
@@ -65,16 +65,15 @@ def test_samples_have_the_stated_law(build, same_law, probabilities):
     # Chi-square at 1e-7 a call, three inputs an instance.
     m = build(1.3)
     for value in {0, m.n_inputs // 2, m.n_inputs - 1}:
-        drawn = m.randomize(np.full(20_000, value), SeededRandomness(value))
-        outputs = list(map(tuple, drawn.tolist())) if drawn.ndim == 2 else drawn.tolist()
-        same_law(outputs, probabilities(m.law(value)))
+        drawn = m.randomize(np.full(10_000, value), SeededRandomness(value))
+        same_law(m.outcomes(drawn), probabilities(m.law(value)))
 
 
 @small
 def test_sums_are_those_of_scores(build):
     m = build(1.0)
     drawn = m.randomize(np.arange(500) % m.n_inputs, SeededRandomness(1))
-    rows = np.array([scores_of(m, o) for o in (map(tuple, drawn.tolist()) if drawn.ndim == 2 else drawn.tolist())])
+    rows = np.array([scores_of(m, outcome) for outcome in m.outcomes(drawn)])
     assert (m.sums(drawn) == np.stack([rows.sum(axis=0), (rows != 0).sum(axis=0)])).all()
 
 

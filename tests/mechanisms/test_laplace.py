@@ -59,8 +59,19 @@ def test_bad_reach_is_named(reach):
         DiscreteLaplace(1.0, 2).law(0, reach=reach)
 
 
-def test_levels_are_the_only_inputs():
-    noise = DiscreteLaplace(1.0, 7)
-    assert noise.n_inputs == 8
-    with pytest.raises(HedgerowError, match=r"0 \.\. 7"):
-        noise.randomize([8])
+@pytest.mark.parametrize(("epsilon", "steps"), [(0.5, 3), (9.0, 3), (40.0, 1)])
+def test_sampler_follows_the_law_up_to_its_own_clamp(epsilon, steps, same_law, probabilities):
+    """Chi-square at 1e-7 for each of two levels."""
+    noise = DiscreteLaplace(epsilon, steps)
+    for level in (0, steps):
+        same_law(noise.sample(level, 20_000, SeededRandomness(level)).tolist(), probabilities(noise.law(level)))
+
+
+def test_huge_epsilon_is_quick_and_still_noise():
+    assert DiscreteLaplace(1e300, 4).ratio == 1
+
+
+@pytest.mark.parametrize("epsilon", [1e-20, 5e-324])
+def test_epsilon_too_small_for_64_bits_is_refused(epsilon):
+    with pytest.raises(HedgerowError, match="'epsilon' parameter is too small"):
+        DiscreteLaplace(epsilon, 3)
