@@ -141,7 +141,10 @@ def _largest(most: dict[Hashable, _Chance], least: dict[Hashable, _Chance]) -> W
 def _log(top: int, bottom: int) -> float:
     if top < 2 * bottom:  # near 1 the log of a rounded ratio would lose its digits
         return math.log1p((top - bottom) / bottom)
-    return math.log(top) - math.log(bottom)
+    try:
+        return math.log(top / bottom)
+    except OverflowError:  # beyond e**709
+        return math.log(top) - math.log(bottom)
 
 
 def audit_laws(name: str, laws: Iterable[tuple[Hashable, Law]], *, epsilon: float, delta: float = 0.0) -> AuditResult:
