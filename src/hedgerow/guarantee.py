@@ -20,7 +20,7 @@ from typing import Any
 
 from hedgerow.errors import FormatError, HedgerowError
 
-__all__ = ["Guarantee", "convert", "parallel", "sequential"]
+__all__ = ["AS_IF_LOCAL", "Guarantee", "as_if_local", "convert", "parallel", "sequential"]
 
 VERSION = 1
 
@@ -179,6 +179,23 @@ class Guarantee:
         except (ValueError, TypeError, RecursionError) as error:
             raise FormatError(f"A guarantee must be JSON text: {error}") from error
         return cls.from_dict(data)
+
+
+AS_IF_LOCAL = "as if each holder had randomised on its own device: whoever ran this held the records"
+"""A condition of every local guarantee whose noise was drawn in one place."""
+
+
+def as_if_local(guarantee: Guarantee) -> Guarantee:
+    """Return a guarantee for noise that somebody drew for all holders: that somebody held the records.
+
+    A central guarantee says so already, and is returned as it is.
+
+    >>> as_if_local(Guarantee(1, protects="record", trust="local", neighbours="replace")).notes
+    ('as if each holder had randomised on its own device: whoever ran this held the records',)
+    """
+    if guarantee.trust == "central":
+        return guarantee
+    return replace(guarantee, notes=tuple(dict.fromkeys((*guarantee.notes, AS_IF_LOCAL))))
 
 
 def sequential(*guarantees: Guarantee) -> Guarantee:

@@ -17,6 +17,7 @@ from hedgerow.commands.files import (
     warn_if_weak,
 )
 from hedgerow.errors import HedgerowError
+from hedgerow.guarantee import as_if_local
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Block, Table
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     y = np.concatenate([block.numbers(target) for block in blocks]) if blocks else np.empty(0)
     released = release(y)
     _write(arguments, table, blocks, target, released.labels)
-    claim = released.guarantee
+    claim = as_if_local(released.guarantee)
     warn_if_weak(arguments, claim.epsilon, claim.delta)
     summary = {"output": arguments.output, "n_rows": int(y.size), "guarantee": claim.to_dict()}
     summary["mechanism"] = released.parts[-1].task.mechanism.name

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, colu
 
 from hedgerow.bounds import check_label_bounds, check_labels
 from hedgerow.errors import BoundsError, HedgerowError
-from hedgerow.guarantee import Guarantee, sequential
+from hedgerow.guarantee import Guarantee, as_if_local, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
 from hedgerow.label.boosting import boosting_for
@@ -143,7 +143,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
             for j, (mechanism, column) in enumerate(zip(mechanisms, columns, strict=True))
         ]
         self.label_bounds_ = [mechanism.label_bounds for mechanism in mechanisms]
-        self.guarantee_: Guarantee = _joint([r.guarantee for r in self.releases_])
+        self.guarantee_: Guarantee = as_if_local(_joint([r.guarantee for r in self.releases_]))
         noisy = np.stack([self._processed(r, m) for r in self.releases_], axis=1)
         self.one_output_ = len(columns) == 1
         targets = noisy[:, 0] if self.one_output_ else noisy
@@ -160,9 +160,10 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         source = as_randomness(self.random_state)
         self.mechanism_ = residual_mechanism(self.base.residuals_, epsilon)
         notes = ("features are public", "the base model was learnt from public records")
-        self.guarantee_ = Guarantee(
+        claim = Guarantee(
             epsilon, protects="label", trust="local", neighbours="label", simulation=source.simulation, notes=notes
         )
+        self.guarantee_ = as_if_local(claim)
         if self.ledger is not None:
             self.ledger.spend(self.guarantee_, purpose="labels")
         F, g = inputs(self.base, X)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import LabelGrid, check_label_bounds
-from hedgerow.guarantee import Guarantee
+from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.local.records import check_number, encode, open_records
 from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.mechanisms.record_laplace import RecordLaplace, equal_share
@@ -122,7 +122,7 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         columns = [unit.levels(Z[:, j], rounding) for j in range(d)]
         levels = np.stack([*columns, self.grid_.levels(labels, rounding)], axis=1)
         self.reports_ = self.mechanism_.randomize_rows(levels, source.child("noise")).astype(np.int32)
-        self.guarantee_ = Guarantee(
+        claim = Guarantee(
             epsilon,
             protects="record",
             trust="local",
@@ -130,6 +130,7 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
             simulation=source.simulation,
             notes=("one report a person; every further report spends epsilon again",),
         )
+        self.guarantee_ = as_if_local(claim)
         return self
 
     def predict(self, X: Any) -> FloatArray:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import LabelGrid, check_label_bounds
 from hedgerow.errors import HedgerowError
-from hedgerow.guarantee import Guarantee
+from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.local.cell_sums import CellSums, cell_keys
 from hedgerow.local.records import check_number, encode, open_records
 from hedgerow.mechanisms.base import check_epsilon, check_positive
@@ -122,9 +122,10 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
         if not lazy:
             self._freeze(np.array(list(itertools.product(range(bins), repeat=Z.shape[1]))) / bins)
         notes = (*_NOTES, _LAZY) if lazy else _NOTES
-        self.guarantee_ = Guarantee(
+        claim = Guarantee(
             epsilon, protects="record", trust="local", neighbours="replace", simulation=source.simulation, notes=notes
         )
+        self.guarantee_ = as_if_local(claim)
         return self
 
     def _freeze(self, corners: npt.NDArray[np.float64]) -> None:

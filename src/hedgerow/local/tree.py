@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgerow.errors import HedgerowError
-from hedgerow.guarantee import Guarantee
+from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
 from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.randomness import as_randomness
 from hedgerow.tasks.totals import Aggregate
@@ -65,7 +66,7 @@ class LocalTree:
             **label,
         )
         self.aggregate_ = simulate_aggregate(self.task_, X, y, source.child("holders"))
-        self.model_ = self.aggregate_.model(fallback=fallback)
+        self.model_ = replace(self.aggregate_.model(fallback=fallback), notes=(AS_IF_LOCAL,))
         self.guarantee_ = self.model_.guarantee
 
     def _records(self, X: Any, *, reset: bool) -> Any:

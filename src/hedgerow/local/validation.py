@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hedgerow.bounds import check_label_bounds, check_labels
 from hedgerow.errors import HedgerowError
-from hedgerow.guarantee import Guarantee
+from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.local.records import check_number, take_rows
 from hedgerow.mechanisms.one_bit import OneBit
 from hedgerow.randomness import SeededRandomness, as_randomness
@@ -134,7 +134,7 @@ def validate_privately(
         notes=_NOTES,
     )
     best = int(np.argmin(np.where(n > 0, errors, np.inf)))
-    return ValidationReport(best, errors * bound, spread * bound, n, guarantee)
+    return ValidationReport(best, errors * bound, spread * bound, n, as_if_local(guarantee))
 
 
 def _bounds(models: Sequence[Any], label_bounds: Any) -> tuple[float, float]:

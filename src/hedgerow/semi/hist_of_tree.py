@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import FeatureSpace
 from hedgerow.errors import HedgerowError
-from hedgerow.guarantee import Guarantee
+from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
 from hedgerow.randomness import as_randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
@@ -163,7 +164,7 @@ class HistOfTreeRegressor(SemiRegressor):
         )
         blocks = answer_blocks(self.cell_task_, X, secrets, source.child("second"))
         self.aggregate_ = SemiAggregate(self.cell_task_).add(blocks)
-        self.model_: SemiModel = self.aggregate_.model(shrink=self._strength())
+        self.model_: SemiModel = replace(self.aggregate_.model(shrink=self._strength()), notes=(AS_IF_LOCAL,))
         self.guarantee_: Guarantee = self.model_.guarantee
         return self
 

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import FeatureSpace
-from hedgerow.guarantee import Guarantee
+from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.mechanisms.base import check_positive
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.randomness import Randomness, as_randomness
@@ -107,7 +107,7 @@ class KRRRegressor(SemiRegressor):
             if is_aligned(private)
             else "each holder's choice of private features is sent in clear, so it must not depend on private values"
         )
-        self.guarantee_ = Guarantee(
+        claim = Guarantee(
             epsilon=self.epsilon,
             protects="private features and label",
             trust="local",
@@ -119,6 +119,7 @@ class KRRRegressor(SemiRegressor):
                 "epsilon is divided equally over a holder's private features and the label",
             ),
         )
+        self.guarantee_ = as_if_local(claim)
         return self
 
     def _obfuscate(

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import FeatureSpace, LabelGrid
-from hedgerow.guarantee import Guarantee
+from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.mechanisms.laplace import DiscreteLaplace
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.semi.base import SemiRegressor
@@ -116,7 +116,7 @@ class PartialTreeRegressor(_NoisyLabelTree):
             if is_aligned(private)
             else "each holder's choice of private features is sent in clear, so it must not depend on private values"
         )
-        self.guarantee_ = Guarantee(
+        claim = Guarantee(
             epsilon=self.epsilon,
             protects="private features and label",
             trust="local",
@@ -128,6 +128,7 @@ class PartialTreeRegressor(_NoisyLabelTree):
                 "private ones are not used",
             ),
         )
+        self.guarantee_ = as_if_local(claim)
         return self
 
 
@@ -153,7 +154,7 @@ class LabelTreeRegressor(_NoisyLabelTree):
         source = as_randomness(self.random_state).child("labels")
         noisy = noisy_labels(labels, self.label_bounds, self.epsilon, source)
         self._grow(self._encode(X), noisy)
-        self.guarantee_ = Guarantee(
+        claim = Guarantee(
             epsilon=self.epsilon,
             protects="label",
             trust="local",
@@ -161,4 +162,5 @@ class LabelTreeRegressor(_NoisyLabelTree):
             simulation=source.simulation,
             notes=("all features are sent in clear",),
         )
+        self.guarantee_ = as_if_local(claim)
         return self

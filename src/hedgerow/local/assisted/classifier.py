@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow.errors import HedgerowError
+from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.design import design_assisted, design_without_public
 from hedgerow.local.assisted.regressor import AssistedForestRegressor
 from hedgerow.local.classifier import LPDTClassifier
@@ -106,6 +107,8 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         asked = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         # Which class a holder answers about is drawn without looking at its record.
         drawn = source.child("class").integers(len(asked), len(y))
+        notes = (AS_IF_LOCAL, "provided that the set of classes that occur is public")
+        notes = notes[: 2 if self.classes is None and y_public is None else 1]
         self.models_ = []
         for k, label in enumerate(asked):
             rows = np.flatnonzero(drawn == k)
@@ -113,11 +116,8 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
             holders = simulate_assisted(
                 task, take_rows(X, rows), (y[rows] == label).astype(float), source.child("holders", k)
             )
-            self.models_.append(holders.model())
+            self.models_.append(replace(holders.model(), notes=notes))
         self.guarantee_ = replace(self.models_[0].guarantee, simulation=source.simulation)
-        if self.classes is None and y_public is None:
-            note = "provided that the set of classes that occur is public"
-            self.guarantee_ = replace(self.guarantee_, notes=(*self.guarantee_.notes, note))
         return self
 
     def _check_known(self, y: npt.NDArray[Any]) -> None:

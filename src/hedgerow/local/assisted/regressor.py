@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
 from hedgerow.errors import HedgerowError
+from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.design import design_assisted, design_without_public, public_model
 from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
 from hedgerow.local.records import take_rows
@@ -131,12 +132,16 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         else:
             X, labels = self._design(X, labels, X_public, y_public, size, source)
         self.aggregate_ = simulate_assisted(self.task_, X, labels, source.child("holders"))
-        self.model_: AssistedModel = self.aggregate_.model()
+        self.model_: AssistedModel = replace(self.aggregate_.model(), notes=self._notes())
         self.guarantee_ = self.model_.guarantee
-        if self.pilot_ is not None:
-            note = f"{self.pilot_.n_reports} holders, drawn without looking at records, sent that one report to a pilot"
-            self.guarantee_ = replace(self.guarantee_, notes=(*self.guarantee_.notes, note))
         return self
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return the conditions beyond those of the task."""
+        if self.pilot_ is None:
+            return (AS_IF_LOCAL,)
+        n = self.pilot_.n_reports
+        return AS_IF_LOCAL, f"{n} holders, drawn without looking at records, sent that one report to a pilot"
 
     def _design(self, X: Any, y: Any, X_public: Any, y_public: Any, size: int, source: Randomness) -> tuple[Any, Any]:
         """Ask the pilot group, if there is one; design the task for all others, and return their records."""

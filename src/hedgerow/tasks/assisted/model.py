@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
 from typing import Any
@@ -18,6 +18,7 @@ from hedgerow.guarantee import Guarantee
 from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool, rake
 from hedgerow.tasks.assisted.shrink import Corrections, estimate, posterior
 from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.notes import model_guarantee, read_notes
 
 __all__ = ["AssistedModel"]
 
@@ -44,12 +45,15 @@ class AssistedModel:
         Number of reports.
     sums : tuple of int
         The totals.
+    notes : tuple of str
+        Conditions of the guarantee beyond the task's.
     """
 
     task: AssistedTask
     n_reports: int
     sums: tuple[int, ...]
     simulation: bool = False
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         most = self.n_reports * self.task.encoding.largest
@@ -64,7 +68,7 @@ class AssistedModel:
     @property
     def guarantee(self) -> Guarantee:
         """What the reports behind this model protect."""
-        return replace(self.task.guarantee, simulation=self.simulation)
+        return model_guarantee(self.task.guarantee, self.notes, self.simulation)
 
     @cached_property
     def corrections(self) -> Corrections:
@@ -163,6 +167,7 @@ class AssistedModel:
             "n_reports": self.n_reports,
             "sums": list(self.sums),
             "simulation": self.simulation,
+            "notes": list(self.notes),
         }
 
     def to_json(self) -> str:
@@ -176,11 +181,12 @@ class AssistedModel:
             raise FormatError(f"this is not an assisted model: expected a JSON object with format {_FORMAT!r}.")
         if type(data.get("version")) is not int or data["version"] != _VERSION:
             raise FormatError(f"model version {data.get('version')!r} is not supported (this is version {_VERSION}).")
-        check_fields(data, {"format", "version", "task", "n_reports", "sums", "simulation"}, "model")
+        check_fields(data, {"format", "version", "task", "n_reports", "sums", "simulation", "notes"}, "model")
         n, sums = read_whole(data, "n_reports", "model"), read_list(data, "sums", "model")
         if n < 0 or not all(type(s) is int for s in sums) or type(data["simulation"]) is not bool:
             raise FormatError("this model is malformed: counts must be integers and 'simulation' true or false.")
-        return cls(AssistedTask.from_dict(data["task"]), n, tuple(sums), data["simulation"])
+        notes = read_notes(data, "model")
+        return cls(AssistedTask.from_dict(data["task"]), n, tuple(sums), data["simulation"], notes)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> AssistedModel:

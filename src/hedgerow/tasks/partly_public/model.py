@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
+from hedgerow.tasks.notes import model_guarantee, read_notes
 from hedgerow.tasks.partly_public.cells import CellTask
 from hedgerow.tasks.tree.encoding import FloatArray, Moments
 from hedgerow.tasks.tree.estimates import LeafEstimates
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _FORMAT, _VERSION = "hedgerow/semi-model", 1
 _MOMENTS = ("numerator", "denominator", "var_n", "cov", "var_d")
-_FIELDS = {"format", "version", "task", "n_reports", "simulation", "shrink", *_MOMENTS}
+_FIELDS = {"format", "version", "task", "n_reports", "simulation", "shrink", "notes", *_MOMENTS}
 
 
 def shrunk(partition: Partition, moments: Moments, width: float, strength: float) -> FloatArray:
@@ -94,6 +95,8 @@ class SemiModel:
     shrink : float
         0: the paper's (9), ``N_j / D_j``. Above: how strongly splits are doubted, see :func:`shrunk`.
         Either way predictions are clipped to the public label bounds.
+    notes : tuple of str
+        Conditions of the guarantee beyond the task's.
     """
 
     task: CellTask
@@ -101,6 +104,7 @@ class SemiModel:
     values: tuple[tuple[float, ...], ...]
     simulation: bool = False
     shrink: float = 1.0
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.shrink < 100:
@@ -117,7 +121,7 @@ class SemiModel:
     @property
     def guarantee(self) -> Guarantee:
         """What the reports behind this model protect."""
-        return replace(self.task.guarantee, simulation=self.simulation)
+        return model_guarantee(self.task.guarantee, self.notes, self.simulation)
 
     @property
     def partition(self) -> Partition:
@@ -193,6 +197,7 @@ class SemiModel:
             "n_reports": self.n_reports,
             "simulation": self.simulation,
             "shrink": self.shrink,
+            "notes": list(self.notes),
             **{name: list(v) for name, v in zip(_MOMENTS, self.values, strict=True)},
         }
 
@@ -209,7 +214,8 @@ class SemiModel:
         try:
             values = tuple(tuple(float(v) for v in data[name]) for name in _MOMENTS)
             task = CellTask.from_dict(data["task"])
-            return cls(task, int(data["n_reports"]), values, bool(data["simulation"]), float(data["shrink"]))
+            n, simulation, shrink = int(data["n_reports"]), bool(data["simulation"]), float(data["shrink"])
+            return cls(task, n, values, simulation, shrink, read_notes(data, "semi-feature model"))
         except FormatError:
             raise
         except (TypeError, ValueError) as error:

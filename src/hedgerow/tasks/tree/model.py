@@ -14,6 +14,7 @@ import numpy as np
 from hedgerow.bounds import LabelGrid, check_fields, read_list, read_text, read_whole
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
+from hedgerow.tasks.notes import model_guarantee, read_notes
 from hedgerow.tasks.rules import cell_rules
 from hedgerow.tasks.tree.encoding import FloatArray
 from hedgerow.tasks.tree.estimates import LeafEstimates, blend
@@ -47,6 +48,8 @@ class Model:
         What public records add to a leaf's prediction. ``"blend"`` weighs them against the reports by precision,
         less where private means stray from public ones; ``"public"`` uses the public mean only in *starved* leaves
         (estimated number of holders below two standard deviations); ``"none"`` is the paper's (5), reports alone.
+    notes : tuple of str
+        Conditions of the guarantee beyond the task's.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Model:
     sums: tuple[int, ...]
     simulation: bool = False
     fallback: str = "blend"
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.fallback not in FALLBACKS:
@@ -78,7 +82,7 @@ class Model:
     @property
     def guarantee(self) -> Guarantee:
         """What the reports behind this model protect."""
-        return replace(self.task.guarantee, simulation=self.simulation)
+        return model_guarantee(self.task.guarantee, self.notes, self.simulation)
 
     @cached_property
     def leaves(self) -> LeafEstimates:
@@ -183,6 +187,7 @@ class Model:
             "sums": list(self.sums),
             "simulation": self.simulation,
             "fallback": self.fallback,
+            "notes": list(self.notes),
         }
 
     def to_json(self) -> str:
@@ -196,14 +201,15 @@ class Model:
             raise FormatError(f"this is not a model: expected a JSON object with format {_FORMAT!r}.")
         if type(data.get("version")) is not int or data["version"] != _VERSION:
             raise FormatError(f"model version {data.get('version')!r} is not supported (this is version {_VERSION}).")
-        fields = {"format", "version", "task", "n_reports", "sums", "simulation", "fallback"}
+        fields = {"format", "version", "task", "n_reports", "sums", "simulation", "fallback", "notes"}
         check_fields(data, fields, "model")
         try:
             n, sums = read_whole(data, "n_reports", "model"), read_list(data, "sums", "model")
             if n < 0 or not all(type(s) is int for s in sums) or type(data["simulation"]) is not bool:
                 raise FormatError("this model is malformed: counts must be integers and 'simulation' true or false.")
             task = LocalTask.from_dict(data["task"])
-            return make_model(task, n, tuple(sums), data["simulation"], read_text(data, "fallback", "model"))
+            model = make_model(task, n, tuple(sums), data["simulation"], read_text(data, "fallback", "model"))
+            return replace(model, notes=read_notes(data, "model"))
         except FormatError:
             raise
         except (TypeError, ValueError) as error:
