@@ -107,8 +107,9 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         asked = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         # Which class a holder answers about is drawn without looking at its record.
         drawn = source.child("class").integers(len(asked), len(y))
-        notes = (AS_IF_LOCAL, "provided that the set of classes that occur is public")
-        notes = notes[: 2 if self.classes is None and y_public is None else 1]
+        notes: tuple[str, ...] = (AS_IF_LOCAL,)
+        if self.classes is None and y_public is None:
+            notes += ("provided that the set of classes that occur is public",)
         self.models_ = []
         for k, label in enumerate(asked):
             rows = np.flatnonzero(drawn == k)
