@@ -16,7 +16,7 @@ ROOT = Path(hedgerow.__file__).parent
 # nothing else on its own line.
 LAYERS = [
     ["errors", "types"],
-    ["kernels", "content", "ranges"],
+    ["kernels", "content", "ranges", "checks"],
     ["randomness", "guarantee"],
     ["samplers", "ledger"],
     ["bounds", "counting"],

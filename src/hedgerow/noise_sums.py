@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.mechanisms.base import check_positive
+from hedgerow.checks import check_positive
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, LazyCdf, geometric
 

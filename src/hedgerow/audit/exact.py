@@ -12,8 +12,9 @@ from typing import Any
 
 from hedgerow.audit.approximate import delta_within, loss_at_delta
 from hedgerow.audit.result import HOLDS, VIOLATED, AuditResult
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import Law, Mechanism, check_epsilon
+from hedgerow.mechanisms.base import Law, Mechanism
 from hedgerow.samplers import exp_at_least
 
 __all__ = ["WorstRatio", "audit_exact", "audit_laws", "worst_ratio"]

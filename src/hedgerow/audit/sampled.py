@@ -14,8 +14,9 @@ import numpy.typing as npt
 from hedgerow.audit.events import Event, best_event
 from hedgerow.audit.intervals import loss_bound
 from hedgerow.audit.result import HOLDS, VIOLATED, AuditResult
+from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import Mechanism, check_epsilon, check_positive
+from hedgerow.mechanisms.base import Mechanism
 from hedgerow.randomness import Randomness, as_randomness
 
 __all__ = ["audit_sampled", "runner"]

@@ -16,9 +16,9 @@ from hedgerow.central.accounting import Amount, forest_guarantee, times
 from hedgerow.central.forest import Fitted, Problem, Recipe, fit_forest
 from hedgerow.central.model import ForestModel
 from hedgerow.central.schema import categorical_columns, private_ranges, public_space
+from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms.base import check_epsilon, check_positive
 from hedgerow.randomness import Randomness, as_randomness
 
 __all__ = ["ForestBase"]

@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hedgerow.bounds import LabelGrid, check_label_bounds, check_labels
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee, parallel, sequential
 from hedgerow.label.estimate import central_prior, decode_prior, prior_budget, scout
 from hedgerow.label.prior import Fidelity, LabelPrior, fidelity
 from hedgerow.label.release import LabelRelease, Part
-from hedgerow.mechanisms.base import Law, check_epsilon
+from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import bernoulli

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.mechanisms.residual import ResidualMechanism
 from hedgerow.tasks.assisted.choose import choose_randomizer
 from hedgerow.tasks.assisted.message import build_joint

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.checks import check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.label.base import PriorMechanism
-from hedgerow.mechanisms.base import check_positive
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.samplers import ONE
 from hedgerow.tasks.labels.task import LabelTask

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import LabelGrid, check_label_bounds
+from hedgerow.checks import check_epsilon
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.local.records import check_number, encode, open_records
-from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.mechanisms.record_laplace import RecordLaplace, equal_share
 from hedgerow.randomness import as_randomness
 from hedgerow.samplers import ONE

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
-from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.randomness import as_randomness
 from hedgerow.tasks.totals import Aggregate
 from hedgerow.tasks.tree.model import Model

@@ -4,7 +4,7 @@
 """
 
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import CentralMechanism, Law, LocalMechanism, Mechanism, check_epsilon
+from hedgerow.mechanisms.base import CentralMechanism, Law, LocalMechanism, Mechanism
 from hedgerow.mechanisms.bits import BitVectorResponse, UnaryEncoding
 from hedgerow.mechanisms.categorical import CategoricalMechanism
 from hedgerow.mechanisms.k_ary import KaryResponse
@@ -24,5 +24,4 @@ __all__ = [
     "Mechanism",
     "SubsetSelection",
     "UnaryEncoding",
-    "check_epsilon",
 ]

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import check_fields
+from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import Law, check_epsilon, check_positive
+from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.mechanisms.level import LevelMechanism, budget_from_json, budget_to_json
 from hedgerow.randomness import Randomness

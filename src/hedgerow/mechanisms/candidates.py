@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import Law, Mechanism, check_epsilon
+from hedgerow.mechanisms.base import Law, Mechanism
 from hedgerow.mechanisms.bits import BitVectorResponse
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.mechanisms.words import percent

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import CentralMechanism, Law, check_epsilon
+from hedgerow.mechanisms.base import CentralMechanism, Law
 from hedgerow.mechanisms.laplace import in_whole_steps
 from hedgerow.mechanisms.selection import dyadic_ratio
 from hedgerow.randomness import Randomness, as_randomness

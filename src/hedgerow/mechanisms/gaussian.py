@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import check_fields
+from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import Law, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.base import Law, exp_below
 from hedgerow.mechanisms.level import AdditiveNoise, budget_from_json, budget_to_json
 from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness

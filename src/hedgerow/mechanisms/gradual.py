@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import Law, LocalMechanism, as_law, check_epsilon
+from hedgerow.mechanisms.base import Law, LocalMechanism, as_law
 from hedgerow.mechanisms.laplace import DiscreteLaplace, exactly
 from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness

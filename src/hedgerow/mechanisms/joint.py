@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import Law, LocalMechanism, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.base import Law, LocalMechanism, exp_below
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.mechanisms.subset import uniform_subsets
 from hedgerow.mechanisms.words import percent

@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import Law, check_epsilon, check_positive, exp_below
+from hedgerow.mechanisms.base import Law, exp_below
 from hedgerow.mechanisms.categorical import CategoricalMechanism
 from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import Law, LocalMechanism, check_epsilon, check_positive
+from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness

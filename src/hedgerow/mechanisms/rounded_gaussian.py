@@ -18,9 +18,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import CentralMechanism, Law, check_epsilon
+from hedgerow.mechanisms.base import CentralMechanism, Law
 from hedgerow.mechanisms.gaussian import exact_delta
 from hedgerow.mechanisms.normal import gdp_mu, normal_cdf
 from hedgerow.mechanisms.words import percent

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import CentralMechanism, Law, check_epsilon, check_positive
+from hedgerow.mechanisms.base import CentralMechanism, Law
 from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, dyadic_exp, geometric

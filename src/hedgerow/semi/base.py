@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
-from hedgerow.mechanisms.base import check_epsilon
 
 __all__ = ["SemiRegressor"]
 

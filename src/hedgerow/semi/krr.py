@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import FeatureSpace
+from hedgerow.checks import check_positive
 from hedgerow.guarantee import Guarantee, as_if_local
-from hedgerow.mechanisms.base import check_positive
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.semi.base import SemiRegressor

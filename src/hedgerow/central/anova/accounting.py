@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import BudgetError, HedgerowError
-from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.normal import gdp_mu
 from hedgerow.mechanisms.rounded_gaussian import rounded_gaussian

@@ -15,9 +15,9 @@ from hedgerow.central.anova.explain import Explanation, explain, local_terms
 from hedgerow.central.anova.model import MISSING, AnovaModel, encode
 from hedgerow.central.anova.recipe import Options, fit_anova
 from hedgerow.central.schema import categorical_columns, public_space
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.randomness import as_randomness
 
 __all__ = ["AnovaBase"]

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import check_label_bounds, check_labels
+from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.local.advise.facts import PublicFacts, measure_public
 from hedgerow.local.advise.learning import LearningCurve
 from hedgerow.local.public_model import PublicModel
-from hedgerow.mechanisms.base import check_epsilon, check_positive
 from hedgerow.tasks.assisted.choose import SIZES, choose_randomizer
 from hedgerow.tasks.partly_public.assist import best_radius
 

@@ -12,13 +12,13 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.design import design_assisted, design_without_public
 from hedgerow.local.assisted.regressor import AssistedForestRegressor
 from hedgerow.local.classifier import LPDTClassifier
 from hedgerow.local.records import take_rows
-from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.randomness import as_randomness
 from hedgerow.tasks.assisted import simulate_assisted
 

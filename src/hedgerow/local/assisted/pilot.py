@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import check_label_bounds
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.local.assisted.design import public_errors, public_model
-from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.assisted.pilot import PilotMessage, PilotTask, pilot_multiples
 

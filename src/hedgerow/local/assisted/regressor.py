@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
+from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.design import design_assisted, design_without_public, public_model
 from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
 from hedgerow.local.records import take_rows
-from hedgerow.mechanisms.base import check_epsilon, check_positive
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.assisted import AssistedModel, PilotTask, PilotTotals, simulate_assisted
 

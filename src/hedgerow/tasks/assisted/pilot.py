@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels, read_number, read_text
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import Law, LocalMechanism, check_epsilon
+from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.portable import PortableModel
 from hedgerow.randomness import Randomness, as_randomness

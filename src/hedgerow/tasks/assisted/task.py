@@ -21,9 +21,9 @@ from hedgerow.bounds import (
     read_text,
     read_whole,
 )
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.portable import PortableModel, Trees
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.alarms import Detector

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from hedgerow.bounds import check_fields
+from hedgerow.checks import check_positive
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms.base import check_positive
 from hedgerow.mechanisms.candidates import CandidateBits, CandidateKary, CandidateResponse
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness, as_randomness

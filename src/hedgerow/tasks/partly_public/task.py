@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace, LabelGrid, check_fields, check_label_bounds
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.mechanisms.gradual import GradualLaplace
 from hedgerow.portable import PortableModel
 from hedgerow.tasks.alarms import Detector, far_levels

@@ -12,10 +12,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.kernels import native
 from hedgerow.mechanisms.audits import Audit, Chance
-from hedgerow.mechanisms.base import Law, check_epsilon
+from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.bits import BitVectorResponse
 from hedgerow.mechanisms.laplace import DiscreteLaplace
 from hedgerow.randomness import Randomness

@@ -23,9 +23,9 @@ from hedgerow.bounds import (
     read_number,
     read_text,
 )
+from hedgerow.checks import check_epsilon
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms.base import check_epsilon
 from hedgerow.partition import grow
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness, as_randomness
