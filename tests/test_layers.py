@@ -19,7 +19,7 @@ LAYERS = [
     ["kernels", "content", "ranges", "checks"],
     ["randomness", "guarantee"],
     ["samplers", "ledger"],
-    ["bounds", "counting"],
+    ["bounds", "counting", "spending"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["tasks"],  # know nothing of estimators

@@ -424,7 +424,8 @@ def test_files_go_through_pickle_and_fork_and_memory_does_not(path):
         with pytest.raises(HedgerowError, match="pickled"):
             pickle.dumps(memory)
         with pytest.raises(HedgerowError, match="copied"):
-            copy.deepcopy(memory)
+            copy.copy(memory)
+        assert copy.deepcopy(memory) is memory  # as clones of an estimator do: one budget, shared
 
 
 FORKED = """

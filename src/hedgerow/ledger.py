@@ -188,6 +188,9 @@ class Ledger:
             raise HedgerowError("A Ledger with path=None cannot be pickled or copied. Give it a file.")
         return Ledger, (self.path,)  # without the limit, so that a lost file is not made anew
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Ledger:
+        return self  # clones of an estimator share one budget, also one in memory
+
     def __repr__(self) -> str:
         """Show the limit, what is left and the last spends, as a table."""
         if self._closed:

@@ -110,13 +110,13 @@ def test_shrinkage_helps_at_a_small_budget_and_inverse_removes_bias():
     assert error("shrink", 0.05) < error("inverse", 0.05)
 
 
-def test_the_ledger_shows_both_spends(tmp_path):
+def test_prior_and_labels_are_booked_as_one(tmp_path):
     limit = Guarantee(1.0, protects="label", trust="central", neighbours="label")
     ledger = Ledger(tmp_path / "ledger.db", limit=limit)
     mechanism = RPWithPrior(0.8, label_bounds=(0, 10), trust="central")
     model = LabelPrivateRegressor(LinearRegression(), mechanism, ledger=ledger)
     model.fit(X, Y)
-    assert [entry.purpose for entry in ledger.entries()] == ["label prior", "label randomisation"]
+    assert [(entry.purpose, entry.guarantee.epsilon) for entry in ledger.entries()] == [("LabelPrivateRegressor", 0.8)]
     with pytest.raises(BudgetError):
         clone(model).fit(X, Y)
 
@@ -126,7 +126,7 @@ def test_disjoint_holders_are_booked_once(tmp_path):
     ledger = Ledger(tmp_path / "ledger.db", limit=limit)
     mechanism = RPWithPrior(0.8, label_bounds=(0, 10))
     LabelPrivateRegressor(LinearRegression(), mechanism, ledger=ledger).fit(X, Y)
-    assert [(entry.purpose, entry.guarantee.epsilon) for entry in ledger.entries()] == [("label prior and labels", 0.8)]
+    assert [(entry.purpose, entry.guarantee.epsilon) for entry in ledger.entries()] == [("LabelPrivateRegressor", 0.8)]
 
 
 def test_by_default_the_label_is_for_nobody():

@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgerow.bounds import FeatureSpace
 from hedgerow.central.accounting import Amount, forest_guarantee, times
-from hedgerow.central.forest import Fitted, Problem, Recipe, fit_forest
+from hedgerow.central.forest import Fitted, Problem, Recipe, fit_forest, planned_total
 from hedgerow.central.model import ForestModel
 from hedgerow.central.schema import categorical_columns, private_ranges, public_space
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.spending import Booking
 
 __all__ = ["ForestBase"]
 
@@ -49,6 +50,7 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None
     verbose: int
     random_state: Any
+    ledger: Any
     _splits = "private"
     _votes = False
 
@@ -128,7 +130,11 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
         source = as_randomness(self.random_state)
         whole: Amount = math.inf if math.isinf(self.epsilon) else Fraction(float(self.epsilon))
         base = times(whole, Fraction(1, 2)) if self.neighbours == "replace" else whole
-        space, cost, conditions = self._schema(X, base, source)
+        # What is public is checked before it is booked; private bounds are drawn after.
+        ready = None if self._buys_bounds else self._schema(X, base, source)
+        booking = self._booking(X.shape[1], base, source)
+        booking.book()
+        space, cost, conditions = ready or self._schema(X, base, source)
         left = base if math.isinf(base) else Fraction(base) - Fraction(cost)
         fitted = fit_forest(space, space.encode(X), problem, self._recipe(left), source)
         total = math.inf if math.isinf(base) else Fraction(fitted.total) + Fraction(cost)
@@ -139,8 +145,22 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
             simulation=source.simulation,
             notes=conditions + notes + self._remarks(fitted, whole),
         )
+        booking.check(self.guarantee_)
         self.model_ = ForestModel(space, fitted.stages, problem.low, problem.high, classes, self.guarantee_)
         self.depth_ = fitted.depth
+
+    @property
+    def _buys_bounds(self) -> bool:
+        return isinstance(self.feature_bounds, str) and self.feature_bounds == "private"
+
+    def _booking(self, d: int, base: Amount, source: Randomness) -> Booking:
+        """Return what a fit of ``d`` columns will cost: bounds, if they are bought, and trees."""
+        bounds = times(base, self._share("bounds_share")) if self._buys_bounds else Fraction(0)
+        left = base if math.isinf(base) else Fraction(base) - Fraction(bounds)
+        trees = planned_total(self._recipe(left), d)
+        total = math.inf if math.isinf(base) else Fraction(trees) + Fraction(bounds)
+        options: dict[str, Any] = {"neighbours": self.neighbours, "simulation": source.simulation, "notes": []}
+        return Booking.of(self, forest_guarantee(total, float(self.delta), **options), source)
 
     def _remarks(self, fitted: Fitted, nominal: Amount) -> list[str]:
         notes = []

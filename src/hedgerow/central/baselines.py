@@ -67,6 +67,7 @@ class DPExtraTreesRegressor(_Shared, DiPriMeForestRegressor):
         neighbours: str = "add/remove",
         n_jobs: int | None = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.label_bounds = label_bounds
@@ -79,6 +80,7 @@ class DPExtraTreesRegressor(_Shared, DiPriMeForestRegressor):
         self.neighbours = neighbours
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.ledger = ledger
 
 
 class DPExtraTreesClassifier(_Shared, DiPriMeForestClassifier):
@@ -100,6 +102,7 @@ class DPExtraTreesClassifier(_Shared, DiPriMeForestClassifier):
         neighbours: str = "add/remove",
         n_jobs: int | None = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.feature_bounds = feature_bounds
@@ -112,6 +115,7 @@ class DPExtraTreesClassifier(_Shared, DiPriMeForestClassifier):
         self.neighbours = neighbours
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.ledger = ledger
 
 
 class DPRandomForestRegressor(DPExtraTreesRegressor):
@@ -162,6 +166,7 @@ class MedianForestRegressor(DPExtraTreesRegressor):
         n_hint: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         super().__init__(
             math.inf,
@@ -174,6 +179,7 @@ class MedianForestRegressor(DPExtraTreesRegressor):
             n_hint=n_hint,
             n_jobs=n_jobs,
             random_state=random_state,
+            ledger=ledger,
         )
 
 
@@ -197,6 +203,7 @@ class MedianForestClassifier(DPExtraTreesClassifier):
         n_hint: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         super().__init__(
             math.inf,
@@ -209,4 +216,5 @@ class MedianForestClassifier(DPExtraTreesClassifier):
             n_hint=n_hint,
             n_jobs=n_jobs,
             random_state=random_state,
+            ledger=ledger,
         )

@@ -29,7 +29,8 @@ class DiPriMeForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc
     Parameters
     ----------
     epsilon, feature_bounds, n_estimators, max_depth, max_features, selection, accounting, split_share, partition, \
-categorical_features, categories, delta, n_hint, neighbours, n_bins, stages, bounds_share, n_jobs, verbose, random_state
+categorical_features, categories, delta, n_hint, neighbours, n_bins, stages, bounds_share, n_jobs, verbose, \
+random_state, ledger
         As in :class:`~hedgerow.DiPriMeForestRegressor`.
     classes : list, optional
         The public list of classes. Without it the set of labels that occur is taken as public knowledge, and the
@@ -77,6 +78,7 @@ categorical_features, categories, delta, n_hint, neighbours, n_bins, stages, bou
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.feature_bounds = feature_bounds
@@ -99,6 +101,7 @@ categorical_features, categories, delta, n_hint, neighbours, n_bins, stages, bou
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any) -> DiPriMeForestClassifier:
         """Fit on private records; they are used through mechanisms only."""

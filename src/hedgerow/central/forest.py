@@ -187,6 +187,23 @@ def _total(recipe: Recipe, budget: TreeBudget, histogram: Amount, shares: int) -
     return shares * Fraction(histogram) + trees * Fraction(budget.total)
 
 
+def planned_total(recipe: Recipe, d: int) -> Amount:
+    """Return the cost of a fit with ``d`` columns, which is known before anything is drawn.
+
+    The depth may come out of a private count, but it cancels: levels share what splits may cost. Only a depth of 0,
+    which is never chosen, costs less.
+
+    >>> planned_total(Recipe(Fraction(2), accounting="paper"), 5)
+    Fraction(4, 1)
+    """
+    if math.isinf(recipe.epsilon):
+        return math.inf
+    share = Fraction(recipe.histogram_share) if recipe.counts_first else Fraction(0)
+    histogram, trees = times(recipe.epsilon, share), 1 if recipe.partition else recipe.n_trees
+    each = (Fraction(recipe.epsilon) - Fraction(histogram)) / trees
+    return _total(recipe, _tree_budget(recipe, each, 1 if recipe.depth is None else recipe.depth, d), histogram, 1)
+
+
 def _stage(
     space: FeatureSpace,
     Z: npt.NDArray[Any],

@@ -70,6 +70,8 @@ class DiPriMeForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         Progress.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws (rules: :mod:`hedgerow.spending`).
 
     Attributes
     ----------
@@ -119,6 +121,7 @@ class DiPriMeForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.label_bounds = label_bounds
@@ -141,6 +144,7 @@ class DiPriMeForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any) -> DiPriMeForestRegressor:
         """Fit on private records; they are used through mechanisms only."""

@@ -20,8 +20,8 @@ from hedgerow.label.boosting import boosting_for
 from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
 from hedgerow.label.residual import check_base, inputs, learn_residuals, residual_mechanism
-from hedgerow.ledger import Ledger
 from hedgerow.randomness import as_randomness
+from hedgerow.spending import Booking
 from hedgerow.tasks.tree.bits import split_epsilon
 
 __all__ = ["LabelPrivateRegressor", "measure_averaging"]
@@ -58,8 +58,8 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         the more does noise count against bias in the choice of a mechanism, and the more are labels shrunk.
     clip : bool, default=True
         Clip predictions to the label bounds.
-    ledger : Ledger, optional
-        Where spends are booked before they happen.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
     random_state : None, int or Randomness, default=None
         None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
     base : fitted PublicModel, optional
@@ -100,10 +100,10 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         debias: str = "shrink",
         averaging: float | str = "auto",
         clip: bool = True,
-        ledger: Ledger | None = None,
         random_state: Any = None,
         base: Any = None,
         explained: float = 0.6,
+        ledger: Any = None,
     ) -> None:
         self.regressor = regressor
         self.mechanism = mechanism
@@ -135,15 +135,17 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         mechanisms = self._mechanisms(len(columns))
         source = as_randomness(self.random_state)
         n = columns[0].size
-        self._book(mechanisms, n)
         m = self._averaging(X, n, fit_params)
         shaping = None if self.debias == "none" else designed_for(m, self.explained)
+        booking = Booking.of(self, _joint([mechanism.guarantee for mechanism in mechanisms]), source)
+        booking.book()
         self.releases_: list[LabelRelease] = [
             mechanism.release(column, source.child("labels", j), averaging=shaping)
             for j, (mechanism, column) in enumerate(zip(mechanisms, columns, strict=True))
         ]
         self.label_bounds_ = [mechanism.label_bounds for mechanism in mechanisms]
         self.guarantee_: Guarantee = as_if_local(_joint([r.guarantee for r in self.releases_]))
+        booking.check(self.guarantee_)
         noisy = np.stack([self._processed(r, m) for r in self.releases_], axis=1)
         self.one_output_ = len(columns) == 1
         targets = noisy[:, 0] if self.one_output_ else noisy
@@ -164,8 +166,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
             epsilon, protects="label", trust="local", neighbours="label", simulation=source.simulation, notes=notes
         )
         self.guarantee_ = as_if_local(claim)
-        if self.ledger is not None:
-            self.ledger.spend(self.guarantee_, purpose="labels")
+        Booking.of(self, self.guarantee_, source).book()
         F, g = inputs(self.base, X)
         noisy = self.mechanism_.randomize(np.clip(columns[0], *bounds) - g, source.child("labels", 0))
         self.releases_, self.label_bounds_, self.one_output_ = [], [bounds], True
@@ -205,16 +206,6 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
             return [replace(base, label_bounds=bounds[0])]
         shares = _equal_shares(base.epsilon, outputs)
         return [replace(base, epsilon=e, label_bounds=b) for e, b in zip(shares, bounds, strict=True)]
-
-    def _book(self, mechanisms: list[LabelMechanism], n: int) -> None:
-        if self.ledger is None:
-            return
-        for j, mechanism in enumerate(mechanisms):
-            name = "" if len(mechanisms) == 1 else f" of output {j}"
-            once = isinstance(mechanism, PriorMechanism) and mechanism.prior is None and mechanism.by_holders
-            spends = (("label prior and labels", mechanism.guarantee),) if once else mechanism.spends(n)
-            for purpose, spent in spends:
-                self.ledger.spend(spent, purpose=purpose + name)
 
     def _records(self, X: Any, *, reset: bool) -> Any:
         """Check records the scikit-learn way; data frames are left to the regressor (or its pipeline)."""

@@ -34,7 +34,8 @@ class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore
         knowledge which classes occur among the private ones, and the guarantee says so.
     rule, max_depth, min_samples_leaf, response : see :class:`~hedgerow.LPDTRegressor`
         ``response`` is one of "auto", "unary", "k_ary", "subset".
-    feature_bounds, categorical_features, categories, fallback, random_state : see :class:`~hedgerow.LPDTRegressor`
+    feature_bounds, categorical_features, categories, fallback, random_state, ledger
+        See :class:`~hedgerow.LPDTRegressor`.
 
     Attributes
     ----------
@@ -66,6 +67,7 @@ class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore
         categories: Any = None,
         fallback: str = "auto",
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.classes = classes
@@ -78,6 +80,7 @@ class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore
         self.categories = categories
         self.fallback = fallback
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> LPDTClassifier:
         """Fit on private records and classes, with a partition from public ones."""

@@ -16,6 +16,7 @@ from hedgerow.local.records import check_number, encode, open_records
 from hedgerow.mechanisms.record_laplace import RecordLaplace, equal_share
 from hedgerow.randomness import as_randomness
 from hedgerow.samplers import ONE
+from hedgerow.spending import Booking
 
 __all__ = ["DeconvolutionRegressor", "deconvolution_kernel"]
 
@@ -75,6 +76,8 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         h, in units of the public ranges.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
 
     Attributes
     ----------
@@ -101,12 +104,14 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         feature_bounds: Any = None,
         bandwidth: float = 0.2,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.label_bounds = label_bounds
         self.feature_bounds = feature_bounds
         self.bandwidth = bandwidth
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any) -> DeconvolutionRegressor:
         """Draw the holders' reports on private records ``X`` and labels ``y``."""
@@ -118,6 +123,8 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         self.grid_ = LabelGrid.for_epsilon((low, high), equal_share(epsilon, d + 1))
         steps = self.grid_.n_steps
         self.mechanism_ = RecordLaplace(epsilon, (steps,) * (d + 1))
+        booking = Booking.of_holders(self, source)
+        booking.book()
         unit, rounding = LabelGrid(0.0, 1.0, steps), source.child("levels")
         columns = [unit.levels(Z[:, j], rounding) for j in range(d)]
         levels = np.stack([*columns, self.grid_.levels(labels, rounding)], axis=1)
@@ -131,6 +138,7 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
             notes=("one report a person; every further report spends epsilon again",),
         )
         self.guarantee_ = as_if_local(claim)
+        booking.check(self.guarantee_)
         return self
 
     def predict(self, X: Any) -> FloatArray:

@@ -19,6 +19,7 @@ from hedgerow.local.cell_sums import CellSums, cell_keys
 from hedgerow.local.records import check_number, encode, open_records
 from hedgerow.mechanisms.cell_laplace import CellLaplace, split
 from hedgerow.randomness import as_randomness
+from hedgerow.spending import Booking
 
 __all__ = ["PrivateHistogramRegressor"]
 
@@ -62,6 +63,8 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
         released. A larger one is drawn lazily: see :meth:`freeze`.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
 
     Attributes
     ----------
@@ -92,6 +95,7 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
         cell_share: float = 0.5,
         max_cells: int = 4096,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.label_bounds = label_bounds
@@ -102,6 +106,7 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
         self.cell_share = cell_share
         self.max_cells = max_cells
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any) -> PrivateHistogramRegressor:
         """Draw the totals of the holders' reports on private records ``X`` and labels ``y``."""
@@ -116,9 +121,11 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
         low, high = check_label_bounds(self.label_bounds)
         self.grid_ = LabelGrid(low, high, steps)
         mechanism = CellLaplace(epsilon, n_cells, steps, self.cell_share)
+        lazy = n_cells > check_positive(self.max_cells, name="max_cells", least=0)
+        booking = Booking.of_holders(self, source)
+        booking.book()
         levels = self.grid_.levels(labels, source.child("levels"))
         self.sums_ = CellSums(mechanism, cell_keys(Z, bins), levels, source.child("cells"))
-        lazy = n_cells > check_positive(self.max_cells, name="max_cells", least=0)
         if not lazy:
             self._freeze(np.array(list(itertools.product(range(bins), repeat=Z.shape[1]))) / bins)
         notes = (*_NOTES, _LAZY) if lazy else _NOTES
@@ -126,6 +133,7 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
             epsilon, protects="record", trust="local", neighbours="replace", simulation=source.simulation, notes=notes
         )
         self.guarantee_ = as_if_local(claim)
+        booking.check(self.guarantee_)
         return self
 
     def _freeze(self, corners: npt.NDArray[np.float64]) -> None:

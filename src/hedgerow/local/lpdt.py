@@ -57,6 +57,8 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
         ``response="bits"``, the paper's method by name, and "blend" otherwise.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
 
     Attributes
     ----------
@@ -94,6 +96,7 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
         categories: Any = None,
         fallback: str = "auto",
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.label_bounds = label_bounds
@@ -107,6 +110,7 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
         self.categories = categories
         self.fallback = fallback
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> LPDTRegressor:
         """Fit on private records, with a partition from public ones.

@@ -13,6 +13,7 @@ from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
 from hedgerow.randomness import as_randomness
+from hedgerow.spending import Booking
 from hedgerow.tasks.totals import Aggregate
 from hedgerow.tasks.tree.model import Model
 from hedgerow.tasks.tree.simulate import simulate_aggregate
@@ -34,6 +35,7 @@ class LocalTree:
     categories: Any
     fallback: str
     random_state: Any
+    ledger: Any
     task_: LocalTask
     aggregate_: Aggregate
     model_: Model
@@ -65,9 +67,12 @@ class LocalTree:
             random_state=source.child("partition"),
             **label,
         )
+        booking = Booking.of_holders(self, source)
+        booking.book()
         self.aggregate_ = simulate_aggregate(self.task_, X, y, source.child("holders"))
         self.model_ = replace(self.aggregate_.model(fallback=fallback), notes=(AS_IF_LOCAL,))
         self.guarantee_ = self.model_.guarantee
+        booking.check(self.guarantee_)
 
     def _records(self, X: Any, *, reset: bool) -> Any:
         """Check records the scikit-learn way; data frames keep their columns, arrays become floats."""

@@ -22,6 +22,7 @@ class SemiRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     epsilon: float
     label_bounds: Any
     feature_bounds: Any
+    ledger: Any
     categories: Any = None
     categorical_features: Any = None
 

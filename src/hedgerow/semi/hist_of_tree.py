@@ -15,6 +15,7 @@ from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
 from hedgerow.randomness import as_randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
+from hedgerow.spending import Booking
 from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiModel, SemiTask, answer_blocks, begin
 from hedgerow.tasks.partly_public.choose import Choice
 from hedgerow.tasks.partly_public.files import resolve
@@ -71,6 +72,8 @@ class HistOfTreeRegressor(SemiRegressor):
         leave ``feature_bounds`` and ``categories`` out. Epsilon and what it covers are unchanged.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
 
     Attributes
     ----------
@@ -115,6 +118,7 @@ class HistOfTreeRegressor(SemiRegressor):
         categories: Any = None,
         base: Any = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.label_bounds = label_bounds
@@ -133,6 +137,7 @@ class HistOfTreeRegressor(SemiRegressor):
         self.categories = categories
         self.base = base
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any, private: Any = None) -> HistOfTreeRegressor:
         """Fit on records of which some features are private.
@@ -150,6 +155,8 @@ class HistOfTreeRegressor(SemiRegressor):
         self.choice_ = self._choose(mask)
         self.task_ = self._task(space, private, mask)
         sent = None if self.task_.masks == "policy" else mask
+        booking = Booking.of_holders(self, source, protects="private features and label")
+        booking.book()  # both rounds: the second spends what the first has left
         reports, secrets = begin(self.task_, X, labels, sent, source.child("first"))
         self.cell_task_ = CellTask.design(
             reports,
@@ -166,6 +173,7 @@ class HistOfTreeRegressor(SemiRegressor):
         self.aggregate_ = SemiAggregate(self.cell_task_).add(blocks)
         self.model_: SemiModel = replace(self.aggregate_.model(shrink=self._strength()), notes=(AS_IF_LOCAL,))
         self.guarantee_: Guarantee = self.model_.guarantee
+        booking.check(self.guarantee_)
         return self
 
     def _strength(self) -> float:

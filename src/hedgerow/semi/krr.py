@@ -19,6 +19,7 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.label_trees import noisy_labels
 from hedgerow.semi.masks import is_aligned, mask_of
+from hedgerow.spending import Booking
 
 __all__ = ["KRRRegressor", "equal_shares"]
 
@@ -60,6 +61,8 @@ class KRRRegressor(SemiRegressor):
         Public category lists by column.
     random_state : None, int or Randomness, default=None
         None draws from a secure source.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
 
     Examples
     --------
@@ -81,6 +84,7 @@ class KRRRegressor(SemiRegressor):
         min_samples_leaf: int = 10,
         categories: Any = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.label_bounds = label_bounds
@@ -90,6 +94,7 @@ class KRRRegressor(SemiRegressor):
         self.min_samples_leaf = min_samples_leaf
         self.categories = categories
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any, private: Any = None) -> KRRRegressor:
         """Fit; ``private`` is as for :class:`HistOfTreeRegressor`."""
@@ -97,6 +102,8 @@ class KRRRegressor(SemiRegressor):
         X, labels, space = self._start(X, y)
         mask = mask_of(private, len(X), len(space))
         source = as_randomness(self.random_state).child("records")
+        booking = Booking.of_holders(self, source, protects="private features and label")
+        booking.book()
         Z, noisy = self._obfuscate(np.array(space.encode(X), dtype=np.float64), labels, mask, space, source)
         self.space_ = space
         self.tree_ = DecisionTreeRegressor(
@@ -120,6 +127,7 @@ class KRRRegressor(SemiRegressor):
             ),
         )
         self.guarantee_ = as_if_local(claim)
+        booking.check(self.guarantee_)
         return self
 
     def _obfuscate(

@@ -15,6 +15,7 @@ from hedgerow.mechanisms.laplace import DiscreteLaplace
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
+from hedgerow.spending import Booking
 
 __all__ = ["LabelTreeRegressor", "PartialTreeRegressor", "noisy_labels"]
 
@@ -40,6 +41,7 @@ class _NoisyLabelTree(SemiRegressor):
         min_samples_leaf: int = 10,
         categories: Any = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.label_bounds = label_bounds
@@ -48,6 +50,7 @@ class _NoisyLabelTree(SemiRegressor):
         self.min_samples_leaf = min_samples_leaf
         self.categories = categories
         self.random_state = random_state
+        self.ledger = ledger
 
     def _space(self, X: Any) -> FeatureSpace | None:  # type: ignore[override]
         """Return the schema; without bounds public values are taken as they are, for only public ones are used."""
@@ -87,6 +90,8 @@ class PartialTreeRegressor(_NoisyLabelTree):
         Public category lists by column.
     random_state : None, int or Randomness, default=None
         None draws from a secure source.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
 
     Notes
     -----
@@ -107,6 +112,8 @@ class PartialTreeRegressor(_NoisyLabelTree):
         X, labels, self.space_ = self._start(X, y)
         mask = mask_of(private, len(X), X.shape[1])
         source = as_randomness(self.random_state).child("labels")
+        booking = Booking.of_holders(self, source, protects="private features and label")
+        booking.book()
         noisy = noisy_labels(labels, self.label_bounds, self.epsilon, source)
         Z = np.where(mask, np.nan, self._encode(X))
         Z[:, mask.all(axis=0)] = 0.0  # nobody's value is known: a constant cannot be split on
@@ -129,6 +136,7 @@ class PartialTreeRegressor(_NoisyLabelTree):
             ),
         )
         self.guarantee_ = as_if_local(claim)
+        booking.check(self.guarantee_)
         return self
 
 
@@ -152,6 +160,8 @@ class LabelTreeRegressor(_NoisyLabelTree):
         if private is not None:
             mask_of(private, len(X), X.shape[1])
         source = as_randomness(self.random_state).child("labels")
+        booking = Booking.of_holders(self, source, protects="label")
+        booking.book()
         noisy = noisy_labels(labels, self.label_bounds, self.epsilon, source)
         self._grow(self._encode(X), noisy)
         claim = Guarantee(
@@ -163,4 +173,5 @@ class LabelTreeRegressor(_NoisyLabelTree):
             notes=("all features are sent in clear",),
         )
         self.guarantee_ = as_if_local(claim)
+        booking.check(self.guarantee_)
         return self

@@ -19,6 +19,7 @@ from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.randomness import as_randomness
+from hedgerow.spending import Booking
 
 __all__ = ["AnovaBase"]
 
@@ -37,6 +38,7 @@ class AnovaBase(BaseEstimator):  # type: ignore[misc]
     missing: str
     callback: Any
     random_state: Any
+    ledger: Any
 
     def _records(self, X: Any, *, reset: bool) -> Any:
         """Check records the scikit-learn way; data frames keep their columns, arrays become floats."""
@@ -66,8 +68,7 @@ class AnovaBase(BaseEstimator):  # type: ignore[misc]
         source, space = as_randomness(self.random_state), self._schema(X)
         missing = self.missing == "indicator"
         options = Options(bool(self.interactions), missing, clip, self.callback)
-        fitted = fit_anova(space, encode(space, X, missing), targets - offset, purse, options, source)
-        self.guarantee_ = Guarantee(
+        claim = Guarantee(
             float(self.epsilon),
             float(self.delta) if purse.total is not None else 0.0,
             protects="record",
@@ -76,6 +77,9 @@ class AnovaBase(BaseEstimator):  # type: ignore[misc]
             simulation=source.simulation,
             notes=("provided that the feature bounds and category lists are public", note),
         )
+        Booking.of(self, claim, source).book()
+        fitted = fit_anova(space, encode(space, X, missing), targets - offset, purse, options, source)
+        self.guarantee_ = claim
         self.model_ = AnovaModel(
             fitted.feature_map, fitted.theta, fitted.variance, offset, tuple(low), tuple(high), classes,
             missing, not self.interactions, fitted.size, self.guarantee_,

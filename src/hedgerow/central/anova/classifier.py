@@ -24,7 +24,7 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
 
     Parameters
     ----------
-    epsilon, delta, feature_bounds, categories, interactions, neighbours, missing, callback, random_state
+    epsilon, delta, feature_bounds, categories, interactions, neighbours, missing, callback, random_state, ledger
         As in :class:`~hedgerow.PrivateAnovaRegressor`.
     classes : list, optional
         The public list of classes. Without it the set of labels that occur is taken as public knowledge, and the
@@ -61,6 +61,7 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
         missing: str = "error",
         callback: Any = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -72,6 +73,7 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
         self.missing = missing
         self.callback = callback
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any) -> PrivateAnovaClassifier:
         """Fit on private records; they are used through mechanisms only."""

@@ -46,6 +46,8 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
         ``callback(round)`` after each round, for progress; returning True ends the descent early, once it averages.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws (rules: :mod:`hedgerow.spending`).
 
     Attributes
     ----------
@@ -82,6 +84,7 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
         missing: str = "error",
         callback: Any = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -93,6 +96,7 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
         self.missing = missing
         self.callback = callback
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any) -> PrivateAnovaRegressor:
         """Fit on private records; they are used through mechanisms only."""

@@ -20,6 +20,7 @@ from hedgerow.local.assisted.regressor import AssistedForestRegressor
 from hedgerow.local.classifier import LPDTClassifier
 from hedgerow.local.records import take_rows
 from hedgerow.randomness import as_randomness
+from hedgerow.spending import Booking
 from hedgerow.tasks.assisted import simulate_assisted
 
 __all__ = ["AssistedForestClassifier"]
@@ -39,7 +40,7 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
     classes : list or None, default=None
         The public list of classes. None takes it from the public labels or, without any, from the private ones: it
         is then taken to be public which classes occur, and the guarantee says so.
-    base, n_trees, feature_bounds, categorical_features, categories, random_state
+    base, n_trees, feature_bounds, categorical_features, categories, random_state, ledger
         See :class:`~hedgerow.AssistedForestRegressor`; ``base`` is fitted to indicators of classes.
 
     Attributes
@@ -73,6 +74,7 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         categorical_features: Any = None,
         categories: Any = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.classes = classes
@@ -82,6 +84,7 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         self.categorical_features = categorical_features
         self.categories = categories
         self.random_state = random_state
+        self.ledger = ledger
 
     _class_list = LPDTClassifier._class_list
     _records = AssistedForestRegressor._records
@@ -110,15 +113,18 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         notes: tuple[str, ...] = (AS_IF_LOCAL,)
         if self.classes is None and y_public is None:
             notes += ("provided that the set of classes that occur is public",)
+        booking = Booking.of_holders(self, source)
         self.models_ = []
         for k, label in enumerate(asked):
             rows = np.flatnonzero(drawn == k)
             task = self._task(X, X_public, y_public, label, max(1, len(y) // len(asked)), source.child("design", k))
+            booking.book()  # all classes under one key: each holder answers about one of them
             holders = simulate_assisted(
                 task, take_rows(X, rows), (y[rows] == label).astype(float), source.child("holders", k)
             )
             self.models_.append(replace(holders.model(), notes=notes))
         self.guarantee_ = replace(self.models_[0].guarantee, simulation=source.simulation)
+        booking.check(self.guarantee_)
         return self
 
     def _check_known(self, y: npt.NDArray[Any]) -> None:

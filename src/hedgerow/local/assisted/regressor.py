@@ -18,6 +18,7 @@ from hedgerow.local.assisted.design import design_assisted, design_without_publi
 from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
 from hedgerow.local.records import take_rows
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.spending import Booking
 from hedgerow.tasks.assisted import AssistedModel, PilotTask, PilotTotals, simulate_assisted
 
 __all__ = ["AssistedForestRegressor"]
@@ -49,6 +50,8 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
     feature_bounds, categorical_features, categories : see :class:`~hedgerow.LPDTRegressor`
     random_state : None, int or Randomness, default=None
         None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         categorical_features: Any = None,
         categories: Any = None,
         random_state: Any = None,
+        ledger: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.label_bounds = label_bounds
@@ -103,6 +107,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         self.categorical_features = categorical_features
         self.categories = categories
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> AssistedForestRegressor:
         """Fit on private records, assisted by public ones.
@@ -127,13 +132,16 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         size = pilot_size(self.pilot, len(labels), self.epsilon)
         self.pilot_task_: PilotTask | None = None
         self.pilot_: PilotTotals | None = None
+        booking = Booking.of_holders(self, source)
         if X_public is None:
             self.task_ = design_without_public(self._space(X), epsilon=self.epsilon, label_bounds=bounds)
         else:
-            X, labels = self._design(X, labels, X_public, y_public, size, source)
+            X, labels = self._design(X, labels, X_public, y_public, size, source, booking)
+        booking.book()
         self.aggregate_ = simulate_assisted(self.task_, X, labels, source.child("holders"))
         self.model_: AssistedModel = replace(self.aggregate_.model(), notes=self._notes())
         self.guarantee_ = self.model_.guarantee
+        booking.check(self.guarantee_)
         return self
 
     def _notes(self) -> tuple[str, ...]:
@@ -143,7 +151,9 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         n = self.pilot_.n_reports
         return AS_IF_LOCAL, f"{n} holders, drawn without looking at records, sent that one report to a pilot"
 
-    def _design(self, X: Any, y: Any, X_public: Any, y_public: Any, size: int, source: Randomness) -> tuple[Any, Any]:
+    def _design(
+        self, X: Any, y: Any, X_public: Any, y_public: Any, size: int, source: Randomness, booking: Booking
+    ) -> tuple[Any, Any]:
         """Ask the pilot group, if there is one; design the task for all others, and return their records."""
         check_positive(self.n_trees, name="n_trees")  # before the public model is fitted
         seed = int(source.child("design").integers(2**31 - 1, 1)[0])
@@ -154,6 +164,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         if size:
             asked, others = pilot_group(len(y), size, source.child("pilot group"))
             self.pilot_task_ = task = design_pilot(X_public, y_public, **options)
+            booking.book()
             self.pilot_ = simulate_assisted(task, take_rows(X, asked), y[asked], source.child("pilot")).model()
             X, y = take_rows(X, others), y[others]
         self.task_ = design_assisted(

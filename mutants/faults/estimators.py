@@ -1,0 +1,64 @@
+"""Faults of the estimators: what they book."""
+
+from __future__ import annotations
+
+from mutants.fault import Fault
+
+_BOOKED = "tests/test_spending.py::test_each_fit_is_booked_once_at_what_it_claims"
+_BEFORE = "tests/test_spending.py::test_it_is_booked_before_the_first_draw_and_stays_so"
+
+_LEDGER = (
+    Fault(
+        name="a fit is booked after its reports were drawn",
+        path="src/hedgerow/local/tree.py",
+        before=(
+            "        booking.book()\n"
+            '        self.aggregate_ = simulate_aggregate(self.task_, X, y, source.child("holders"))\n'
+        ),
+        after=(
+            '        self.aggregate_ = simulate_aggregate(self.task_, X, y, source.child("holders"))\n'
+            "        booking.book()\n"
+        ),
+        caught_by=(f"{_BEFORE}[LPDTRegressor]",),
+    ),
+    Fault(
+        name="pilots answer before the fit is booked",
+        path="src/hedgerow/local/assisted/regressor.py",
+        before="            booking.book()\n",
+        after="",
+        caught_by=(f"{_BEFORE}[AssistedForestRegressor]",),
+    ),
+    Fault(
+        name="forests are not booked",
+        path="src/hedgerow/central/base.py",
+        before="        booking.book()\n",
+        after="",
+        caught_by=(f"{_BOOKED}[DPExtraTreesRegressor]",),
+    ),
+    Fault(
+        name="half of what is claimed is booked",
+        path="src/hedgerow/spending.py",
+        before="        book(self.ledger, self.guarantee, purpose=self.purpose, key=self.key)\n",
+        after=(
+            "        half = replace(self.guarantee, epsilon=self.guarantee.epsilon / 2)\n"
+            "        book(self.ledger, half, purpose=self.purpose, key=self.key)\n"
+        ),
+        caught_by=(f"{_BOOKED}[DeconvolutionRegressor]",),
+    ),
+    Fault(
+        name="two fits of one estimator share a key",
+        path="src/hedgerow/spending.py",
+        before='        self.key = f"{purpose} {secrets.token_hex(16)}"\n',
+        after='        self.key = f"{purpose}"\n',
+        caught_by=(f"{_BEFORE}[KRRRegressor]",),
+    ),
+    Fault(
+        name="seeded noise is booked as if it protected",
+        path="src/hedgerow/spending.py",
+        before="        claim = replace(guarantee, simulation=source.simulation)\n",
+        after="        claim = replace(guarantee, simulation=False)\n",
+        caught_by=("tests/test_spending.py::test_seeds_need_a_rehearsal[LabelTreeRegressor]",),
+    ),
+)
+
+FAULTS = _LEDGER
