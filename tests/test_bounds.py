@@ -99,7 +99,7 @@ def test_grid_json_round_trip(grid):
 @pytest.mark.parametrize(
     "change",
     [{"low": "0"}, {"low": True}, {"high": None}, {"high": float("nan")}, {"n_steps": 8.0}, {"n_steps": "8"},
-     {"n_steps": True}, {"extra": 1}, {"low": 10**400}],
+     {"n_steps": True}, {"extra": 1}, {"low": 10**400}, {"missing": "0"}, {"missing": None}],
 )  # fmt: skip
 def test_grid_json_is_strict(change):
     with pytest.raises(FormatError):
@@ -241,11 +241,9 @@ def test_records_as_mappings_and_rows():
     assert space.encode_record({"h": 1.5, "sex": "M", "age": 41, "unused": None}).tolist() == ENCODED[0]
     assert space.encode_record([41, "M", 1.5]).tolist() == ENCODED[0]
     assert FeatureSpace.from_bounds((0, 9), 2).encode_record(np.array([3, 11])).tolist() == [3.0, 9.0]
-    with pytest.raises(BoundsError, match=r"lacks \['sex'\]"):
-        space.encode_record({"age": 1, "h": 1})
-    for bad in (3.0, np.ones((1, 3)), "abc", [1, "M"], [1, "M", 1.5, 2]):
-        with pytest.raises(BoundsError):
-            space.encode_record(bad)
+    assert space.encode_record({"age": 1, "h": 1}).tolist() == [1.0, 0.0, 1.0]
+    for bad in (3.0, np.ones((1, 3)), "abc", [1, "M"], [1, "M", 1.5, 2], None, {}):
+        assert space.encode_record(bad).tolist() == space.missing.tolist() == [49.5, 0.0, 1.5]
 
 
 def test_category_names_are_not_numbers():
@@ -270,34 +268,116 @@ def test_an_object_column_of_numbers_is_numeric_and_of_text_is_not():
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_unknown_category_is_a_clear_error(make):
-    with pytest.raises(BoundsError, match=r"column 'sex' has the unknown category 'X'; known are \['F', 'M'\]"):
-        mixed_space().encode(make({**ROWS, "sex": ["M", "X", "F"]}))
+def test_an_unknown_category_counts_as_the_task_says(make):
+    frame = make({**ROWS, "sex": ["M", "X", "F"]})
+    assert mixed_space().encode(frame)[:, 1].tolist() == [1.0, 0.0, 0.0]
+    other = FeatureSpace((CategoricalFeature("sex", ("F", "M"), unknown="M"),))
+    assert other.encode(frame)[:, 0].tolist() == [1.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT])
-def test_missing_category(missing):
-    with pytest.raises(BoundsError, match="missing"):
-        mixed_space().encode_record([1, missing, 1])
-    with pytest.raises(BoundsError, match="missing"):
-        FeatureSpace.from_public(pd.DataFrame({"c": ["a", missing]}, dtype=object), categorical_features=["c"])
+def test_a_missing_category_is_unknown(missing):
+    space = FeatureSpace((CategoricalFeature("c", ("a", "other", "b")), NumericFeature("x", 0, 1)))
+    assert space.encode_record([missing, 1]).tolist() == [1.0, 1.0]
+    frame = pd.DataFrame({"c": ["b", missing], "x": [0.0, 1.0]}, dtype=object)
+    assert space.encode(frame)[:, 0].tolist() == [2.0, 1.0]
+    # Of public records it is no category of its own.
+    assert FeatureSpace.from_public(frame, categorical_features=["c"]).features[0].categories == ("b",)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])
-def test_missing_and_infinite_numbers(value):
-    with pytest.raises(BoundsError, match="NaN or infinity"):
-        mixed_space().encode_record([value, "M", 1])
+@pytest.mark.parametrize(("value", "counts"), [(math.nan, 49.5), (math.inf, 99), (-math.inf, 0), (None, 49.5)])
+def test_missing_and_infinite_numbers(value, counts):
+    assert mixed_space().encode_record([value, "M", 1])[0] == counts
+    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+        frame = make({"age": [0.5, value]})
+        assert FeatureSpace((NumericFeature("age", 0, 99),)).encode(frame).tolist() == [[0.5], [counts]]
     with pytest.raises(BoundsError, match="NaN or infinity"):
         FeatureSpace.from_public([[1.0], [value]])
-    with pytest.raises(BoundsError, match="NaN or infinity"):
-        FeatureSpace.from_bounds((0, 1), ["a"]).encode(pl.DataFrame({"a": [0.5, value]}))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_missing_values_in_any_block_are_filled_in_and_the_rest_is_left_alone(dtype):
+    space = FeatureSpace((NumericFeature("a", 0, 1, missing=0.25), NumericFeature("b", -4, 4)))
+    X = np.random.default_rng(0).random((60_000, 2)).astype(dtype)
+    want = X.copy()
+    for i, (found, counts) in {7: (np.nan, 0.25), 40_000: (np.inf, 1.0), 59_999: (-np.inf, 0.0)}.items():
+        X[i, 0], want[i, 0] = found, counts
+    X[40_001, 1], want[40_001, 1] = np.nan, 0.0
+    before = X.copy()
+    Z = space.encode(X)
+    assert Z.dtype == dtype and np.array_equal(Z, want) and np.array_equal(X, before, equal_nan=True)
 
 
 def test_text_in_a_numeric_column():
-    with pytest.raises(BoundsError, match="column 'age' is not numeric"):
-        mixed_space().encode_record(["old", "M", 1])
-    with pytest.raises(BoundsError, match="Complex"):
-        FeatureSpace.from_bounds((0, 1), 1).encode(np.array([[1j]]))
+    assert mixed_space().encode_record(["old", "M", 1]).tolist() == [49.5, 1.0, 1.0]
+    X = np.array([[1j], ["0.25"]], dtype=object)
+    assert FeatureSpace.from_bounds((0, 1), 1).encode(X).tolist() == [[0.5], [0.25]]
+
+
+def test_a_list_of_rows_is_read_row_by_row():
+    space = mixed_space()
+    rows = [[41, "M", 1.5], [True, None, "2"], [1, 2], "abc", [[1], "F", {}], 7, (10**400, 0, -(10**400))]
+    fixed = space.missing.tolist()
+    assert space.encode(rows).tolist() == [
+        [41.0, 1.0, 1.5], [1.0, 0.0, 2.0], fixed, fixed, [49.5, 0.0, 1.5], fixed, [99.0, 0.0, 1.0],
+    ]  # fmt: skip
+
+
+def test_what_missing_and_unknown_values_count_as_must_be_in_the_schema():
+    assert NumericFeature("a", 5e-324, 5e-324).missing == 5e-324
+    assert NumericFeature("a", -1.7e308, 1.7e308).missing == 0.0
+    assert LabelGrid(0, 80, 4).missing == 40.0 and LabelGrid(0, 80, 4, 7).missing == 7.0
+    for value in (-1, 100, math.nan, "x"):
+        with pytest.raises(BoundsError, match="'missing' of 'a' must be a number in"):
+            NumericFeature("a", 0, 99, value)
+        with pytest.raises(BoundsError, match="'missing' of the label must be"):
+            LabelGrid(0, 99, 4, value)
+    with pytest.raises(BoundsError, match="'unknown' of 'c' must be one of its categories"):
+        CategoricalFeature("c", ("a", "b"), unknown="x")
+
+
+def test_columns_that_are_absent_are_filled_in_with_one_warning():
+    space = FeatureSpace.from_bounds((0, 1), ["a", "b"])
+    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+        with pytest.warns(UserWarning, match=r"lacks the columns \['b'\]: all of their values") as found:
+            assert space.encode(make({"a": [1.0, 0.0]}), fill=True).tolist() == [[1.0, 0.5], [0.0, 0.5]]
+        assert len(found) == 1
+        with pytest.raises(BoundsError, match="lacks the columns"):
+            space.encode(make({"c": [1.0]}), fill=True)
+    with pytest.raises(BoundsError, match="two columns named 'a'"):
+        space.encode(pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "a", "b"]))
+
+
+def test_private_labels_are_absorbed():
+    grid = LabelGrid(0, 80, 8, missing=7)
+    labels = grid.labels([1, None, "x", "5", math.nan, math.inf, -math.inf, 10**400, [3], True, pd.NA])
+    assert labels.tolist() == [1.0, 7.0, 7.0, 5.0, 7.0, 80.0, 0.0, 80.0, 7.0, 1.0, 7.0]
+    assert grid.labels(pl.Series([1.0, None])).tolist() == [1.0, 7.0]
+    assert grid.labels([[1], [2]]).tolist() == [1.0, 2.0] == grid.labels(np.array([[1], [2]])).tolist()
+    for bad in (3.0, np.ones((2, 2)), "ab"):
+        with pytest.raises(BoundsError, match="1-dimensional"):
+            grid.labels(bad)
+    with pytest.raises(BoundsError, match=r"one label a record: 3\. Got 2"):
+        grid.labels([1, 2], n=3)
+    assert set(grid.levels([math.nan] * 99, SeededRandomness(0)).tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("bounds", [(0, 1e-300), (0, 9e-101), (-1e101, 0), (-6e99, 6e99), (0, 2e100)])
+def test_a_grid_on_which_a_number_would_not_be_finite_is_refused(bounds):
+    """The scale of such a grid overflowed; a label at the lower end was no number then, and its holder silent."""
+    with pytest.raises(BoundsError, match="label_bounds"):
+        LabelGrid(*bounds, 1 << 20)
+
+
+@pytest.mark.parametrize("bounds", [(0, 1e-100), (-1e100, 0), (-5e99, 5e99), (1e99, 1e100), (-1e-100, 1e-100)])
+@pytest.mark.parametrize("steps", [1, 3, 1 << 20])
+def test_the_widest_and_the_narrowest_grids_report_every_label(bounds, steps):
+    grid = LabelGrid(*bounds, steps)
+    y = np.array([grid.low, grid.high, grid.missing, 0.0, -1.7e308, 1.7e308, np.inf, -np.inf, np.nan, 5e-324])
+    levels = grid.levels(y, SeededRandomness(0))
+    assert levels.min() == 0 and levels.max() == steps and grid.step**2 > 0
+    far = grid.values(np.array([-(2**31), 2**31]))
+    assert np.isfinite(far**2 * 2.0**63).all()
 
 
 @pytest.mark.parametrize("X", [[1.0, 2.0], 3.0, np.zeros((2, 2, 2))])
@@ -339,8 +419,7 @@ def test_public_ranges_unless_given():
     assert FeatureSpace.from_public(frame, categories={"c": ["z", "b", "a"]}).features[0].categories == ("z", "b", "a")
     with pytest.raises(BoundsError, match="unknown columns"):
         FeatureSpace.from_public(frame, categorical_features=["d"])
-    with pytest.raises(BoundsError, match="unknown category 'b'"):
-        FeatureSpace.from_public(frame, categories={"c": ["a"]}).encode(frame)
+    assert FeatureSpace.from_public(frame, categories={"c": ["a"]}).encode(frame).tolist() == [[0.0], [0.0]]
 
 
 def test_impossible_schemas():
@@ -368,11 +447,16 @@ def test_space_json_round_trip():
 
 @pytest.mark.parametrize(
     "features",
-    [None, "ab", 5, [5], ["x"], [None], [{"name": "a"}], [{"name": "a", "low": 0, "high": 1, "unit": "m"}],
-     [{"name": 5, "low": 0, "high": 1}], [{"name": "a", "low": "0", "high": 1}],
-     [{"name": "a", "low": True, "high": 1}],
-     [{"name": "a", "categories": "ab"}], [{"name": "a", "categories": [1]}], [{"name": "a", "categories": None}],
-     [{"name": "a", "categories": ["x"], "low": 0}], [{"name": "a", "low": 0, "high": math.inf}]],
+    [None, "ab", 5, [5], ["x"], [None], [{"name": "a"}],
+     [{"name": "a", "low": 0, "high": 1, "missing": 0, "unit": "m"}], [{"name": "a", "low": 0, "high": 1}],
+     [{"name": 5, "low": 0, "high": 1, "missing": 0}], [{"name": "a", "low": "0", "high": 1, "missing": 0}],
+     [{"name": "a", "low": True, "high": 1, "missing": 1}], [{"name": "a", "low": 0, "high": 1, "missing": "0"}],
+     [{"name": "a", "low": 0, "high": 1, "missing": None}], [{"name": "a", "low": 0, "high": 1, "missing": math.nan}],
+     [{"name": "a", "categories": "ab", "unknown": "ab"}], [{"name": "a", "categories": [1], "unknown": "1"}],
+     [{"name": "a", "categories": None, "unknown": "x"}], [{"name": "a", "categories": ["x"]}],
+     [{"name": "a", "categories": ["x"], "unknown": None}],
+     [{"name": "a", "categories": ["x"], "unknown": "x", "low": 0}],
+     [{"name": "a", "low": 0, "high": math.inf, "missing": 0}]],
 )  # fmt: skip
 def test_space_json_is_strict(features):
     with pytest.raises(FormatError):

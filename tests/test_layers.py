@@ -16,9 +16,9 @@ ROOT = Path(hedgerow.__file__).parent
 # nothing else on its own line.
 LAYERS = [
     ["errors", "types"],
-    ["kernels", "content", "ranges", "checks"],
+    ["kernels", "content", "fields", "ranges", "values", "checks"],
     ["randomness", "guarantee"],
-    ["samplers", "ledger"],
+    ["samplers", "ledger", "grid"],
     ["bounds", "counting", "spending"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],

@@ -1,13 +1,15 @@
-"""Public facts about the data: label bounds and grid, feature ranges, category lists.
+"""Public facts about the data: feature ranges and category lists, beside the label's (:mod:`hedgerow.grid`).
 
 Nothing here is ever computed from private data. Ranges and categories are either given or taken from
-*public* records, and whatever lies outside is clipped on the holder's side, never dropped: a record that
-stays silent because of its value would leak that value.
+*public* records. Every record is encoded, by a public rule (:mod:`hedgerow.values`): whatever lies outside is
+clipped, missing values and unknown categories become what the schema says, and nothing is an error, for a record
+that stays silent because of its value would leak that value.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -16,10 +18,23 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import BoundsError, FormatError
-from hedgerow.randomness import Randomness
-from hedgerow.ranges import Range, column_name, feature_ranges, read_pair
+from hedgerow.fields import check_fields, read_list, read_number, read_text, read_whole
+from hedgerow.grid import (
+    LARGEST,
+    SMALLEST,
+    LabelGrid,
+    check_label_bounds,
+    check_labels,
+    label_column,
+    label_numbers,
+    middle,
+)
+from hedgerow.ranges import Range, column_name, feature_ranges
+from hedgerow.values import category, cells, number, numbers, record_values
 
 __all__ = [
+    "LARGEST",
+    "SMALLEST",
     "CategoricalFeature",
     "Feature",
     "FeatureSpace",
@@ -27,8 +42,12 @@ __all__ = [
     "NumericFeature",
     "category_lists",
     "category_name",
+    "check_fields",
     "check_label_bounds",
     "check_labels",
+    "label_column",
+    "label_numbers",
+    "middle",
     "read_list",
     "read_number",
     "read_text",
@@ -41,142 +60,18 @@ IntArray = npt.NDArray[np.int64]
 _CLIP_VALUES = 1 << 15
 
 
-def check_label_bounds(label_bounds: object, *, name: str = "label_bounds") -> tuple[float, float]:
-    """Return ``(low, high)`` as floats, or say what is wrong with them.
-
-    >>> check_label_bounds((0, 80))
-    (0.0, 80.0)
-    """
-    if label_bounds is None:
-        raise BoundsError(
-            f"'{name}' is required: pass {name}=(low, high), the public range of the label. "
-            "It is never read from the labels, because their minimum and maximum are private."
-        )
-    low, high = read_pair(label_bounds, name)
-    if not math.isfinite(high - low):
-        raise BoundsError(f"'{name}' spans more than a float can hold. Got {label_bounds!r} instead.")
-    return low, high
-
-
-def check_labels(y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
-    """Return labels as a 1-d float array; refuse NaN, infinities and wrong shapes."""
-    try:
-        array = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise BoundsError(f"'{name}' must be numeric labels. Got {type(y).__name__} instead.") from None
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise BoundsError(f"'{name}' must be 1-dimensional. Got shape {array.shape} instead.")
-    if n is not None and array.shape[0] != n:
-        raise BoundsError(f"'{name}' must have one label a record: {n}. Got {array.shape[0]} instead.")
-    if not np.isfinite(array).all():
-        raise BoundsError(f"'{name}' contains NaN or infinity; remove or impute such labels on the device.")
-    return array
-
-
-@dataclass(frozen=True)
-class LabelGrid:
-    """Labels as integers ``0 .. n_steps`` on ``[low, high]``.
-
-    Parameters
-    ----------
-    low, high : float
-        Public label bounds; labels outside are clipped.
-    n_steps : int
-        Number of grid steps; level ``k`` stands for ``low + k * step``.
-
-    Notes
-    -----
-    ``levels`` rounds at random to one of the two neighbouring levels so that the expectation is the clipped
-    label: a coarse grid then adds variance (at most ``step**2 / 4``) but no bias. Rounding happens before
-    the mechanism, so a mechanism that is epsilon-DP on levels is epsilon-DP on labels (a mixture over the
-    rounding cannot raise a likelihood ratio).
-
-    Examples
-    --------
-    >>> grid = LabelGrid(0.0, 80.0, 8)
-    >>> grid.step
-    10.0
-    >>> grid.values([0, 3, 8]).tolist()
-    [0.0, 30.0, 80.0]
-    """
-
-    low: float
-    high: float
-    n_steps: int
-
-    def __post_init__(self) -> None:
-        low, high = check_label_bounds((self.low, self.high))
-        # Adding 0.0 turns -0.0 into 0.0, so that equal grids have equal digests.
-        object.__setattr__(self, "low", low + 0.0)
-        object.__setattr__(self, "high", high + 0.0)
-        whole = isinstance(self.n_steps, int | np.integer) and not isinstance(self.n_steps, bool)
-        if not whole or not 1 <= self.n_steps <= 1 << 20:
-            raise BoundsError(f"'n_steps' must be an integer in 1 .. 2**20. Got {self.n_steps!r} instead.")
-        object.__setattr__(self, "n_steps", int(self.n_steps))
-        if self.high - self.low < 1e-300:
-            raise BoundsError(f"'label_bounds' are too close together. Got {(self.low, self.high)!r} instead.")
-
-    @classmethod
-    def for_epsilon(cls, label_bounds: object, epsilon: float) -> LabelGrid:
-        """Return the default grid for Laplace noise of this epsilon on the label.
-
-        Random rounding adds at most ``step^2/4``; the noise has variance about ``2 (n_steps*step/eps)^2``.
-        ``n_steps = 16 eps`` keeps the ratio at ``1/(8*16^2)``, below 0.05 percent, and keeps the noise about
-        16 steps wide, so that few distinct noisy labels occur and simulation stays cheap.
-        """
-        low, high = check_label_bounds(label_bounds)
-        steps = 4096 if math.isinf(epsilon) else min(4096, max(2, math.ceil(16 * epsilon)))
-        return cls(low, high, steps)
-
-    @property
-    def step(self) -> float:
-        """Width of one grid step."""
-        return (self.high - self.low) / self.n_steps
-
-    def levels(self, y: object, randomness: Randomness) -> IntArray:
-        """Clip labels to the bounds and round them at random to levels, without bias.
-
-        Levels are 24-bit fixed point numbers plus 24 random bits, rounded down (a bias below ``2**-24`` of a step).
-        The first 8 bits decide whether there is a carry, unless their sum is 255; only then are the rest drawn.
-        """
-        labels = np.asarray(y, dtype=np.float64)
-        position = np.clip(labels, self.low, self.high).ravel()
-        position -= self.low
-        position *= 256 * (self.n_steps / (self.high - self.low))
-        np.minimum(position, 256.0 * self.n_steps, out=position)
-        levels = position.astype(np.int32)
-        levels += randomness.uint8(levels.size)
-        unsure = np.flatnonzero(levels & 255 == 255)
-        rest = (position[unsure] % 1.0 * 65536).astype(np.uint32)
-        levels[unsure] += randomness.uint16(unsure.size) < rest
-        levels >>= 8
-        return levels.reshape(labels.shape).astype(np.int64)
-
-    def values(self, levels: object) -> npt.NDArray[np.float64]:
-        """Return the labels that (possibly noisy) levels stand for."""
-        return self.low + np.asarray(levels, dtype=np.float64) * self.step
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {"low": self.low, "high": self.high, "n_steps": self.n_steps}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LabelGrid:
-        """Rebuild from :meth:`to_dict`; unknown fields are refused."""
-        check_fields(data, {"low", "high", "n_steps"}, "label grid")
-        low, high = read_number(data, "low", "label grid"), read_number(data, "high", "label grid")
-        return cls(low, high, read_whole(data, "n_steps", "label grid"))
-
-
 @dataclass(frozen=True)
 class NumericFeature:
-    """A numeric column with a public range; values outside are clipped."""
+    """A numeric column with a public range; values outside are clipped, missing ones count as ``missing``.
+
+    >>> NumericFeature("age", 0, 99).value("150"), NumericFeature("age", 0, 99, missing=40).value("old")
+    (99.0, 40.0)
+    """
 
     name: str
     low: float
     high: float
+    missing: float = cast("float", None)
 
     def __post_init__(self) -> None:
         # Plain floats without -0.0: equal features have equal JSON, hence equal digests.
@@ -187,97 +82,79 @@ class NumericFeature:
                 f"'feature_bounds' of {self.name!r} must be finite with low <= high. "
                 f"Got ({self.low}, {self.high}) instead."
             )
+        object.__setattr__(self, "missing", middle(self.low, self.high, self.missing, repr(self.name)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
-        return {"name": self.name, "low": self.low, "high": self.high}
+        return {"name": self.name, "low": self.low, "high": self.high, "missing": self.missing}
+
+    def value(self, value: object) -> float:
+        """Return the number that one value of this column counts as."""
+        x = number(value)
+        return self.missing if math.isnan(x) else min(max(x, self.low), self.high)
+
+    def column(self, column: object, n: int | None = None) -> FloatArray:
+        """Return a column as floats, missing values as NaN; :meth:`FeatureSpace.encode` clips and fills them in."""
+        return numbers(column, n)
 
 
 @dataclass(frozen=True)
 class CategoricalFeature:
-    """A column with a public list of categories (kept as strings)."""
+    """A column with a public list of categories (kept as strings); all other values count as ``unknown``.
+
+    ``unknown`` is one of the categories; by default ``"other"`` if that is listed, else the first.
+
+    >>> CategoricalFeature("sex", ("F", "M", "other")).codes(["M", "X", None]).tolist()
+    [1.0, 2.0, 2.0]
+    """
 
     name: str
     categories: tuple[str, ...]
+    unknown: str = cast("str", None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", tuple(category_name(c) for c in self.categories))
         if not self.categories or len(set(self.categories)) != len(self.categories):
             raise BoundsError(f"'categories' of {self.name!r} must be a list of distinct names.")
+        if self.unknown is None:
+            object.__setattr__(self, "unknown", "other" if "other" in self.categories else self.categories[0])
+        object.__setattr__(self, "unknown", category_name(self.unknown))
+        if self.unknown not in self.categories:
+            raise BoundsError(
+                f"'unknown' of {self.name!r} must be one of its categories. Got {self.unknown!r} instead."
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
-        return {"name": self.name, "categories": list(self.categories)}
+        return {"name": self.name, "categories": list(self.categories), "unknown": self.unknown}
 
-    def codes(self, column: object) -> npt.NDArray[np.float64]:
-        """Map values to their position in the category list."""
+    def value(self, value: object) -> float:
+        """Return the code that one value of this column counts as."""
+        return float(self.codes([value])[0])
+
+    def column(self, column: object, n: int | None = None) -> FloatArray:
+        """Return the codes of a column."""
+        return self.codes(column, n)
+
+    def codes(self, column: object, n: int | None = None) -> npt.NDArray[np.float64]:
+        """Map values to their position in the category list, those that are not in it to that of ``unknown``."""
         index = {c: float(i) for i, c in enumerate(self.categories)}
-        values = np.asarray(column, dtype=object)
-        try:
-            return np.array([index[category_name(v)] for v in values], dtype=np.float64)
-        except KeyError as missing:
-            raise BoundsError(
-                f"column {self.name!r} has the unknown category {missing.args[0]!r}; known are "
-                f"{list(self.categories)[:10]}. Map it to one of them on the device, or design the task "
-                "with categories={...} that lists it."
-            ) from None
+        other = index[self.unknown]
+        values = cells(column, n)
+        if set(map(type, values)) == {str}:
+            return np.array([index.get(v, other) for v in values], dtype=np.float64)
+        return np.array([index.get(cast("str", category(v)), other) for v in values], dtype=np.float64)
 
 
 Feature = NumericFeature | CategoricalFeature
 
 
 def category_name(value: Any) -> str:
-    """Return the canonical name of a category: 1, 1.0 and np.int64(1) are all ``"1"``."""
-    if isinstance(value, str):
-        return value
-    missing = value is None or type(value).__name__ in ("NAType", "NaTType")  # pandas' own, without pandas
-    if missing or (isinstance(value, float | np.floating) and math.isnan(value)):
-        raise BoundsError("a categorical value is missing; impute it on the device or give it a category.")
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
-
-
-def check_fields(data: Mapping[str, Any], expected: set[str], what: str) -> None:
-    """Refuse missing or unknown fields of a JSON object, so that versions never mix silently."""
-    if not isinstance(data, Mapping):
-        raise FormatError(f"{what}: expected a JSON object. Got {type(data).__name__} instead.")
-    keys = set(data)
-    if keys != expected:
-        missing, unknown = sorted(expected - keys), sorted(keys - expected)
-        raise FormatError(f"{what}: missing fields {missing}, unknown fields {unknown}; wrong version?")
-
-
-def read_number(data: Mapping[str, Any], name: str, what: str) -> float:
-    """Return a finite number of a JSON object; JavaScript writes 1.0 as 1, so integers are fine."""
-    value = data[name]
-    if type(value) not in (int, float) or not abs(value) <= 1.7976931348623157e308:
-        raise FormatError(f"{what}: {name!r} must be a finite number. Got {value!r} instead.")
-    return float(value)
-
-
-def read_whole(data: Mapping[str, Any], name: str, what: str) -> int:
-    """Return an integer of a JSON object; booleans and floats are not integers."""
-    value = data[name]
-    if type(value) is not int:
-        raise FormatError(f"{what}: {name!r} must be an integer. Got {value!r} instead.")
-    return value
-
-
-def read_text(data: Mapping[str, Any], name: str, what: str) -> str:
-    """Return a text of a JSON object."""
-    value = data[name]
-    if type(value) is not str:
-        raise FormatError(f"{what}: {name!r} must be text. Got {value!r} instead.")
-    return value
-
-
-def read_list(data: Mapping[str, Any], name: str, what: str) -> list[Any]:
-    """Return a list of a JSON object."""
-    value = data[name]
-    if type(value) is not list:
-        raise FormatError(f"{what}: {name!r} must be a list. Got {type(value).__name__} instead.")
-    return value
+    """Return the canonical name of a category of a public list: 1, 1.0 and np.int64(1) are all ``"1"``."""
+    name = category(value)
+    if name is None:
+        raise BoundsError("a category of a public list is missing (None or NaN); leave it out, or give it a name.")
+    return name
 
 
 def _columns(X: object) -> tuple[list[str] | None, list[Any] | None]:
@@ -297,6 +174,31 @@ def _as_array(X: object) -> npt.NDArray[Any]:
             "Reshape your data with X.reshape(1, -1) if it is a single record."
         )
     return array
+
+
+def _as_rows(X: object, names: Sequence[str]) -> npt.NDArray[Any]:
+    """Return private records in the order of ``names`` as an array of numbers, or of whatever they hold."""
+    array = _from_rows(X, len(names)) if isinstance(X, list | tuple) else _as_array(X)
+    if array.shape[1] != len(names):
+        raise BoundsError(f"X has {array.shape[1]} features, but {len(names)} features are expected: {list(names)}.")
+    return array
+
+
+def _from_rows(X: Sequence[Any], d: int) -> npt.NDArray[Any]:
+    """Return a list of rows as an array; a row of another length than the rest is one in which everything is missing.
+
+    NumPy is not asked what it makes of them: it refuses some lists for what is in one of their rows.
+    """
+    rows = [cells(row) if isinstance(row, list | tuple | np.ndarray) else [] for row in X]
+    widths = {len(row) for row in rows}
+    if d not in widths:
+        if len(widths) != 1 or widths == {0}:
+            raise BoundsError("'X' must be 2-dimensional (records x features): a list of rows of values.")
+        d = widths.pop()  # all alike: another number of columns, which the caller refuses
+    out = np.empty((len(rows), d), dtype=object)
+    for i, row in enumerate(rows):
+        out[i] = row if len(row) == d else None
+    return out
 
 
 def _is_text(column: Any) -> bool:
@@ -396,10 +298,9 @@ class FeatureSpace:
         for name, column in zip(names, columns, strict=True):
             if name in categorical:
                 listed = given.get(name)
-                values = (
-                    sorted({category_name(v) for v in np.asarray(column, dtype=object)}) if listed is None else listed
-                )
-                features.append(CategoricalFeature(name, tuple(category_name(v) for v in values)))
+                seen = {c for v in cells(column) if (c := category(v)) is not None}
+                found = sorted(seen) if listed is None else [category_name(v) for v in listed]
+                features.append(CategoricalFeature(name, tuple(found)))
             else:
                 features.append(_numeric_feature(name, column, ranges.get(name)))
         return cls(tuple(features))
@@ -434,44 +335,51 @@ class FeatureSpace:
                 features.append(NumericFeature(name, *ranges[name]))
         return cls(tuple(features))
 
-    def encode(self, X: object) -> FloatArray:
-        """Return records as a float matrix: numbers clipped to their range, categories as codes."""
+    def encode(self, X: object, *, fill: bool = False) -> FloatArray:
+        """Return records as a float matrix: numbers clipped to their range, categories as codes.
+
+        Whatever the values are, there is a row for every record. Only the shape of a table can be wrong: an array with
+        another number of columns is refused, and so is a data frame that lacks columns; with ``fill``, these are filled
+        with missing values instead, and one warning names them.
+        """
         names, columns = _columns(X)
-        if columns is not None and names is not None:
-            if not self.is_categorical.any() and set(names) == set(self.names):
-                columns = [_floats(columns[names.index(f)], f) for f in self.names]
-            else:
-                absent = [f for f in self.names if f not in names]
-                if absent:
-                    raise BoundsError(f"'X' lacks the columns {absent}; the task asks for {list(self.names)}.")
-                columns = [columns[names.index(f)] for f in self.names]
+        if names is None or columns is None:
+            array = _as_rows(X, self.names)
+            if array.dtype.kind in "fiub" and not self.is_categorical.any():
+                return self._clip(numbers(array))
+            n, chosen = len(array), [array[:, j] for j in range(len(self))]
         else:
-            array = _as_array(X)
-            if array.shape[1] != len(self):
-                raise BoundsError(
-                    f"X has {array.shape[1]} features, but {len(self)} features are expected: {list(self.names)}."
-                )
-            if not self.is_categorical.any():
-                return self._clip(_floats(array, "X"))
-            columns = [array[:, j] for j in range(len(self))]
-        out = np.empty((len(columns[0]), len(self)), dtype=np.float64)
-        for j, (feature, column) in enumerate(zip(self.features, columns, strict=True)):
-            numeric = isinstance(feature, NumericFeature)
-            out[:, j] = _floats(column, feature.name) if numeric else cast("Any", feature).codes(column)
+            n, chosen = self._chosen(X, names, columns, fill)
+        out = np.empty((n, len(self)), dtype=np.float64)
+        for j, (feature, column) in enumerate(zip(self.features, chosen, strict=True)):
+            out[:, j] = feature.column(column, n)
         return self._clip(out)
 
-    def encode_record(self, record: Mapping[str, Any] | Sequence[Any] | npt.NDArray[Any]) -> FloatArray:
-        """Encode one record, given as a mapping by name or as a sequence in column order."""
-        if isinstance(record, Mapping):
-            absent = [f for f in self.names if f not in record]
-            if absent:
-                raise BoundsError(f"the record lacks {absent}; the task asks for {list(self.names)}.")
-            record = [record[name] for name in self.names]
-        if isinstance(record, str | bytes) or not hasattr(record, "__len__") or getattr(record, "ndim", 1) != 1:
-            raise BoundsError(f"a record must be a mapping or one row of values. Got {record!r} instead.")
-        values = np.empty((1, len(record)), dtype=object)
-        values[0] = list(record)
-        return cast("FloatArray", self.encode(values)[0])
+    def _chosen(self, X: Any, names: list[str], columns: list[Any], fill: bool) -> tuple[int, list[Any]]:
+        """Return the number of records of a data frame, and the columns that are asked for."""
+        n, absent = int(X.shape[0]), [name for name in self.names if name not in names]
+        if twice := [name for name in self.names if names.count(name) > 1]:
+            raise BoundsError(f"'X' has two columns named {twice[0]!r}; rename one.")
+        if absent and not (fill and len(absent) < len(self)):
+            raise BoundsError(f"'X' lacks the columns {absent}; the task asks for {list(self.names)}.")
+        if absent:
+            warnings.warn(f"'X' lacks the columns {absent}: all of their values count as missing.", stacklevel=4)
+        return n, [[None] * n if name in absent else columns[names.index(name)] for name in self.names]
+
+    def encode_record(self, record: object) -> npt.NDArray[np.float64]:
+        """Encode one record, given as a mapping by name or as a sequence in column order; whatever is in it.
+
+        >>> space = FeatureSpace((NumericFeature("age", 0, 99), CategoricalFeature("sex", ("F", "M"))))
+        >>> space.encode_record({"sex": "?"}).tolist()
+        [49.5, 0.0]
+        """
+        values = record_values(record, self.names)
+        return np.array([f.value(v) for f, v in zip(self.features, values, strict=True)], dtype=np.float64)
+
+    @property
+    def missing(self) -> npt.NDArray[np.float64]:
+        """The record of which everything is missing, encoded."""
+        return self.encode_record({})
 
     def outside(self, X: FloatArray) -> npt.NDArray[np.bool_]:
         """Return which raw numeric records lie outside the ranges (before clipping)."""
@@ -480,7 +388,7 @@ class FeatureSpace:
         return cast("npt.NDArray[np.bool_]", ((self.low[numeric] > Z) | (self.high[numeric] < Z)).any(axis=1))
 
     def _clip(self, Z: FloatArray) -> FloatArray:
-        """Refuse NaN and infinity, and clip; a copy is made only if something lies outside."""
+        """Clip, and fill in missing values (NaN); a copy is made only if something lies outside."""
         with np.errstate(over="ignore"):  # a bound beyond float32 clips nothing that float32 can hold
             low, high = self.low.astype(Z.dtype), self.high.astype(Z.dtype)
         inner = low.max(), high.min()
@@ -491,14 +399,15 @@ class FeatureSpace:
         for start in range(0, len(Z), rows):
             part = Z[start : start + rows]
             least, most = part.min(), part.max()  # NaN, if there is one
-            if not (np.isfinite(least) and np.isfinite(most)):
-                raise BoundsError("Input X contains NaN or infinity; impute missing values on the device.")
             if least >= inner[0] and most <= inner[1]:
                 continue
             a, b = lows[: len(part)], highs[: len(part)]
-            if (part < a).any() or (part > b).any():
-                out = Z.copy() if out is Z else out
-                np.clip(part, a, b, out=out[start : start + rows])
+            if np.isnan(least):
+                part = np.where(np.isnan(part), self.missing.astype(Z.dtype), part)
+            elif not ((part < a).any() or (part > b).any()):
+                continue
+            out = Z.copy() if out is Z else out
+            np.clip(part, a, b, out=out[start : start + rows])
         return out
 
     def to_dict(self) -> dict[str, Any]:
@@ -512,16 +421,18 @@ class FeatureSpace:
         features: list[Feature] = []
         for item in read_list(data, "features", "feature space"):
             if isinstance(item, Mapping) and "categories" in item:
-                check_fields(item, {"name", "categories"}, "categorical feature")
-                categories = read_list(item, "categories", "categorical feature")
+                what = "categorical feature"
+                check_fields(item, {"name", "categories", "unknown"}, what)
+                categories = read_list(item, "categories", what)
                 if not all(type(c) is str for c in categories):
                     raise FormatError(f"categorical feature: categories must be text. Got {categories!r} instead.")
-                features.append(CategoricalFeature(read_text(item, "name", "categorical feature"), tuple(categories)))
+                name, unknown = read_text(item, "name", what), read_text(item, "unknown", what)
+                features.append(CategoricalFeature(name, tuple(categories), unknown))
             else:
                 what = "numeric feature"
-                check_fields(item, {"name", "low", "high"}, what)
-                low, high = read_number(item, "low", what), read_number(item, "high", what)
-                features.append(NumericFeature(read_text(item, "name", what), low, high))
+                check_fields(item, {"name", "low", "high", "missing"}, what)
+                low, high, missing = (read_number(item, field, what) for field in ("low", "high", "missing"))
+                features.append(NumericFeature(read_text(item, "name", what), low, high, missing))
         return cls(tuple(features))
 
 

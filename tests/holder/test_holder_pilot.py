@@ -96,15 +96,18 @@ def damaged(good):
     age, home, pay = good["space"]["features"]
     spaces = [[], [age, home], [age, home, age], [{**age, "low": 100.0}, home, pay], [{**age, "low": "0"}, home, pay]]
     spaces += [[{**age, "unit": "a"}, home, pay], [age, {**home, "categories": []}, pay]]
+    spaces += [[{**age, "missing": 100.0}, home, pay], [{**age, "missing": "1"}, home, pay]]
+    spaces += [[age, {**home, "unknown": "tent"}, pay], [age, {**home, "unknown": None}, pay]]
     spaces += [[age, {**home, "categories": ["a", "a"]}, pay], [age, {**home, "categories": [1]}, pay]]
     edges = [[], [4.0, -4.0], [4.0, 4.0], ["4"], [None], [True], 4.0, None, list(range(255))]
     bounds = [[1.0, 1.0], [2.0, 1.0], [0.0], [0.0, 1.0, 2.0], ["0", "1"], None]
     changes = [{"edges": e} for e in edges] + [{"label_bounds": b} for b in bounds]
+    changes += [{"missing": m} for m in (None, "3", True, -100.0, 61.0)]
     changes += [{"epsilon": e} for e in (0.0, -1.0, "1", None, True, 1e-20)]
     changes += [{"space": {"features": s}} for s in spaces] + [{"space": {**good["space"], "more": 1}}]
     changes += [
-        {"version": 2},
-        {"version": "1"},
+        {"version": 1},
+        {"version": "2"},
         {"more": 1},
         {"target": 3},
         {"base": {**good["base"], "data": "SERH"}},

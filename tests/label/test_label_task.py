@@ -37,7 +37,7 @@ def test_a_changed_task_is_refused(task):
     with pytest.raises(FormatError, match="id"):
         LabelTask.from_json(json.dumps({**data, "title": "other"}))
     with pytest.raises(FormatError):
-        LabelTask.from_json(json.dumps({**data, "version": 2}))
+        LabelTask.from_json(json.dumps({**data, "version": 3}))
     with pytest.raises(FormatError, match="unknown fields"):
         LabelTask.from_json(json.dumps({**data, "extra": 1}))
 

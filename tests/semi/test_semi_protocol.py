@@ -193,7 +193,7 @@ def test_changed_tasks_are_refused():
         with pytest.raises(FormatError):
             type(task).from_dict({**data, "extra": 1})
         with pytest.raises(FormatError):
-            type(task).from_dict({**data, "version": 2})
+            type(task).from_dict({**data, "version": 3})
     with pytest.raises(FormatError, match="id"):
         SemiTask.from_dict({**json.loads(first.task.to_json()), "epsilon": 3.0})
     with pytest.raises(FormatError, match="id"):

@@ -126,29 +126,38 @@ def test_records_outside_the_bounds_are_clipped_and_never_dropped():
 
 
 @pytest.mark.parametrize(
-    ("record", "label", "message"),
+    ("record", "label", "counts"),
     [
-        ({"a": 1, "b": 1}, None, "'label' is required: pass it, or put it in the record as 'y'"),
-        ([1, 1], None, "'label' is required"),
-        ({"a": 1, "y": 1}, None, r"lacks \['b'\]"),
-        ([1], 1.0, "X has 1 features, but 2"),
-        ([1, math.nan], 1.0, "NaN or infinity"),
-        ([1, 1], math.nan, "'label' contains NaN"),
-        ([1, 1], "much", "'label' must be numeric"),
-        ([1, 1], [1, 2], "'label'"),
-        (["x", 1], 1.0, "not numeric"),
+        ({"a": 1, "b": 1}, None, ([1, 1], 5)),
+        ({"a": 1, "y": 1}, 1.0, ([1, 0.5], 1)),
+        ([1], 1.0, ([0.5, 0.5], 1)),
+        ("text", 1.0, ([0.5, 0.5], 1)),
+        ([1, math.nan], 1.0, ([1, 0.5], 1)),
+        ([1, 1], math.nan, ([1, 1], 5)),
+        ([1, 1], "much", ([1, 1], 5)),
+        ([1, 1], [1, 2], ([1, 1], 5)),
+        (["x", 1], -math.inf, ([0.5, 1], 0)),
     ],
 )
-def test_bad_records(record, label, message):
-    with pytest.raises(BoundsError, match=message):
-        privatize(TASKS["bits"], record, label)
+def test_odd_records_count_as_the_task_says(record, label, counts):
+    X, y = counts
+    odd = privatize(TASKS["bits"], record, label, randomness=3)
+    assert odd.to_bytes() == privatize(TASKS["bits"], X, y, randomness=3).to_bytes()
+
+
+def test_a_label_that_was_not_passed_at_all_is_an_error_whatever_the_record():
+    for record in ([1, 1], [math.nan, 0], "text"):
+        with pytest.raises(BoundsError, match="'label' is required: pass it, or put it in the record as 'y'"):
+            privatize(TASKS["bits"], record)
+    assert len(privatize(TASKS["bits"], {"a": 1}).to_bytes()) == len(privatize(TASKS["bits"], [1, 1], 1).to_bytes())
 
 
 def test_bad_batches():
     with pytest.raises(BoundsError, match=r"one label a record: 2\. Got 3"):
         privatize_many(TASKS["bits"], np.zeros((2, 2)), [1, 2, 3])
-    with pytest.raises(BoundsError, match="NaN"):
-        privatize_many(TASKS["bits"], np.zeros((2, 2)), [1, math.inf])
+    with pytest.raises(BoundsError, match="3 features, but 2"):
+        privatize_many(TASKS["bits"], np.zeros((2, 3)), [1, 2])
+    assert len(privatize_many(TASKS["bits"], np.full((2, 2), math.nan), [None, math.inf])) == 2
 
 
 # Foreign and damaged bytes

@@ -280,10 +280,17 @@ def test_nobody_and_wrong_input():
     assert simulate_aggregate(task, np.empty((0, 1)), [], 1) == Aggregate(task)
     with pytest.raises(BoundsError, match="one label a record"):
         simulate_aggregate(task, [[0.1]], [1, 2])
-    with pytest.raises(BoundsError, match="NaN"):
-        simulate_aggregate(task, [[0.1]], [math.nan])
-    with pytest.raises(BoundsError, match="NaN"):
-        simulate_aggregate(task, [[math.nan]], [1.0])
+    with pytest.raises(BoundsError, match="features"):
+        simulate_aggregate(task, [[0.1, 0.2]], [1])
+
+
+def test_missing_values_count_as_the_task_says():
+    task, rng = small_task("bits"), np.random.default_rng(0)
+    X, y = rng.random((500, 1)), rng.random(500) * 4 - 1
+    odd_X, odd_y = X.copy(), y.copy()
+    odd_X[::7], X[::7] = math.nan, task.space.missing
+    odd_y[::5], y[::5] = math.nan, task.grid.missing
+    assert simulate_aggregate(task, odd_X, odd_y, 1) == simulate_aggregate(task, X, y, 1)
 
 
 def test_records_and_labels_outside_clip():

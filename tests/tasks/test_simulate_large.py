@@ -81,12 +81,12 @@ def test_blocks_of_an_array_are_encoded_like_the_whole(small_blocks, response, n
     assert np.array_equal(X, before), "the caller's records were changed"
 
 
-def test_bad_values_in_the_last_block_are_refused(small_blocks):
+def test_missing_values_in_the_last_block_are_filled_in_and_wrong_shapes_refused(small_blocks):
     task = make_task()
     X, y = records(1000)
-    X[-1, 1] = np.nan
-    with pytest.raises(BoundsError, match="NaN"):
-        simulate_aggregate(task, X, y)
+    whole = X.copy()
+    X[-1, 1], whole[-1, 1] = np.nan, task.space.missing[1]
+    assert simulate_aggregate(task, X, y, 3) == simulate_aggregate(task, whole, y, 3)
     with pytest.raises(BoundsError, match="features"):
         simulate_aggregate(task, X[:, :1], y)
     with pytest.raises(BoundsError, match="features"):

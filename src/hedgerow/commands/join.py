@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
-from hedgerow.commands.files import add_command, naming, report
+from hedgerow.commands.files import add_command, naming, report, warn
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     record = _record(arguments, invitation)
     if not arguments.json:
         print(invitation.describe(), "\n")
-    if not record:
+    if not arguments.record and not arguments.values:
         if not arguments.show:
             raise HedgerowError("a record is needed: NAME=VALUE ..., or --record FILE (--show only shows the task).")
         return _summary(arguments, invitation)
@@ -131,19 +131,25 @@ def _record(arguments: argparse.Namespace, invitation: Invitation) -> dict[str, 
             raise HedgerowError(f"{item!r} is not NAME=VALUE.")
     _, names = question(invitation.notice.task)
     if unknown := sorted(set(record) - set(names)):
-        raise HedgerowError(f"the task does not ask for {unknown}; it asks for {list(names)}.")
-    return record
+        # No error: who has a field that others lack must not be silent.
+        warn(arguments, f"the task does not ask for {unknown}; left out. It asks for {list(names)}")
+    return {name: value for name, value in record.items() if name in names}
 
 
 def _read(path: str) -> dict[str, Any]:
     with naming(path), open(path, "rb") as file:
         try:
-            content = json.load(file)
+            content = json.load(file, parse_int=_whole)
         except ValueError as error:
             raise HedgerowError(f"a record is a JSON object: {error}") from None
         if not isinstance(content, dict):
             raise HedgerowError(f"a record is a JSON object. Got {type(content).__name__} instead.")
         return content
+
+
+def _whole(digits: str) -> int | float:
+    """Return a whole number; Python refuses to read one of very many digits, which counts as infinite here."""
+    return int(digits) if len(digits) < 1000 else float(digits)
 
 
 def _mask(arguments: argparse.Namespace, invitation: Invitation) -> Sequence[bool] | None:

@@ -9,9 +9,11 @@ from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import CellTask, Secrets, SemiTask, answer, begin
+from hedgerow.tasks.records import one
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.tree.holder import privatize
 from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.values import field
 
 __all__ = ["make_body", "question"]
 
@@ -45,23 +47,21 @@ def make_body(
 ) -> tuple[bytes, Secrets | None]:
     """Randomise one record: return a batch of one report, and what a second round will need.
 
+    Whatever is in the record, there is a body, always of one length. What is public and travels in clear beside it may
+    be wrong: the number of the record in a label task, the mask where holders choose one.
+
     >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 9), features=["age"], feature_bounds=(0, 99))
     >>> body, secrets = make_body(task, {"age": 41, "y": 3})
     >>> len(Reports.from_bytes(task, body)), secrets
     (1, None)
     """
-    missing = [name for name in question(task)[1] if name not in record]
-    if missing:
-        raise BoundsError(f"the record lacks {missing}; the task asks for {list(question(task)[1])}.")
+    question(task)  # refuses one name for two things
     if isinstance(task, LocalTask):
         return Reports.collect(task, [privatize(task, record, randomness=randomness)]).to_bytes(), None
     if isinstance(task, LabelTask):
-        number = record["record"]
-        if isinstance(number, str) and number.isdecimal():
-            number = int(number)
-        return task.reports([number], [record[task.target]], randomness).to_bytes(), None
+        return task.reports([_record_number(record)], one(field(record, task.target)), randomness).to_bytes(), None
     if isinstance(task, SemiTask):
-        reports, kept = begin(task, record, _number(record[task.target], task.target), mask, randomness)
+        reports, kept = begin(task, record, field(record, task.target), mask, randomness)
         return reports.to_bytes(), kept
     if isinstance(task, CellTask):
         if secrets is None:
@@ -72,8 +72,11 @@ def make_body(
     return Reports.collect(task, [assist(task, record, randomness=randomness)]).to_bytes(), None
 
 
-def _number(value: Any, name: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise BoundsError(f"{name!r} must be a number. Got {value!r} instead.") from None
+def _record_number(record: Mapping[str, Any]) -> int:
+    """Return the public number of a record; it is sent in clear, so that an error about it tells nothing."""
+    number = record.get("record")
+    if isinstance(number, str) and number.isascii() and number.isdecimal():
+        number = int(number)
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 1 << 63:
+        raise BoundsError(f"'record' must be the public number of your record, a whole number. Got {number!r} instead.")
+    return number

@@ -20,6 +20,7 @@ from hedgerow.portable import Kernel, Linear, PortableModel, Trees
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.records import one
 
 __all__ = ["BOUNDS", "RESIDUALS", "SPACE", "AssistedCase", "ModelCase", "assisted_cases", "make_base", "make_task"]
 
@@ -91,7 +92,7 @@ class AssistedCase(ModelCase):
     def place(self, record: dict[str, Any], source: Randomness) -> dict[str, Any]:
         """Return what the device works out: prediction, leaf in every tree, and the level that ``source`` rounds to."""
         g, leaf = self.task.place(self.task.space.encode_record(record)[None, :])
-        residual = (self.task.labels([record[self.task.target]]) - g) / self.task.radius
+        residual = (self.task.labels(one(record.get(self.task.target))) - g) / self.task.radius
         level = self.task.grid.levels(residual, source)
         return {"prediction": float(g[0]), "leaves": leaf[0].tolist(), "level": int(level[0])}
 

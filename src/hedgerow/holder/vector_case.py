@@ -21,6 +21,7 @@ from hedgerow.tasks.tree.task import LocalTask
 __all__ = ["Case"]
 
 _HEX = 1 << 64
+_ODD = (None, "old", " +7.5e0\t", "1e400", -(10**400), True, [3])
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,13 @@ class Case:
         if getattr(task, "masks", "") == "personal":
             mask = source.integers(2, len(task.space)).astype(bool).tolist()
         return values, mask
+
+    def odd(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield records in which everything is missing or strange, but for what is public and must be right."""
+        public = {"record": record["record"]} if isinstance(self.task, LabelTask) else {}
+        yield public
+        for value in _ODD:
+            yield dict.fromkeys(record, value) | public
 
     def _number(self, feature: NumericFeature, column: int, source: Randomness, number: int) -> float:
         inside = feature.low + (feature.high - feature.low) * int(source.integers(1 << 16, 1)[0]) / (1 << 16)

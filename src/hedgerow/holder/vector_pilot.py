@@ -10,6 +10,7 @@ from hedgerow.holder.vector_assisted import BOUNDS, SPACE, ModelCase, make_base
 from hedgerow.portable import Trees
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.assisted.pilot import PilotTask
+from hedgerow.tasks.records import one
 
 __all__ = ["PilotCase", "make_pilot", "pilot_cases"]
 
@@ -47,7 +48,7 @@ class PilotCase(ModelCase):
     def place(self, record: dict[str, Any], source: Randomness) -> dict[str, Any]:
         """Return what the device works out: the prediction, and the bin of its error. Nothing is drawn for that."""
         prediction = self._predict(record)
-        label = self.task.labels([record[self.task.target]])
+        label = self.task.labels(one(record.get(self.task.target)))
         return {"prediction": prediction, "bin": int(self.task.bins(label - prediction)[0])}
 
 

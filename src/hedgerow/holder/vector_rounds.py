@@ -13,6 +13,7 @@ from hedgerow.portable import Trees
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.partly_public.assist import Assist
+from hedgerow.tasks.records import one
 
 __all__ = ["RoundCase", "make_first", "round_cases"]
 
@@ -37,7 +38,7 @@ class RoundCase(ModelCase):
     def place(self, record: dict[str, Any], source: Randomness) -> dict[str, Any]:
         """Return what the device works out: the prediction, and the level that ``source`` rounds its error to."""
         z = self.task.space.encode_record(record)[None, :]
-        error = self.assist.errors(z, [record[self.task.target]])
+        error = self.assist.errors(z, self.task.labels(one(record.get(self.task.target))))
         level = self.task.grid.levels(error, source)
         return {"prediction": float(self.assist.predict(z)[0]), "level": int(level[0])}
 

@@ -5,7 +5,7 @@ every body from the same task, record and random bytes, and uses up exactly thos
 are chosen ones that lead into the corners: long runs of 0 and of 255, and draws on the very edge of a threshold.
 Where a public model runs on the device, ``place`` is what it works out: the prediction (to 1e-9 of itself; how a
 machine adds up products is its own affair), and the leaf in every tree and the rounded level, or the bin of the error
-in a pilot.
+in a pilot. Some records are strange: values are missing, or are none; they are answered like any other.
 """
 
 from __future__ import annotations
@@ -55,8 +55,12 @@ class ScriptedRandomness(Randomness):
 def _vectors(case: Case, seed: int) -> Iterator[dict[str, Any]]:
     source = SeededRandomness(seed)
     scripts = [b""] * case.n + case.scripts()
+    plain, _ = case.record(source.child("record", 0), 0)
+    odd = dict(enumerate(case.odd(plain), len(scripts)))
+    scripts += [b""] * len(odd)
     for i, script in enumerate(scripts):
         record, mask = case.record(source.child("record", i), i)
+        record = odd.get(i, record)
         secrets, kept = None, None
         if isinstance(case.task, CellTask):
             first = case.task.first

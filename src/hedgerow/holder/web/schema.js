@@ -23,7 +23,7 @@ export const [SMALLEST, LARGEST] = [1e-100, 1e100];
 // ---------------------------------------------------------------- reading
 
 /** Tasks of the version before the rule for values stood in them are read until Python writes them no more. */
-export const OLD_FORMS = true;
+export const OLD_FORMS = /** @type {boolean} */ (false);
 
 /** A field that older tasks lack. @param {unknown} value @param {string} name @returns {string[]} */
 export const newField = (value, name) => (OLD_FORMS && value instanceof Map && !value.has(name) ? [] : [name]);

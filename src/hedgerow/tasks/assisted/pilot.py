@@ -11,12 +11,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels, read_number, read_text
+from hedgerow.bounds import LARGEST, FeatureSpace, check_label_bounds, label_numbers, middle, read_number, read_text
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
@@ -33,6 +33,7 @@ from hedgerow.tasks.message import Message
 from hedgerow.tasks.published import check_published, reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.encoding import ByteRows, IntArray
+from hedgerow.values import RULE
 
 if TYPE_CHECKING:
     from hedgerow.tasks.assisted.pilot_totals import PilotTotals
@@ -42,7 +43,7 @@ __all__ = ["AUDITS", "MULTIPLES", "PilotMessage", "PilotTask", "pilot_multiples"
 
 FloatArray = npt.NDArray[np.float64]
 
-_FORMAT, _VERSION = "hedgerow/pilot-task", 1
+_FORMAT, _VERSION = "hedgerow/pilot-task", 2
 MULTIPLES = ((1.5,), (0.7, 2.0), (0.5, 1.2, 2.8), (0.4, 0.9, 1.8, 4.0), (0.3, 0.6, 1.0, 1.7, 3.0, 5.5))
 """Where errors are cut, on both sides of 0, in multiples of their public root mean square; coarsest first."""
 _FINE_ENOUGH = 0.8
@@ -150,6 +151,8 @@ class PilotTask(Task):
         The public model.
     edges : tuple of float
         Where bins meet, rising, in label units; an error on an edge belongs to the bin above it.
+    missing : float
+        What a missing label counts as; by default the middle of the bounds.
     """
 
     kind = "pilot"
@@ -161,14 +164,16 @@ class PilotTask(Task):
     base: PortableModel
     edges: tuple[float, ...]
     target: str = "y"
+    missing: float = cast("float", None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         object.__setattr__(self, "label_bounds", check_label_bounds(self.label_bounds))
+        object.__setattr__(self, "missing", middle(*self.label_bounds, self.missing, "the label"))
         object.__setattr__(self, "edges", tuple(float(e) for e in self.edges))
         if self.base.n_columns != len(self.space):
             raise FormatError("the public model of this task does not fit its features.")
-        if not all(math.isfinite(e) for e in self.edges) or not (np.diff(self.edges) > 0).all():
+        if not all(abs(e) <= LARGEST for e in self.edges) or not (np.diff(self.edges) > 0).all():
             raise FormatError(f"'edges' must be finite numbers, each above the last. Got {list(self.edges)} instead.")
         _ = self.encoding.response  # refuses what cannot be reported now rather than on the devices
 
@@ -178,12 +183,13 @@ class PilotTask(Task):
         return PilotMessage(self.epsilon, len(self.edges) + 1)
 
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
-        """Return checked labels, clipped to the bounds."""
-        return np.clip(check_labels(y, name=name, n=n).astype(np.float64), *self.label_bounds)
+        """Return labels, clipped to the bounds; missing ones as the task says."""
+        labels = label_numbers(y, self.label_bounds, self.missing, name=name, n=n)
+        return np.clip(labels.astype(np.float64), *self.label_bounds)
 
-    def payloads(self, Z: npt.ArrayLike, y: FloatArray, source: Randomness) -> ByteRows:
-        """Return one message a row for holders of encoded records and clipped labels."""
-        return self.encoding.randomize(self.bins(y - self.base.predict_within(Z, self.label_bounds)), source)
+    def inputs(self, Z: npt.ArrayLike, y: FloatArray) -> tuple[IntArray]:
+        """Return what is randomised: the bin of the error of encoded records with clipped labels."""
+        return (self.bins(y - self.base.predict_within(Z, self.label_bounds)),)
 
     def bins(self, errors: npt.ArrayLike) -> IntArray:
         """Return the bin of each error."""
@@ -192,7 +198,8 @@ class PilotTask(Task):
     @property
     def guarantee(self) -> Guarantee:
         """What one report protects, and from whom."""
-        notes = ("one report a person: who answers the pilot is asked nothing else, a further report spends again",)
+        once = "one report a person: who answers the pilot is asked nothing else, a further report spends again"
+        notes = (once, RULE)
         return Guarantee(epsilon=self.epsilon, protects="record", trust="local", neighbours="replace", notes=notes)
 
     def question(self) -> Question:
@@ -233,6 +240,7 @@ class PilotTask(Task):
             "target": self.target,
             "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
             "label_bounds": list(self.label_bounds),
+            "missing": self.missing,
             "space": self.space.to_dict(),
             "base": self.base.to_dict(),
             "edges": list(self.edges),
@@ -248,7 +256,8 @@ class PilotTask(Task):
             low, high = read_numbers(data, "label_bounds", what)
             space, base = FeatureSpace.from_dict(data["space"]), PortableModel.from_dict(data["base"])
             edges = read_numbers(data, "edges", what)
-            task = cls(epsilon, (low, high), space, base, edges, read_text(data, "target", what))
+            target, missing = read_text(data, "target", what), read_number(data, "missing", what)
+            task = cls(epsilon, (low, high), space, base, edges, target, missing)
         return task._check_id(data["id"])
 
     def __repr__(self) -> str:

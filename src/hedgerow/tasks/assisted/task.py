@@ -7,16 +7,19 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import (
+    LARGEST,
+    SMALLEST,
     FeatureSpace,
     LabelGrid,
     check_label_bounds,
-    check_labels,
+    label_numbers,
+    middle,
     read_number,
     read_text,
     read_whole,
@@ -33,6 +36,7 @@ from hedgerow.tasks.assisted.residuals import Residuals, read_numbers
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.published import check_published, reading_task
 from hedgerow.tasks.question import LabelField, Question
+from hedgerow.values import RULE
 
 if TYPE_CHECKING:
     from hedgerow.tasks.assisted.model import AssistedModel
@@ -42,7 +46,7 @@ __all__ = ["AssistedTask"]
 
 FloatArray = npt.NDArray[np.float64]
 
-_FORMAT, _VERSION = "hedgerow/assisted-task", 2
+_FORMAT, _VERSION = "hedgerow/assisted-task", 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +78,8 @@ class AssistedTask(Task):
         ``"subset"``, which has no level 0).
     reference : array of shape (rows, trees)
         Leaves of rows like the public ones; the curator needs it to know which leaves overlap, holders do not.
+    missing : float
+        What a missing label counts as; by default the middle of the bounds.
     """
 
     kind = "assisted"
@@ -90,13 +96,15 @@ class AssistedTask(Task):
     busy: tuple[float, ...]
     reference: npt.NDArray[np.integer]
     target: str = "y"
+    missing: float = cast("float", None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         object.__setattr__(self, "label_bounds", check_label_bounds(self.label_bounds))
+        object.__setattr__(self, "missing", middle(*self.label_bounds, self.missing, "the label"))
         object.__setattr__(self, "radius", float(self.radius))
-        if not (math.isfinite(self.radius) and self.radius > 0):
-            raise HedgerowError(f"The 'radius' parameter must be a number > 0. Got {self.radius!r} instead.")
+        if not SMALLEST <= self.radius <= LARGEST:  # so that an error over the radius is finite
+            raise HedgerowError(f"The 'radius' parameter must be in 1e-100 .. 1e100. Got {self.radius!r} instead.")
         if self.randomizer not in RANDOMIZERS:
             raise HedgerowError(
                 f"The 'randomizer' parameter must be one of {list(RANDOMIZERS)}. Got {self.randomizer!r} instead."
@@ -130,18 +138,24 @@ class AssistedTask(Task):
         return LabelGrid(-1.0, 1.0, self.encoding.n_levels - 1)
 
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
-        """Return checked labels, clipped to the bounds."""
-        return np.clip(check_labels(y, name=name, n=n).astype(np.float64), *self.label_bounds)
+        """Return labels, clipped to the bounds; missing ones as the task says."""
+        labels = label_numbers(y, self.label_bounds, self.missing, name=name, n=n)
+        return np.clip(labels.astype(np.float64), *self.label_bounds)
 
     def place(self, Z: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.int64]]:
         """Return the public prediction of encoded records, and their leaf in every tree."""
         g = self.base.predict_within(Z, self.label_bounds)
         return g, self.trees.apply(np.column_stack([self.base.design(Z), g]))
 
+    def inputs(self, Z: npt.ArrayLike, y: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray]:
+        """Return what is randomised: the leaf in every tree, and the error over the radius (not clipped yet)."""
+        g, leaf = self.place(Z)
+        return leaf, (y - g) / self.radius
+
     @property
     def guarantee(self) -> Guarantee:
         """What one report protects, and from whom."""
-        notes = ("one report a person; every further report spends epsilon again",)
+        notes = ("one report a person; every further report spends epsilon again", RULE)
         return Guarantee(epsilon=self.epsilon, protects="record", trust="local", neighbours="replace", notes=notes)
 
     def question(self) -> Question:
@@ -183,6 +197,7 @@ class AssistedTask(Task):
             "target": self.target,
             "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
             "label_bounds": list(self.label_bounds),
+            "missing": self.missing,
             "space": self.space.to_dict(),
             "base": self.base.to_dict(),
             "trees": trees.to_dict(),
@@ -216,7 +231,7 @@ class AssistedTask(Task):
             trees[0], read_number(data, "radius", what), read_text(data, "randomizer", what),
             read_whole(data, "parameter", what), Residuals.from_dict(data["residuals"]),
             read_numbers(data, "busy", what), np.frombuffer(raw, _leaf_type(trees[0])).reshape(-1, len(trees[0].sizes)),
-            read_text(data, "target", what),
+            read_text(data, "target", what), read_number(data, "missing", what),
         )  # fmt: skip
 
     def __repr__(self) -> str:

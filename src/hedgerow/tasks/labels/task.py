@@ -23,7 +23,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import LabelGrid, check_fields, check_labels
+from hedgerow.bounds import LabelGrid, check_fields, read_text
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.base import Law
@@ -41,10 +41,11 @@ from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.words import plain
 from hedgerow.types import FloatArray, IntArray
+from hedgerow.values import RULE
 
 __all__ = ["LabelReports", "LabelTask"]
 
-_FORMAT, _VERSION = "hedgerow/label-task", 1
+_FORMAT, _VERSION, _REPORT_VERSION = "hedgerow/label-task", 2, 1
 _KINDS: dict[str, type[LevelMechanism]] = {
     m.kind: m for m in (LaplaceNoise, StaircaseNoise, GaussianNoise, IntervalResponse, BinsResponse, MatrixResponse)
 }
@@ -55,6 +56,7 @@ _MAGIC, _LABEL, _SIMULATION = b"HDGL", 1, 0x80
 NOTES = (
     "the features are public: nothing about them is protected",
     "one randomised label a person; every further one spends epsilon again",
+    RULE,
 )
 
 
@@ -108,7 +110,7 @@ class LabelTask(Task):
     def codes(self, y: object, randomness: Randomness | int | None = None) -> IntArray:
         """Return the outputs for labels: clipped, rounded to the grid, then randomised."""
         source = as_randomness(randomness)
-        return cast("IntArray", self.mechanism.randomize(self.grid.levels(check_labels(y), source), source))
+        return cast("IntArray", self.mechanism.randomize(self.grid.levels(self.grid.labels(y), source), source))
 
     def labels(self, codes: npt.ArrayLike) -> FloatArray:
         """Return the labels that outputs stand for."""
@@ -123,14 +125,17 @@ class LabelTask(Task):
         return self.mechanism.law(level)
 
     def reports(self, records: npt.ArrayLike, y: object, randomness: Randomness | int | None = None) -> LabelReports:
-        """Randomise labels, each for the record of that public number."""
+        """Randomise labels, each for the record of that public number.
+
+        The number is public and sent in clear, so a wrong one is an error; a label never is.
+        """
         source = as_randomness(randomness)
         numbers = np.asarray(records)
         if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or (numbers.size and numbers.min() < 0):
             raise HedgerowError("'records' must be a 1-d array of record numbers >= 0.")
-        codes = self.codes(check_labels(y, n=numbers.size), source)
+        codes = self.codes(self.grid.labels(y, n=numbers.size), source)
         rows = np.zeros(numbers.size, dtype=_REPORT)
-        rows["head"] = (_VERSION, _LABEL | (_SIMULATION if source.simulation else 0))
+        rows["head"] = (_REPORT_VERSION, _LABEL | (_SIMULATION if source.simulation else 0))
         rows["tag"] = np.frombuffer(self.digest[:4], dtype=np.uint8)
         rows["token"] = source.uint8(12 * numbers.size).reshape(-1, 12)
         rows["record"], rows["code"] = numbers, codes
@@ -171,7 +176,7 @@ class LabelTask(Task):
         with reading_task():
             kind = _KINDS[data["mechanism"]["kind"]]
             mechanism, grid = kind.from_dict(data["mechanism"]), LabelGrid.from_dict(data["grid"])
-            task = cls(grid, mechanism, str(data["target"]), str(data["title"]))
+            task = cls(grid, mechanism, read_text(data, "target", "label task"), read_text(data, "title", "label task"))
         return task._check_id(data["id"])
 
     def __repr__(self) -> str:
@@ -222,7 +227,7 @@ class LabelReports:
 
     def to_bytes(self) -> bytes:
         """Return the batch as bytes: a header with the task's whole digest, then the reports."""
-        return _HEADER.pack(_MAGIC, _VERSION, _LABEL, 0, self.task.digest, len(self)) + self.rows.tobytes()
+        return _HEADER.pack(_MAGIC, _REPORT_VERSION, _LABEL, 0, self.task.digest, len(self)) + self.rows.tobytes()
 
     @classmethod
     def from_bytes(cls, task: LabelTask, data: bytes) -> LabelReports:
@@ -230,7 +235,7 @@ class LabelReports:
         if len(data) < _HEADER.size:
             raise FormatError(f"this is not a batch of label reports: {len(data)} bytes are too few.")
         magic, version, kind, reserved, digest, n = _HEADER.unpack_from(data)
-        if magic != _MAGIC or version != _VERSION or kind != _LABEL or reserved:
+        if magic != _MAGIC or version != _REPORT_VERSION or kind != _LABEL or reserved:
             raise FormatError("this is not a batch of label reports of this version.")
         if digest != task.digest:
             raise FormatError("these reports were made for another task.")
@@ -239,7 +244,7 @@ class LabelReports:
         rows = np.frombuffer(data, dtype=_REPORT, offset=_HEADER.size)
         low, high = task.mechanism.code_range
         tag = np.frombuffer(task.digest[:4], dtype=np.uint8)
-        heads = (rows["head"][:, 0] == _VERSION) & ((rows["head"][:, 1] & ~np.uint8(_SIMULATION)) == _LABEL)
+        heads = (rows["head"][:, 0] == _REPORT_VERSION) & ((rows["head"][:, 1] & ~np.uint8(_SIMULATION)) == _LABEL)
         possible = (rows["code"] >= low) & (rows["code"] <= high) & (rows["tag"] == tag).all(axis=1) & heads
         if not possible.all():
             raise FormatError("a report in the batch is one that no holder of this task could have sent.")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import LabelGrid, check_fields, check_label_bounds, read_number
+from hedgerow.bounds import LabelGrid, check_fields, check_label_bounds, middle, read_number
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.portable import PortableModel
 from hedgerow.tasks.assisted.choose import RADII
@@ -21,7 +21,7 @@ from hedgerow.tasks.tree.encoding import FloatArray, Moments
 __all__ = ["GATE", "Assist", "best_radius"]
 
 GATE = 0.9
-_FIELDS = {"base", "label_bounds", "radius", "residuals"}
+_FIELDS = {"base", "label_bounds", "missing", "radius", "residuals"}
 _UNKNOWN = 1e300
 
 
@@ -58,15 +58,19 @@ class Assist:
         Errors are clipped to ``[-radius, radius]``, the range of the task's grid.
     residuals : Residuals
         Summary of public errors, for the curator.
+    missing : float
+        What a missing label counts as; by default the middle of the bounds.
     """
 
     base: PortableModel
     label_bounds: tuple[float, float]
     radius: float
     residuals: Residuals = field(repr=False)
+    missing: float = cast("float", None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label_bounds", check_label_bounds(self.label_bounds))
+        object.__setattr__(self, "missing", middle(*self.label_bounds, self.missing, "the label"))
         object.__setattr__(self, "radius", float(self.radius))
         if not (math.isfinite(self.radius) and self.radius > 0):
             raise HedgerowError(f"The 'radius' parameter must be a number > 0. Got {self.radius!r} instead.")
@@ -130,6 +134,7 @@ class Assist:
         return {
             "base": self.base.to_dict(),
             "label_bounds": list(self.label_bounds),
+            "missing": self.missing,
             "radius": self.radius,
             "residuals": self.residuals.to_dict(),
         }
@@ -142,4 +147,5 @@ class Assist:
         if len(bounds) != 2:
             raise FormatError("'label_bounds' of this task must be two numbers.")
         base, residuals = PortableModel.from_dict(data["base"]), Residuals.from_dict(data["residuals"])
-        return cls(base, (bounds[0], bounds[1]), read_number(data, "radius", "task"), residuals)
+        radius, missing = read_number(data, "radius", "task"), read_number(data, "missing", "task")
+        return cls(base, (bounds[0], bounds[1]), radius, residuals, missing)

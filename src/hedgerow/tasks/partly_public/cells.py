@@ -27,7 +27,7 @@ from hedgerow.tasks.question import Question
 
 __all__ = ["RESPONSES", "CellTask", "most_protected"]
 
-_FORMAT, _VERSION = "hedgerow/cell-task", 1
+_FORMAT, _VERSION = "hedgerow/cell-task", 2
 _FIELDS = {"format", "version", "id", "first", "response", "partition"}
 _RESPONSES: dict[str, type[CandidateResponse]] = {"k_ary": CandidateKary, "bits": CandidateBits}
 RESPONSES = tuple(_RESPONSES)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_labels
 from hedgerow.errors import BudgetError, FormatError, HedgerowError
 from hedgerow.mechanisms.candidates import CandidateKary
 from hedgerow.randomness import Randomness, as_randomness
@@ -18,6 +18,7 @@ from hedgerow.tasks.partly_public.first import TOKEN, FirstReports
 from hedgerow.tasks.partly_public.reach import blocks, candidates
 from hedgerow.tasks.partly_public.second import CellReports
 from hedgerow.tasks.partly_public.task import SemiTask
+from hedgerow.tasks.records import for_each, read_record
 
 __all__ = ["Secrets", "answer", "answer_blocks", "begin"]
 
@@ -93,9 +94,11 @@ def begin(
     task : SemiTask
         The published task.
     X, y : records and labels
-        A matrix or data frame; one record may be a mapping by name, with its label in ``y``.
+        A matrix or data frame; one record may be a mapping by name, with its label in ``y``. Whatever is in them, there
+        is a report for each, of one length.
     private : bool array of shape (d,) or (n, d), optional
-        True where a feature is private; required where the task lets holders choose.
+        True where a feature is private; required where the task lets holders choose. It is no part of the record: it is
+        fixed by policy, or chosen and sent in clear, so a mask of the wrong shape is an error.
 
     Examples
     --------
@@ -105,9 +108,13 @@ def begin(
     ([[41.0, nan]], Secrets(of 1 holders, second round open))
     """
     source = as_randomness(randomness)
-    Z = _encode(task, X)
-    labels = task.labels(Z, check_labels([y] if isinstance(X, Mapping) else y, n=len(Z)).astype(np.float64))
+    if isinstance(X, Mapping):
+        Z, y = read_record(task, X, y)
+    else:
+        Z = _encode(task, X)
+        y = task.labels(y, n=len(Z))
     mask = task.effective(private, len(Z))
+    Z, labels = for_each(task, partial(_reported, task), Z, y)
     coarse, fine = task.label.randomize_both(task.grid.levels(labels, source), source)
     # Nothing is private but the label: whatever the partition, the cell is certain, so epsilon is the label's.
     coarse = np.where(mask.any(axis=1), coarse, fine)
@@ -145,8 +152,11 @@ def answer_blocks(
 
 
 def _block(task: CellTask, Z: Any, secrets: Secrets, part: slice, source: Randomness) -> CellReports:
-    own = task.partition.apply(Z).astype(np.int64)
     reach = candidates(task.partition, Z, secrets.private[part])
+    (own,) = for_each(task.first, partial(_cell, task), Z, np.zeros(len(Z)))
+    own = np.where(
+        reach[np.arange(len(own)), own], own, reach.argmax(axis=1)
+    )  # a fixed record's cell may be no candidate
     certain = reach.sum(axis=1) == 1
     levels = np.where(certain, secrets.fine[part], secrets.coarse[part])
     chosen: Any
@@ -160,6 +170,18 @@ def _block(task: CellTask, Z: Any, secrets: Secrets, part: slice, source: Random
     return CellReports.make(task, secrets.tokens[part], levels, reach, chosen, simulation)
 
 
+def _cell(task: CellTask, Z: Any, _: Any) -> tuple[Any]:
+    return (task.partition.apply(Z).astype(np.int64),)
+
+
 def _encode(task: SemiTask, X: Any) -> npt.NDArray[np.float64]:
-    Z = task.space.encode_record(X)[None, :] if isinstance(X, Mapping) else task.space.encode(X)
-    return np.asarray(Z, dtype=np.float64)
+    """Return records in double precision; single precision rounds the ends of a range, beyond it now and then."""
+    if isinstance(X, Mapping):
+        return read_record(task, X, None)[0].astype(np.float64)
+    if isinstance(X, np.ndarray) and X.dtype == np.float32:
+        X = X.astype(np.float64)
+    return np.asarray(task.space.encode(X, fill=True), dtype=np.float64)
+
+
+def _reported(task: SemiTask, Z: Any, y: Any) -> tuple[Any, Any]:
+    return Z, task.reported(Z, y)

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, LabelGrid, check_fields, check_label_bounds
+from hedgerow.bounds import (
+    FeatureSpace,
+    LabelGrid,
+    check_fields,
+    check_label_bounds,
+    label_numbers,
+    read_list,
+    read_number,
+    read_text,
+)
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
@@ -24,10 +33,11 @@ from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.bits import split_epsilon
 from hedgerow.types import ByteRows, FloatArray, IntArray
+from hedgerow.values import RULE
 
 __all__ = ["MASKS", "SemiTask", "check_mask"]
 
-_FORMAT, _VERSION = "hedgerow/semi-task", 1
+_FORMAT, _VERSION = "hedgerow/semi-task", 2
 _FIELDS = {"format", "version", "id", "title", "target", "epsilon", "label_share", "grid", "space", "masks", "private"}
 MASKS = ("policy", "personal", "hidden")
 """Who decides what is private: the task for everybody, each holder in the open, each holder in secret."""
@@ -143,7 +153,12 @@ class SemiTask(Task):
         grid = LabelGrid.for_epsilon(bounds, label) if label_steps is None else LabelGrid(*bounds, label_steps)
         return cls(epsilon, grid, space, float(label_share), masks, names, target, title, assist)
 
-    def labels(self, Z: npt.ArrayLike, y: FloatArray) -> FloatArray:
+    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
+        """Return labels as numbers, missing ones as the task says."""
+        missing = self.grid.missing if self.assist is None else self.assist.missing
+        return label_numbers(y, self.label_bounds, missing, name=name, n=n).astype(np.float64)
+
+    def reported(self, Z: npt.ArrayLike, y: FloatArray) -> FloatArray:
         """Return what encoded records report: the label, or the public model's error."""
         return y if self.assist is None else self.assist.errors(Z, y)
 
@@ -183,7 +198,7 @@ class SemiTask(Task):
         condition = _NOTES[self.masks]
         if self.masks == "policy":
             condition += f" (private: {', '.join(self.private) or 'none, only the label is protected'})"
-        notes = (_ROUNDS, condition, *(() if self.masks == "hidden" else (_CLEAR,)))
+        notes = (_ROUNDS, condition, *(() if self.masks == "hidden" else (_CLEAR,)), RULE)
         return Guarantee(
             epsilon=self.epsilon,
             protects="private features and label",
@@ -243,11 +258,14 @@ class SemiTask(Task):
             raise FormatError(f"this is not a semi-feature task of version {_VERSION} ({_FORMAT!r}).")
         check_fields(data, _FIELDS | ({"assist"} & set(data)), "semi-feature task")
         with reading_task():
-            epsilon = math.inf if data["epsilon"] == "inf" else float(data["epsilon"])
+            what = "semi-feature task"
+            epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", what)
             grid, space = LabelGrid.from_dict(data["grid"]), FeatureSpace.from_dict(data["space"])
-            rest = (str(data["masks"]), tuple(map(str, data["private"])), str(data["target"]), str(data["title"]))
+            masks, target, title = (read_text(data, name, what) for name in ("masks", "target", "title"))
+            private = tuple(read_list(data, "private", what))
+            share = read_number(data, "label_share", what)
             assist = Assist.from_dict(data["assist"]) if "assist" in data else None
-            task = cls(epsilon, grid, space, float(data["label_share"]), *rest, assist)
+            task = cls(epsilon, grid, space, share, masks, private, target, title, assist)
         return task._check_id(data["id"])
 
     def __repr__(self) -> str:

@@ -6,13 +6,14 @@ Needs NumPy and the standard library only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import BoundsError
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.records import IN_RECORD, for_each, read_record, read_table
 from hedgerow.tasks.reports import Report, Reports
 from hedgerow.tasks.tree.task import LocalTask
 
@@ -24,20 +25,20 @@ _BLOCK = 1 << 22
 def privatize(
     task: LocalTask,
     record: Mapping[str, Any] | Sequence[Any] | npt.NDArray[Any],
-    label: float | str | None = None,
+    label: object = IN_RECORD,
     *,
     randomness: Randomness | int | None = None,
 ) -> Report:
-    """Randomise one record on its holder's device.
+    """Randomise one record on its holder's device: whatever is in it, there is a report, always of one length.
 
     Parameters
     ----------
     task : LocalTask
         The published task; check its id and guarantee before answering.
     record : mapping or sequence
-        Feature values by name, or in the order of ``task.space.names``.
+        Feature values by name, or in the order of ``task.space.names``; see :mod:`hedgerow.values` for how they count.
     label : float or class name, optional
-        The label; may instead be in the mapping under ``task.target``.
+        The label; may instead be in the mapping under ``task.target``. None is a missing label.
     randomness : optional
         Secure by default; an int or a seeded source makes a simulation.
 
@@ -47,20 +48,19 @@ def privatize(
     >>> report = privatize(task, {"age": 41, "y": 12.5})
     >>> len(report.to_bytes()), report.simulation
     (22, False)
+    >>> len(privatize(task, {"age": "unknown", "y": float("nan")}).to_bytes())
+    22
     """
-    if label is None:
-        if not isinstance(record, Mapping) or task.target not in record:
-            raise BoundsError(f"'label' is required: pass it, or put it in the record as {task.target!r}.")
-        label = record[task.target]
-    z = task.space.encode_record(record)
-    y = task.labels([label], name="label")
-    return privatize_encoded(task, z[None, :], y, as_randomness(randomness))[0]
+    return privatize_encoded(task, *read_record(task, record, label), as_randomness(randomness))[0]
 
 
 def privatize_many(task: LocalTask, X: object, y: object, randomness: Randomness | int | None = None) -> Reports:
     """Randomise many records, each as :func:`privatize` would (for simulation and for trusted gateways)."""
-    Z = task.space.encode(X)
-    return privatize_encoded(task, Z, task.labels(y, n=len(Z)), as_randomness(randomness))
+    return privatize_encoded(task, *read_table(task, X, y), as_randomness(randomness))
+
+
+def _inputs(task: LocalTask, Z: Any, y: Any) -> tuple[Any, Any]:
+    return task.partition.apply(Z).astype(np.int64), y
 
 
 def privatize_encoded(task: LocalTask, Z: Any, y: Any, source: Randomness) -> Reports:
@@ -70,8 +70,8 @@ def privatize_encoded(task: LocalTask, Z: Any, y: Any, source: Randomness) -> Re
     block = max(1, _BLOCK // (8 * encoding.width))
     for start in range(0, len(Z), block):
         part = slice(start, start + block)
-        leaf = task.partition.apply(Z[part]).astype(np.int64)
-        parts.append(encoding.randomize(leaf, task.grid.levels(y[part], source), source))
+        leaf, labels = for_each(task, partial(_inputs, task), Z[part], y[part])
+        parts.append(encoding.randomize(leaf, task.grid.levels(labels, source), source))
     payloads = np.concatenate(parts) if parts else np.empty((0, encoding.width), dtype=np.uint8)
     tokens = source.uint8(12 * len(payloads)).reshape(-1, 12)
     return Reports(task, tokens, payloads, source.simulation)

@@ -19,12 +19,14 @@ from hedgerow.bounds import (
     check_fields,
     check_label_bounds,
     check_labels,
+    label_column,
+    middle,
     read_list,
     read_number,
     read_text,
 )
 from hedgerow.checks import check_epsilon
-from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.partition import grow
 from hedgerow.partition.tree import Partition
@@ -39,6 +41,7 @@ from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEnc
 from hedgerow.tasks.tree.encoding import Encoding
 from hedgerow.tasks.tree.public import PublicLeaves
 from hedgerow.tasks.tree.tuning import RESPONSES, resolve
+from hedgerow.values import RULE, category
 
 if TYPE_CHECKING:
     from hedgerow.tasks.totals import Totals
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RESPONSES", "LocalTask", "PublicLeaves"]
 
-_FORMAT, _VERSION = "hedgerow/local-task", 1
+_FORMAT, _VERSION = "hedgerow/local-task", 2
 _FIELDS = {"classes", "title", "target", "epsilon", "response", "cell_share", "grid", "partition", "public"}
 _CELLS = {c.response: c for c in (UnaryCellEncoding, KaryEncoding, SubsetEncoding)}
 
@@ -116,6 +119,8 @@ class LocalTask(Task):
             )
             if not whole or self.response == "bits" or not all(isinstance(c, str) for c in self.classes):
                 raise FormatError("a task with classes needs one level a class and a categorical response.")
+            if not self.grid.missing.is_integer():
+                raise FormatError("'missing' of a task with classes must be a class: a whole level of the grid.")
         if self.public is not None:
             lengths = {len(self.public.count), len(self.public.mean), len(self.public.sd)}
             if lengths != {self.partition.n_leaves}:
@@ -175,7 +180,7 @@ class LocalTask(Task):
             Z = space.encode(X_public)
             if not len(Z):
                 raise HedgerowError("Found 0 sample(s) in 'X_public' while a minimum of 1 is required.")
-            y = np.clip(read_labels(names, target, y_public, name="y_public", n=len(Z)), *bounds)
+            y = np.clip(_public_labels(names, target, y_public, len(Z)), *bounds)
         if names is not None:
             label_steps = len(names) - 1
         plan = resolve(
@@ -196,7 +201,9 @@ class LocalTask(Task):
         if Z is not None:
             n_classes = 0 if names is None else len(names)
             public = PublicLeaves.summarise(partition.apply(Z), y, partition.n_leaves, n_classes)
-        grid, message = LabelGrid(*bounds, plan.message.label_steps), plan.message
+        message = plan.message
+        missing = middle(*bounds, None if names is None else 0.0, "the label")  # the first class
+        grid = LabelGrid(*bounds, message.label_steps, missing)
         return cls(epsilon, grid, partition, message.response, message.cell_share, public, target, title, names)
 
     @cached_property
@@ -207,8 +214,11 @@ class LocalTask(Task):
         return _CELLS[self.response](self.epsilon, self.n_leaves, self.grid.n_steps)
 
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
-        """Return checked labels as numbers; classes as their position in :attr:`classes`."""
-        return read_labels(self.classes, self.target, y, name=name, n=n)
+        """Return labels as numbers, classes as their position in :attr:`classes`; unknown ones by the grid's rule."""
+        if self.classes is None:
+            return self.grid.labels(y, name=name, n=n)
+        classes = CategoricalFeature(self.target, self.classes, self.classes[int(self.grid.missing)])
+        return classes.codes(label_column(y, name, n))
 
     @property
     def space(self) -> FeatureSpace:
@@ -233,7 +243,7 @@ class LocalTask(Task):
             protects="record",
             trust="local",
             neighbours="replace",
-            notes=("one report a person; every further report spends epsilon again",),
+            notes=("one report a person; every further report spends epsilon again", RULE),
         )
 
     def question(self) -> Question:
@@ -336,12 +346,14 @@ def class_names(classes: object, y_public: object) -> tuple[str, ...] | None:
     return names
 
 
-def read_labels(classes: tuple[str, ...] | None, target: str, y: object, *, name: str, n: int | None) -> FloatArray:
-    """Return numeric labels, or the codes of classes."""
+def _public_labels(classes: tuple[str, ...] | None, target: str, y: object, n: int) -> FloatArray:
+    """Return *public* labels as numbers, or the codes of classes; one that is none of them is refused."""
     if classes is None:
-        return check_labels(y, name=name, n=n)
-    codes = CategoricalFeature(target, classes).codes(np.asarray(y).reshape(-1))
-    return check_labels(codes, name=name, n=n)
+        return check_labels(y, name="y_public", n=n)
+    column = label_column(y, "y_public", n)
+    if unknown := {str(v) for v in column if category(v) not in classes}:
+        raise BoundsError(f"'y_public' has {sorted(unknown)[:10]}, which are none of the classes {list(classes)[:10]}.")
+    return CategoricalFeature(target, classes).codes(column)
 
 
 def _without_public(
