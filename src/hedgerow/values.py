@@ -99,7 +99,8 @@ def category(value: object) -> str | None:
 def cells(column: object, n: int | None = None) -> list[Any]:
     """Return the values of a column as a list; ``n`` missing ones if it cannot be read as one."""
     try:
-        found = list(cast("Any", column.to_list() if hasattr(column, "to_list") else column))
+        read = getattr(column, "to_list", getattr(column, "to_pylist", None))  # of pandas, polars and Arrow
+        found = list(cast("Any", column if read is None else read()))
     except Exception:  # as in number()
         found = []
     return found if n is None or len(found) == n else [None] * n

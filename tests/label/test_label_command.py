@@ -46,6 +46,23 @@ def test_a_published_task_can_be_answered(records, tmp_path):
     assert len(read(out)) == 300
 
 
+def test_every_label_is_randomised_whatever_its_cell_is(tmp_path):
+    made = RPWithPrior(1.0, label_bounds=(0, 80), prior=[2, 1]).task
+    (tmp_path / "task.json").write_text(type(made)(made.grid, made.mechanism, target="sales").to_json())
+    for name, cells in (("odd", ("", "much", "nan", "1e400", "-1e400", "7")), ("plain", (40, 40, 40, 80, 0, 7))):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["sales,x", *(f"{cell},1" for cell in cells)]) + "\n")
+        for way in (
+            ["--task", str(tmp_path / "task.json")],
+            ["--target", "sales", "--epsilon", "1", "--label-bounds", "0:80"],
+        ):
+            out = tmp_path / f"{name}-{len(way)}.csv"
+            assert (
+                main(["labels", "randomize", str(tmp_path / f"{name}.csv"), *way, "--seed", "1", "-o", str(out)]) == 0
+            )
+    for n in (2, 6):
+        assert read(tmp_path / f"odd-{n}.csv") == read(tmp_path / f"plain-{n}.csv")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -54,7 +71,7 @@ def test_a_published_task_can_be_answered(records, tmp_path):
         (["--epsilon", "1", "--label-bounds", "80:0"], "low < high"),
         (["--epsilon", "-1", "--label-bounds", "0:80"], "epsilon"),
         (["--epsilon", "1", "--label-bounds", "0:80", "--target", "profit"], "lacks the column"),
-        (["--epsilon", "1", "--label-bounds", "0:80", "--target", "who"], "where a number is expected"),
+        (["--epsilon", "1", "--label-bounds", "0:80", "--target", "who"], "column 'who' holds no number at all"),
     ],
 )
 def test_bad_input_is_named_and_nothing_is_written(records, tmp_path, capsys, options, said):

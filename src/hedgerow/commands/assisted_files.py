@@ -107,7 +107,7 @@ def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
 
     _refuse(arguments, {"secrets": None, "mask": None, "resume": False})
     table, source = Table(arguments.private), as_randomness(arguments.seed)
-    table.require([*task.space.names, task.target], "that the task asks for")
+    table.offer([*task.space.names, task.target], arguments)
     if source.simulation:
         warn(arguments, "--seed is for simulation: whoever knows the seed can take the noise away; nobody is protected")
     if math.isinf(task.epsilon):
@@ -119,7 +119,7 @@ def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
         Progress("privatising") as progress,
     ):
         for block in table.blocks():
-            X, y = block.frame(task.space), block.numbers(task.target)
+            X, y = block.private(task)
             with naming(arguments.private):
                 batch.add(assist_many(task, X, y, source))
             progress.update(batch.n, table.share)

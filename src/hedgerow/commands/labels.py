@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Randomise the label of every record once; any learner may then be trained on the
-result. Features are public here: they are copied as they are. Labels outside the
-public range are clipped, and every record stays.
+result. Features are public here: they are copied as they are. Every record stays:
+labels outside the public range count as its nearest end, cells that are empty or
+no number as the middle of the range (or as the task's "missing").
 
 Do this once. Labels randomised again have fresh noise and spend epsilon again.
 """
@@ -78,7 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.seed is not None:
         warn(arguments, "--seed is for simulation: whoever knows the seed can take the noise away; nobody is protected")
     blocks = list(table.blocks())
-    y = np.concatenate([block.numbers(target) for block in blocks]) if blocks else np.empty(0)
+    y = np.concatenate([block.private_numbers(target) for block in blocks]) if blocks else np.empty(0)
+    if not arguments.task and y.size and not np.isfinite(y).any():  # the caller's own file and option: a wrong column
+        raise HedgerowError(f"{arguments.records}: column {target!r} holds no number at all; --target names the label.")
     released = release(y)
     _write(arguments, table, blocks, target, released.labels)
     claim = as_if_local(released.guarantee)

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Answer a task: turn each private record into one report. Run this where the
-records are at home; only the reports may leave. Values outside the public
-ranges are clipped, and every record makes a report.
+records are at home; only the reports may leave. Every record makes a report:
+values outside a public range count as its nearest end, cells that are empty or
+no number as the task's "missing", unknown categories as its "unknown".
 
 Answer a task once. Reports made a second time from the same records have fresh
 noise and spend epsilon again.
@@ -91,7 +92,7 @@ def _run_local(arguments: argparse.Namespace, task: LocalTask) -> int:
     from hedgerow.randomness import as_randomness
 
     table = Table(arguments.private)
-    table.require([*task.space.names, task.target], "that the task asks for")
+    table.offer([*task.space.names, task.target], arguments)
     source = as_randomness(arguments.seed)
     if source.simulation:
         warn(arguments, "--seed is for simulation: whoever knows the seed can take the noise away; nobody is protected")
@@ -139,7 +140,7 @@ def _blocks(
     for i, block in enumerate(table.blocks()):
         if i < skip:
             continue
-        X, y = block.frame(task.space), block.labels(task)
+        X, y = block.private(task)
         with naming(arguments.private):
             yield privatize_many(task, X, y, source)
 

@@ -67,7 +67,7 @@ def _first(arguments: argparse.Namespace, task: SemiTask) -> tuple[int, bool]:
             f"--secrets {path} exists: its labels are drawn, and drawing them again would spend epsilon again. Send "
             "that round's report; only if there never was one, delete the secrets and begin again."
         )
-    X, y = _records(arguments.private, task, labels=True)
+    X, y = _records(arguments, task, labels=True)
     mask = _mask(arguments, task, len(X))
     with naming(arguments.private if arguments.mask is None else arguments.mask):
         task.effective(mask, len(X))
@@ -85,7 +85,7 @@ def _first(arguments: argparse.Namespace, task: SemiTask) -> tuple[int, bool]:
 
 def _second(arguments: argparse.Namespace, task: CellTask) -> tuple[int, bool]:
     path = arguments.secrets
-    X, _ = _records(arguments.private, task.first, labels=False)
+    X, _ = _records(arguments, task.first, labels=False)
     with _locked(path), output(arguments.output) as sent:
         with open(path, "rb") as file, naming(path):
             secrets = Secrets.from_bytes(task.first, file.read())
@@ -133,15 +133,16 @@ def _locked(path: str) -> Iterator[None]:
         yield
 
 
-def _records(path: str, task: SemiTask, *, labels: bool) -> tuple[Frame, npt.NDArray[np.float64]]:
-    """Return all records of a file, checked cell by cell."""
+def _records(arguments: argparse.Namespace, task: SemiTask, *, labels: bool) -> tuple[Frame, npt.NDArray[Any]]:
+    """Return all records of a file, and their labels."""
+    path = arguments.private
     table = Table(path)
-    table.require([*task.space.names, *([task.target] if labels else [])], "that the task asks for")
-    frames, y = [], [np.empty(0)]
+    table.offer([*task.space.names, *([task.target] if labels else [])], arguments)
+    frames, y = [], []
     for block in table.blocks():
-        frames.append(block.frame(task.space))
-        if labels:
-            y.append(block.numbers(task.target))
+        X, label = block.private(task)
+        frames.append(X)
+        y.append(label)
     if not frames:
         raise HedgerowError(f"{path} has no records below its header; there is nothing to report.")
     data: dict[str, npt.NDArray[Any]] = {n: np.concatenate([f[n] for f in frames]) for n in task.space.names}

@@ -1,18 +1,20 @@
 """Reading CSV and Parquet files as blocks of rows, with errors that name the file, the line and the column.
 
 CSV is read by the standard library; large files by pyarrow where it is installed, with the same result. Parquet
-needs pyarrow. Cells of a CSV file stay text until a column is asked for as numbers: that the third record holds a
-stray word is then an error in its place, and a category "007" stays "007".
+needs pyarrow. Cells of a CSV file stay text until a column is asked for as numbers, and a category "007" stays "007".
+That the third of some public records holds a stray word is an error in its place; of private ones, each cell counts
+as the task says, for an error would tell on its record. A file that is no table at all is refused, whatever the task.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import math
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
@@ -21,10 +23,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace
-from hedgerow.commands.files import STDIO
+from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
+from hedgerow.commands.files import STDIO, warn
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
-from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.values import category, numbers
 
 ROWS = 1 << 16
 LARGE = 1 << 23  # bytes of CSV from which pyarrow is worth its start-up
@@ -54,12 +56,31 @@ class Block:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def numbers(self, name: str) -> FloatArray:
-        """Return a column as finite floats; anything else is an error in its place."""
+    def private(self, task: Any) -> tuple[Frame, npt.NDArray[Any]]:
+        """Return private records and their labels, for the task to say how they count: no cell is an error.
+
+        A column that the file lacks is missing in every record.
+        """
+        columns: dict[str, npt.NDArray[Any]] = {}
+        for feature in task.space.features:
+            columns[feature.name] = self._private(feature.name, isinstance(feature, NumericFeature))
+        label = self._private(task.target, getattr(task, "classes", None) is None)
+        return Frame(columns, len(self)), label
+
+    def private_numbers(self, name: str) -> FloatArray:
+        """Return a column of private numbers, NaN where a cell is none."""
+        return _floats(self.columns[name])
+
+    def _private(self, name: str, numeric: bool) -> npt.NDArray[Any]:
+        if name not in self.columns:
+            return np.full(len(self), None)
         column = self.columns[name]
-        values = _fast_numbers(column)
-        if values is None:
-            values = np.array([_number(cell) for cell in _cells(column)], dtype=np.float64)
+        return _floats(column) if numeric else _objects(_cells(column))
+
+    def numbers(self, name: str) -> FloatArray:
+        """Return a column of *public* records as finite floats; anything else is an error in its place."""
+        column = self.columns[name]
+        values = _floats(column)
         bad = np.flatnonzero(~np.isfinite(values))
         if bad.size:
             cell = _cells(column)[int(bad[0])]
@@ -67,25 +88,15 @@ class Block:
         return values
 
     def texts(self, name: str) -> npt.NDArray[np.object_]:
-        """Return a column as categories; a missing one is an error in its place."""
+        """Return a column of *public* records as categories; a missing one is an error in its place."""
         cells = _cells(self.columns[name])
         for i, cell in enumerate(cells):
             if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
                 raise self.error(i, name, "an empty cell where a category is expected; give it a category")
-        out = np.empty(len(cells), dtype=object)
-        out[:] = cells
-        return out
-
-    def labels(self, task: LocalTask) -> npt.NDArray[Any]:
-        """Return the labels of a task: numbers, or classes that the task lists."""
-        if task.classes is None:
-            return self.numbers(task.target)
-        classes = self.texts(task.target)
-        self._check_known(CategoricalFeature(task.target, task.classes), classes)
-        return classes
+        return _objects(cells)
 
     def frame(self, space: FeatureSpace) -> Frame:
-        """Return the features of a task or model, checked cell by cell."""
+        """Return the features of a model that records are to be predicted by, checked cell by cell."""
         data: dict[str, npt.NDArray[Any]] = {}
         for feature in space.features:
             if isinstance(feature, CategoricalFeature):
@@ -96,15 +107,11 @@ class Block:
         return Frame(data, len(self))
 
     def _check_known(self, feature: CategoricalFeature, values: npt.NDArray[np.object_]) -> None:
-        try:
-            feature.codes(values)
-        except BoundsError as error:
-            for i in range(len(values)):
-                try:
-                    feature.codes(values[i : i + 1])
-                except BoundsError as found:
-                    raise BoundsError(f"{self.table.path}, {self.where(i)}: {found}") from error
-            raise
+        known = set(feature.categories)
+        for i, value in enumerate(values.tolist()):
+            if (value if type(value) is str else category(value)) not in known:
+                listed = ", ".join(feature.categories[:10])
+                raise self.error(i, feature.name, f"the unknown category {value!r}; known are {listed}")
 
     def where(self, i: int) -> str:
         """Return the place of a row in words people can look up."""
@@ -144,6 +151,14 @@ class Table:
             text = f"{self.path} lacks the column{'s' if len(absent) > 1 else ''} {', '.join(map(repr, absent))} {why}"
             hint = " Is it separated by commas?" if len(self.names) == 1 and ";" in self.names[0] else ""
             raise HedgerowError(f"{text}; it has {self.names}.{hint}")
+
+    def offer(self, names: Sequence[str], arguments: argparse.Namespace) -> None:
+        """Warn of columns that this file lacks: they are missing in every record. Refuse one that lacks all."""
+        absent = [n for n in names if n not in self.names]
+        if len(absent) == len(names):
+            self.require(names, "that the task asks for")
+        if absent:
+            warn(arguments, f"{self.path} lacks {', '.join(map(repr, absent))}: missing in every record")
 
     def blocks(self, rows: int | None = None) -> Iterator[Block]:
         """Yield all rows, in order."""
@@ -247,25 +262,35 @@ class Table:
         return Block(self, start, {name: _one(part.column(j)) for j, name in enumerate(self.names)}, None)
 
 
-def _number(cell: Any) -> float:
-    """Return a cell as a float, strictly; NaN if it is not a number."""
-    if isinstance(cell, str) and ("_" in cell or not cell.isascii()):
-        return math.nan
-    try:
-        return float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
+def _objects(cells: list[Any]) -> npt.NDArray[np.object_]:
+    """Return cells as an array of whatever they are."""
+    out = np.empty(len(cells), dtype=object)
+    out[:] = cells
+    return out
+
+
+def _floats(column: Any) -> FloatArray:
+    """Return a column as numbers by the public rule, NaN where a cell is none."""
+    fast = None if isinstance(column, tuple) else _fast_numbers(column)
+    values = numbers(_cells(column)) if fast is None else _as_spelled(fast, column)
+    return cast("FloatArray", values)
+
+
+def _as_spelled(values: FloatArray, column: Any) -> FloatArray:
+    """Return Arrow's numbers, but for its "nan" and "inf", which are texts like any other."""
+    odd = np.flatnonzero(~np.isfinite(values))
+    if odd.size:
+        values = values.copy()
+        values[odd] = numbers(column.take(odd).to_pylist())
+    return values
 
 
 def _fast_numbers(column: Any) -> FloatArray | None:
-    """Return a column as floats in one go, or None if it must be done cell by cell."""
+    """Return an Arrow column as floats in one go, or None if it must be done cell by cell."""
     try:
-        if isinstance(column, tuple):
-            values = np.array(column, dtype=object).astype(np.float64)
-            return None if any("_" in cell or not cell.isascii() for cell in column) else values
         import pyarrow as pa
 
-        if pa.types.is_dictionary(column.type) or column.null_count:
+        if pa.types.is_dictionary(column.type):
             return None
         return cast("FloatArray", np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False)))
     except ValueError:  # Arrow's errors about values are ValueErrors, too

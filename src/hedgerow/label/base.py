@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hedgerow.bounds import LabelGrid, check_label_bounds, check_labels
+from hedgerow.bounds import LabelGrid, check_label_bounds, label_numbers, middle
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee, parallel, sequential
@@ -114,10 +114,15 @@ class LabelMechanism:
         ``averaging`` (a public number) tells mechanisms that have a choice how many labels the learner will
         average over; None asks for the least expected squared error of a single label.
         """
-        source, labels = as_randomness(randomness), np.asarray(check_labels(y), dtype=np.float64)
+        source, labels = as_randomness(randomness), self._labels(y)
         noisy = self.task.randomize(labels, source)
         claim = replace(self.guarantee, simulation=source.simulation)
         return LabelRelease(noisy, (Part(self.task),), self._prior, claim, self.spends(labels.size))
+
+    def _labels(self, y: object) -> FloatArray:
+        """Return private labels as numbers; missing ones count as the middle of the range, as on any grid here."""
+        low, high = self.label_bounds
+        return label_numbers(y, (low, high), middle(low, high, None, "the label")).astype(np.float64)
 
     @property
     def _prior(self) -> LabelPrior | None:
@@ -248,7 +253,7 @@ class PriorMechanism(LabelMechanism):
         shaped = self if averaging is None or self.averaging is not None else replace(self, averaging=averaging)
         if self.prior is not None:
             return super(PriorMechanism, shaped).release(y, randomness)
-        source, labels = as_randomness(randomness), np.asarray(check_labels(y), dtype=np.float64)
+        source, labels = as_randomness(randomness), self._labels(y)
         if self.by_holders:
             return shaped._ask_holders(labels, source)
         spends = self.spends(labels.size)
