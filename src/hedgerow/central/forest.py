@@ -193,7 +193,7 @@ def planned_total(recipe: Recipe, d: int) -> Amount:
     The depth may come out of a private count, but it cancels: levels share what splits may cost. Only a depth of 0,
     which is never chosen, costs less.
 
-    >>> planned_total(Recipe(Fraction(2), accounting="paper"), 5)
+    >>> planned_total(Recipe(Fraction(2), accounting="paper", depth=3), 5)
     Fraction(4, 1)
     """
     if math.isinf(recipe.epsilon):
