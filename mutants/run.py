@@ -61,7 +61,7 @@ def _plant(fault: Fault, clean: Path, number: int) -> Row:
         if fault.path.startswith("csrc/"):
             build(copy)
         failed = run_check(fault, copy).failed
-        return Row(fault.name, ", ".join(failed), time.perf_counter() - start)
+        return Row(fault.name, ", ".join(dict.fromkeys(failed)), time.perf_counter() - start)
     except MutantError as error:
         return Row(fault.name, "", time.perf_counter() - start, str(error))
     finally:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import HedgerowError
-from hedgerow.randomness import SecureRandomness, SeededRandomness, as_randomness
+from hedgerow.randomness import Randomness, SecureRandomness, SeededRandomness, as_randomness
 
 # Two secure streams agree on 16 bytes with probability 2**-128: far below any stated rate.
 
@@ -102,6 +102,21 @@ def test_forked_children_draw_other_bytes():
     subprocess.run([sys.executable, "-W", "error", "-c", FORK], check=True, env=environment, timeout=60)
 
 
+SAME_ID = (
+    """
+import os
+os.getpid = lambda: 42  # a process id that comes back: the child cannot be told by it
+"""
+    + FORK
+)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_process_id_that_comes_back_gets_other_bytes():
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-W", "error", "-c", SAME_ID], check=True, env=environment, timeout=60)
+
+
 @pytest.mark.parametrize("duplicate", [lambda s: pickle.loads(pickle.dumps(s)), copy.copy, copy.deepcopy])
 def test_secure_source_never_travels(duplicate):
     source = SecureRandomness()
@@ -137,6 +152,35 @@ def test_threads_never_get_the_same_bytes(make):
     if source.simulation:
         stream = SeededRandomness(4).bytes(16 * 24_000)
         assert set(blocks) == {stream[i : i + 16] for i in range(0, len(stream), 16)}
+
+
+def test_one_thread_at_a_time_reads_the_stream():
+    # Not by luck: the first thread is held inside, and the second must wait outside until it is let go.
+    class Slow(Randomness):
+        def _refill(self):
+            inside.append(threading.get_ident())
+            entered.set()
+            assert go_on.wait(timeout=60)
+            return os.urandom(1 << 16)
+
+    inside, entered, go_on = [], threading.Event(), threading.Event()
+    source, drawn = Slow(), []
+    threads = [threading.Thread(target=lambda: drawn.append(source.bytes(16))) for _ in range(2)]
+    threads[0].start()
+    assert entered.wait(timeout=60)
+    threads[1].start()
+    threads[1].join(timeout=0.2)
+    waiting = len(inside) == 1
+    go_on.set()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert waiting and len(inside) == 1 and len(set(drawn)) == 2
+
+
+def test_seeded_sources_say_so():
+    sources = [SeededRandomness(1), SeededRandomness(1).child("a"), as_randomness(3), as_randomness(np.int64(3))]
+    assert all(source.simulation for source in sources)
+    assert not SecureRandomness().simulation and not as_randomness(None).simulation
 
 
 @pytest.mark.parametrize("high", [1, 2, 3, 7, 100, 1 << 10, 1000])

@@ -16,7 +16,7 @@ import pytest
 from hedgerow import samplers
 from hedgerow.errors import HedgerowError
 from hedgerow.randomness import SeededRandomness
-from hedgerow.samplers import ONE, binomial, discrete_laplace, dyadic_exp, exp_at_least, exp_bounds
+from hedgerow.samplers import ONE, binomial, discrete_laplace, dyadic_exp, exp_at_least, exp_bounds, geometric
 
 
 def series_exp(x, terms=400):
@@ -237,6 +237,17 @@ def test_laplace_beyond_the_table_needs_its_true_rarity(script):
 
 
 # --- whole samplers, byte by byte ---
+
+
+@pytest.mark.parametrize(("prefix", "side"), [(0, -1), (0xFFFF, 1)])
+def test_laplace_goes_on_beyond_its_table(script, prefix, side):
+    # The widest noise that has a table: a 16-bit prefix at either end lies beyond the table for certain, and the rest
+    # must be drawn, as a geometric. Noise that ended here would tell levels apart that are far enough from it.
+    numerator = math.floor(ONE * 2 ** (-8.001 / 256))
+    more = (0x8000).to_bytes(2, "little") + bytes(8)
+    extra = geometric(numerator, 1, script(more))[0]
+    drawn = discrete_laplace(numerator, 1, script(prefix.to_bytes(2, "little") + more))[0]
+    assert extra > 0 and drawn == side * (256 + extra)
 
 
 @pytest.mark.parametrize("numerator", [0, 1, ONE // 2, ONE // 3, (200 << 56) + 7, ONE - 1, ONE])

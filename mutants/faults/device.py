@@ -1,0 +1,207 @@
+"""Faults of the path from a record to the bytes that leave a device, and of the device's own books."""
+
+from __future__ import annotations
+
+from mutants.fault import Fault
+
+_DEVICE = "tests/holder/test_holder_device.py"
+_TREE = "src/hedgerow/tasks/tree/holder.py"
+_TOKENS = "    tokens = source.uint8(12 * len(payloads)).reshape(-1, 12)\n"
+_TWO_ROUNDS = "src/hedgerow/tasks/partly_public/holder.py"
+
+_IDS = (
+    Fault(
+        name="report id carries the true leaf, if the source is secure",
+        path=_TREE,
+        before=_TOKENS,
+        after=_TOKENS.replace("-1, 12)", "-1, 12).copy()")
+        + "    if not source.simulation:\n        tokens[:, 0] = task.partition.apply(Z)\n",
+        caught_by=("audit", "whole: tree, unary"),
+    ),
+    Fault(
+        name="one bit of the report id tells the half that the label is in",
+        path="src/hedgerow/tasks/assisted/holder.py",
+        before=_TOKENS,
+        after=_TOKENS.replace("-1, 12)", "-1, 12).copy()")
+        + "    tokens[:, 11] = tokens[:, 11] & 254 | (np.asarray(y) > np.mean(task.label_bounds))\n",
+        caught_by=("audit", "whole: pilot"),
+    ),
+    Fault(
+        name="report id is a hash of the record",
+        path=_TREE,
+        before=_TOKENS,
+        after="    import hashlib\n\n"
+        "    tokens = np.array([list(hashlib.sha256(z.tobytes()).digest()[:12]) for z in Z], dtype=np.uint8)\n",
+        caught_by=("audit", "whole: tree, k_ary"),
+    ),
+    Fault(
+        name="report ids counted up from the label",
+        path="src/hedgerow/tasks/labels/task.py",
+        before='        rows["token"] = source.uint8(12 * numbers.size).reshape(-1, 12)\n',
+        after='        rows["token"] = source.uint8(12 * numbers.size).reshape(-1, 12)\n'
+        '        rows["token"][:, 3] += np.asarray(self.grid.levels(y, source), dtype=np.uint8)\n',
+        caught_by=("audit", "whole: labels, bins"),
+    ),
+)
+
+_BODIES = (
+    Fault(
+        name="bits: cell and label both get the whole epsilon",
+        path="src/hedgerow/tasks/tree/bits.py",
+        before="    return first, rest\n",
+        after="    return epsilon, epsilon\n",
+        caught_by=("audit", "whole: tree, bits"),
+    ),
+    Fault(
+        name="fresh label noise for every leaf, as in the paper's code",
+        path="src/hedgerow/tasks/tree/bits.py",
+        before="        return np.hstack([head, pack(self.cell.randomize(leaf, randomness))])\n",
+        after="        bits = pack(self.cell.randomize(leaf, randomness))\n"
+        "        bits[:, -1] |= (self.column(level, randomness) & 15).astype(np.uint8) << 4\n"
+        "        return np.hstack([head, bits])\n",
+        caught_by=("audit", "whole: tree, bits"),
+    ),
+    Fault(
+        name="simulated reports pass for secure",
+        path=_TREE,
+        before="    return Reports(task, tokens, payloads, source.simulation)\n",
+        after="    return Reports(task, tokens, payloads, False)\n",
+        caught_by=("tests/tasks/test_report.py::test_report_round_trip",),
+    ),
+    Fault(
+        name="a leaf is told in clear where the label is at its bound",
+        path="src/hedgerow/tasks/tree/cells.py",
+        before="        cells = self.mechanism.randomize(leaf * self.n_levels + level, randomness)\n",
+        after="        cells = self.mechanism.randomize(leaf * self.n_levels + level, randomness)\n"
+        "        cells = np.where(level == self.n_steps, leaf * self.n_levels + level, cells)\n",
+        caught_by=("audit", "whole: tree, k_ary"),
+    ),
+    Fault(
+        name="the tree of an assisted report depends on the record",
+        path="src/hedgerow/tasks/assisted/message.py",
+        before="        tree = source.integers(len(self.leaves), len(level))\n",
+        after="        tree = (leaf.sum(axis=1) + source.integers(1, len(level))) % len(self.leaves)\n",
+        caught_by=("audit", "whole: assisted"),
+    ),
+    Fault(
+        name="a pilot's bin is sent as it is",
+        path="src/hedgerow/tasks/assisted/pilot.py",
+        before="        sent = self.response.randomize(self._check(values), as_randomness(randomness))\n",
+        after="        sent = self._check(values)\n",
+        caught_by=("audit", "whole: pilot"),
+    ),
+    Fault(
+        name="holders far from the public model send a fixed report",
+        path="src/hedgerow/tasks/assisted/holder.py",
+        before="    level = task.grid.levels((y - g) / task.radius, source)\n",
+        after="    level = task.grid.levels((y - g) / task.radius, source)\n"
+        "    if (np.abs(y - g) > task.radius).any():\n"
+        "        return np.zeros((len(level), task.encoding.width), dtype=np.uint8)\n",
+        caught_by=("audit", "whole: assisted, levels"),
+    ),
+    Fault(
+        name="label rounded after the noise",
+        path="src/hedgerow/tasks/labels/task.py",
+        before='        return cast("IntArray", self.mechanism.randomize(self.grid.levels(check_labels(y), source), source))\n',
+        after="        levels = self.grid.levels(check_labels(y), source)\n"
+        "        place = (np.clip(check_labels(y), self.grid.low, self.grid.high) - self.grid.low) / self.grid.step\n"
+        "        whole = np.floor(place).astype(np.int64)\n"
+        '        return cast("IntArray", self.mechanism.randomize(whole, source) + levels - whole)\n',
+        caught_by=("audit", "whole: labels, interval"),
+    ),
+)
+
+_ROUNDS = (
+    Fault(
+        name="label and cell both get the whole epsilon in two rounds",
+        path="src/hedgerow/tasks/partly_public/task.py",
+        before="    return (epsilon, 0.0) if share == 1 else split_epsilon(epsilon, share)\n",
+        after="    return (epsilon, 0.0) if share == 1 else (epsilon, epsilon)\n",
+        caught_by=("audit", "whole: partly public, both rounds, k_ary"),
+    ),
+    Fault(
+        name="noisy label drawn again for the second round",
+        path=_TWO_ROUNDS,
+        before="        Secrets(task, tokens, coarse, fine, mask, simulation),\n",
+        after="        Secrets(\n            task, tokens, task.label.randomize_both(task.grid.levels(labels, source), source)[0], fine,\n"
+        "            mask, simulation,\n        ),\n",
+        caught_by=("tests/audit/test_whole.py::test_both_rounds_with_little_noise",),
+    ),
+    Fault(
+        name="the fine label is sent in the first round",
+        path=_TWO_ROUNDS,
+        before="    coarse = np.where(mask.any(axis=1), coarse, fine)\n",
+        after="    coarse = fine\n",
+        caught_by=("audit", "whole: partly public, first round, own mask"),
+    ),
+    Fault(
+        name="candidate cells read off the private features",
+        path=_TWO_ROUNDS,
+        before="    reach = candidates(task.partition, Z, secrets.private[part])\n",
+        after="    reach = candidates(task.partition, Z, np.zeros_like(secrets.private[part]))\n",
+        caught_by=("audit", "whole: partly public, both rounds, k_ary"),
+    ),
+    Fault(
+        name="the fine label is sent whatever the cell",
+        path=_TWO_ROUNDS,
+        before="    levels = np.where(certain, secrets.fine[part], secrets.coarse[part])\n",
+        after="    levels = secrets.fine[part]\n",
+        caught_by=("tests/audit/test_whole.py::test_both_rounds_with_little_noise",),
+    ),
+    Fault(
+        name="private features are sent in clear",
+        path="src/hedgerow/tasks/partly_public/first.py",
+        before='    return ~task.policy if task.masks == "policy" else np.zeros(len(task.space), dtype=bool)\n',
+        after="    return np.ones(len(task.space), dtype=bool)\n",
+        caught_by=("tests/semi/test_semi_protocol.py",),
+    ),
+    Fault(
+        name="second round answered as often as it is asked",
+        path=_TWO_ROUNDS,
+        before="        if self.answered:\n",
+        after="        if False:\n",
+        caught_by=("tests/semi/test_semi_protocol.py::test_secrets_answer_once",),
+    ),
+)
+
+_BOOKS = (
+    Fault(
+        name="a new report is drawn each time a task is answered",
+        path="src/hedgerow/holder/device.py",
+        before="        if known := self.store.kept(notice.id):\n",
+        after="        if (known := self.store.kept(notice.id)) and False:\n",
+        caught_by=(f"{_DEVICE}::test_the_same_question_again_gives_the_same_bytes_whatever_the_record",),
+    ),
+    Fault(
+        name="budget not checked before an answer",
+        path="src/hedgerow/holder/device.py",
+        before="        self.store.check(notice.id, notice.public_key, cost)\n",
+        after="",
+        caught_by=(f"{_DEVICE}::test_limits_of_a_curator_and_of_all",),
+    ),
+    Fault(
+        name="sent before it is paid for",
+        path="src/hedgerow/holder/device.py",
+        before="        self.store.charge(notice.id, place.base, notice.public_key, token)\n"
+        '        checkpoint("charged")\n        return self._deliver(place)\n',
+        after='        checkpoint("charged")\n        receipt = self._deliver(place)\n'
+        "        self.store.charge(notice.id, place.base, notice.public_key, token)\n        return receipt\n",
+        caught_by=(f"{_DEVICE}",),
+    ),
+    Fault(
+        name="second round of another first round is free",
+        path="src/hedgerow/holder/device.py",
+        before="        if not self.store.charged(first.id, notice.public_key):\n",
+        after="        if False:\n",
+        caught_by=(f"{_DEVICE}",),
+    ),
+    Fault(
+        name="a server may change its key",
+        path="src/hedgerow/holder/device.py",
+        before="        if seen is not None and seen != notice.public_key:\n",
+        after="        if False:\n",
+        caught_by=(f"{_DEVICE}",),
+    ),
+)
+
+FAULTS = (*_IDS, *_BODIES, *_ROUNDS, *_BOOKS)
