@@ -361,7 +361,7 @@ _MECHANISMS = (
         path="src/hedgerow/mechanisms/unbiased.py",
         before="        if finite and (ratio is None or not exp_at_least(ratio, Fraction(self.epsilon))):\n",
         after="        if finite and ratio is None:\n",
-        caught_by=("tests/mechanisms/test_level_mechanisms.py::test_a_matrix_that_breaks_its_claim_cannot_be_made",),
+        caught_by=("tests/mechanisms/test_unbiased.py::test_a_matrix_that_breaks_its_claim_cannot_be_made",),
     ),
     Fault(
         name="Gaussian calibrated for twice its delta",
