@@ -132,6 +132,14 @@ class OneMoreLook(Fit):
         return self
 
 
+class GoesOnAfterTheAlarm(OneMoreLook):
+    def fit(self, X, y):
+        try:
+            return super().fit(X, y)
+        except ValueError:
+            return self
+
+
 class ClaimsLess(Fit):
     def fit(self, X, y):
         super().fit(X, y)
@@ -159,6 +167,7 @@ CHEATS = {
     PrintsTheMean: "warnings and output",
     StopsOnAnOddLabel: "ValueError: a label of 0.5",
     OneMoreLook: "a release more",
+    GoesOnAfterTheAlarm: "a release more",
     ClaimsLess: "0.9 is claimed",
     SkewedChoice: "built to cost",
 }

@@ -13,7 +13,7 @@ from hedgerow.audit.replay.compose import Cost, cost_of
 from hedgerow.audit.replay.seams import watching
 from hedgerow.audit.replay.state import difference, said, stated
 from hedgerow.audit.replay.tables import Case, Neighbour, Table
-from hedgerow.audit.replay.tape import Departure, Release, Tape
+from hedgerow.audit.replay.tape import Release, Tape
 from hedgerow.audit.result import HOLDS, VIOLATED, AuditResult
 from hedgerow.guarantee import Guarantee
 
@@ -46,12 +46,12 @@ def play(fit: Fit, table: Table, seed: int, script: Played | None = None) -> Pla
     try:
         fitted, words = said(run)
         tape.end()
-    except Departure as departure:
-        return Played(tape.releases, fault=str(departure))
     except Exception as error:  # an error is an output too, and the first fit had none
-        return Played(tape.releases, fault=f"{type(error).__name__}: {error}")
+        return Played(tape.releases, fault=tape.fault or f"{type(error).__name__}: {error}")
     finally:
         np.random.set_state(before)  # noqa: NPY002
+    if tape.fault:
+        return Played(tape.releases, fault=tape.fault)
     return Played(tape.releases, {**stated(fitted), "warnings and output": words}, fitted.guarantee_)
 
 

@@ -104,18 +104,19 @@ def record_cases(*, quick: bool) -> list[Case]:
             Case(clusters, (*grown, Neighbour(others[0], None), Neighbour(others[2], None))),
             Case(told, (Neighbour(told.replaced(30, _TELLING[1]), 2), Neighbour(told.replaced(0, _CORNERS[4]), 2))),
         ]
-    return [_case(table, others) for table in (clusters, clusters.added(_TELLING[0]), *others)]
+    told, records = clusters.added(_TELLING[0]), [*_TELLING, *_CORNERS]
+    cases = [_case(clusters, records, records[1::2], others[:2]), _case(told, [], records[1::2], others[2:])]
+    return cases + [_case(table, records[1:7:2], records[::4], [others[k - 1]]) for k, table in enumerate(others)]
 
 
-def _case(table: Table, others: list[Table]) -> Case:
-    records = [*_TELLING, *_CORNERS]
-    found = [Neighbour(table.added(record, first=k % 3 == 0), 1) for k, record in enumerate(records)]
-    found.append(Neighbour(table.added(records[0]), 1))
+def _case(table: Table, more: list[Record], instead: list[Record], unrelated: list[Table]) -> Case:
+    """Return a table with records added (at the end, some in front), replaced (in the last place, and others)."""
+    found = [Neighbour(table.added(record, first=k % 3 == 1), 1) for k, record in enumerate(more)]
     places = (len(table) - 1, 0, len(table) // 2)
-    found += [Neighbour(table.replaced(places[k % 3], record), 2) for k, record in enumerate(records)]
+    found += [Neighbour(table.replaced(places[k % 3], record), 2) for k, record in enumerate(instead)]
     if len(table) > 1:
         found.append(Neighbour(Table(f"{table.name} without its last", table.X[:-1], table.y[:-1]), 1))
-    found += [Neighbour(other, None) for other in others if other is not table]
+    found += [Neighbour(other, None) for other in unrelated]
     return Case(table, tuple(found))
 
 

@@ -20,7 +20,10 @@ IntArray = npt.NDArray[np.int64]
 
 
 class Departure(HedgerowError):
-    """A fit did what its first run did not: it read private data outside the releases."""
+    """A fit did what its first run did not: it read private data outside the releases.
+
+    It is written on the tape as well, for code that catches errors goes on.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +68,15 @@ class Tape:
     script: Sequence[Release] | None = None
     records: IntArray | None = None
     releases: list[Release] = field(default_factory=list)
+    fault: str = ""
     _roots: int = 0
     _open: list[tuple[str, int, IntArray]] | None = None
     _forced: IntArray | None = None
+
+    def departed(self, text: str) -> Departure:
+        """Return the error that says so, once it is written down."""
+        self.fault = self.fault or text
+        return Departure(text)
 
     def source(self) -> Coins:
         """Return the coins of the next secure source that is asked for."""
@@ -84,7 +93,7 @@ class Tape:
         if self.script is None:
             return None
         if len(self.releases) >= len(self.script):
-            raise Departure(f"a release more than the {len(self.script)} of the first fit.")
+            raise self.departed(f"a release more than the {len(self.script)} of the first fit.")
         return self.script[len(self.releases)]
 
     def add(self, release: Release) -> IntArray:
@@ -92,16 +101,18 @@ class Tape:
         due = self.expected()
         place = f"release {len(self.releases) + 1}"
         if due is not None and (release.kind, release.public) != (due.kind, due.public):
-            raise Departure(f"{place} is {_brief(release)}, and was {_brief(due)} in the first fit.")
+            raise self.departed(f"{place} is {_brief(release)}, and was {_brief(due)} in the first fit.")
         if due is not None and release.price != due.price:
-            raise Departure(f"{place} ({release.kind}) costs {float(release.price)}, and {float(due.price)} before.")
+            raise self.departed(
+                f"{place} ({release.kind}) costs {float(release.price)}, and {float(due.price)} before."
+            )
         self.releases.append(release)
         return release.output
 
     def end(self) -> None:
         """Check that a whole script was played."""
         if self.script is not None and len(self.releases) < len(self.script):
-            raise Departure(f"{len(self.releases)} releases only, of the {len(self.script)} of the first fit.")
+            raise self.departed(f"{len(self.releases)} releases only, of the {len(self.script)} of the first fit.")
 
     def own(self, randomness: Randomness | None, kind: str) -> Randomness:
         """Return coins of this release alone: how many it needs may depend on private data."""
@@ -114,7 +125,7 @@ class Tape:
         """Pass on a release of sums with noise."""
         true, due = np.asarray(true), self.expected()
         if due is not None and due.true.shape != true.shape:
-            raise Departure(f"a release has the shape {true.shape}, and {due.true.shape} in the first fit.")
+            raise self.departed(f"a release has the shape {true.shape}, and {due.true.shape} in the first fit.")
         self._open, self._forced = [], None if due is None else (due.output - true).ravel()
         try:
             output = np.asarray(run(self.own(randomness, "noise")))
@@ -123,10 +134,10 @@ class Tape:
             self._open = self._forced = None
         laws = {(name, parameter) for name, parameter, _ in drawn}
         if len(laws) != 1:
-            raise Departure(f"a release of {true.size} numbers has noise of {len(laws)} laws, not of one.")
+            raise self.departed(f"a release of {true.size} numbers has noise of {len(laws)} laws, not of one.")
         noise = np.concatenate([values for _, _, values in drawn])
         if noise.size != true.size or (output - true != noise.reshape(true.shape)).any():
-            raise Departure(f"a release of {true.size} numbers did not get {true.size} independent draws of noise.")
+            raise self.departed(f"a release of {true.size} numbers did not get {true.size} independent draws of noise.")
         ((name, parameter),) = laws
         return self.add(Release(name, (parameter, true.shape), price, true, output))
 
@@ -139,7 +150,7 @@ class Tape:
         else:
             values, self._forced = self._forced[:n], self._forced[n:]
             if values.size != n:
-                raise Departure("a release draws more noise than it has numbers.")
+                raise self.departed("a release draws more noise than it has numbers.")
         self._open.append((name, parameter, values))
         return values
 
@@ -161,7 +172,7 @@ class Tape:
         finally:
             self._open = None
         if ratio is not None and not flipped <= {ratio}:
-            raise Departure(f"a {release.kind} flips coins of other odds than it says.")
+            raise self.departed(f"a {release.kind} flips coins of other odds than it says.")
         return self.add(replace(release, output=output))
 
     def note(self, kind: str, public: tuple[Hashable, ...], true: IntArray) -> None:
