@@ -62,11 +62,12 @@ class Case:
     neighbours: tuple[Neighbour, ...]
 
 
-def _clusters(n_low: int = 18, n_high: int = 12) -> Table:
+def _clusters(n_low: int = 19, n_high: int = 13) -> Table:
     """Return two clusters in opposite corners, with opposite labels: every cut between them is equally good.
 
     A record just below the far corner, with the label of that corner, adds nothing to the cost of all these cuts but
-    one, and to that one all that a record can add.
+    one, and to that one all that a record can add. Both numbers are odd: records that are dealt in turn, by place or by
+    label, change hands when one is added.
     """
     high = np.arange(n_low + n_high) >= n_low
     return Table("two clusters", np.repeat(high[:, None], 2, axis=1).astype(np.float64), high.astype(np.float64))
@@ -77,6 +78,12 @@ def _others() -> list[Table]:
     one = Table("one record", np.array([[0.3, 0.7]]), np.array([0.25]))
     few = Table("two alike and a third", np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]), np.array([0.0, 0.0, 1.0]))
     return [one, few, Table("all over", rng.random((45, 2)), rng.random(45))]
+
+
+def _crowd(n: int = 600) -> Table:
+    """Return so many records that a depth or a number of stages that depends on them is another."""
+    rng = np.random.default_rng(3)
+    return Table("a crowd", rng.random((n, 2)), rng.random(n))
 
 
 _TELLING: list[Record] = [((0.95, 0.999), 1.0), ((0.999, 0.95), 0.0)]
@@ -101,11 +108,11 @@ def record_cases(*, quick: bool) -> list[Case]:
         told = clusters.added(_TELLING[0])
         grown = [Neighbour(clusters.added(record, first=bool(k)), 1) for k, record in enumerate(_TELLING)]
         return [
-            Case(clusters, (*grown, Neighbour(others[0], None), Neighbour(others[2], None))),
-            Case(told, (Neighbour(told.replaced(30, _TELLING[1]), 2), Neighbour(told.replaced(0, _CORNERS[4]), 2))),
+            Case(clusters, (*grown, Neighbour(others[0], None), Neighbour(_crowd(), None))),
+            Case(told, (Neighbour(told.replaced(-1, _TELLING[1]), 2), Neighbour(told.replaced(0, _CORNERS[4]), 2))),
         ]
     told, records = clusters.added(_TELLING[0]), [*_TELLING, *_CORNERS]
-    cases = [_case(clusters, records, records[1::2], others[:2]), _case(told, [], records[1::2], others[2:])]
+    cases = [_case(clusters, records, records[1::2], [others[0], _crowd()]), _case(told, [], records[1::2], others[2:])]
     return cases + [_case(table, records[1:7:2], records[::4], [others[k - 1]]) for k, table in enumerate(others)]
 
 
