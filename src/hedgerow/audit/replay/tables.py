@@ -150,10 +150,13 @@ def label_cases(*, quick: bool, n: int = 60) -> list[Case]:
     labels = {"a slope": X[:, 0], "all at the top": np.ones(n)}
     cases = []
     for name, y in labels.items():
-        table = Table(name, X, y)
-        values = (1.0, 0.5) if quick else (0.0, 1.0, 0.5, -1e300, 1e9)
-        places = (0,) if quick else (0, n - 1)
-        found = [Neighbour(_relabelled(table, place, value), 1) for place in places for value in values]
+        table, found = Table(name, X, y), list[Neighbour]()
+        # Some of these holders scout for a prior, others do not.
+        places = (0, 1, n - 1) if quick else (0, 1, 2, n - 1)
+        for place in places:
+            opposite = 0.0 if y[place] > 0.5 else 1.0
+            values = (opposite,) if quick else (opposite, 0.5, -1e300, 1e9)
+            found += [Neighbour(_relabelled(table, place, value), 1) for value in values]
         found += [Neighbour(Table(other, X, labels[other]), None) for other in labels if other != name]
         found.append(Neighbour(Table("beyond the bounds", X, 1e6 * (y - 0.5)), None))
         cases.append(Case(table, tuple(found)))
