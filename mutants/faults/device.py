@@ -93,18 +93,18 @@ _BODIES = (
     Fault(
         name="holders far from the public model send a fixed report",
         path="src/hedgerow/tasks/assisted/holder.py",
-        before="    level = task.grid.levels((y - g) / task.radius, source)\n",
-        after="    level = task.grid.levels((y - g) / task.radius, source)\n"
-        "    if (np.abs(y - g) > task.radius).any():\n"
-        "        return np.zeros((len(level), task.encoding.width), dtype=np.uint8)\n",
+        before="    leaf, error = for_each(task, task.inputs, Z, y)\n",
+        after="    leaf, error = for_each(task, task.inputs, Z, y)\n"
+        "    if (np.abs(error) > 1).any():\n"
+        "        return np.zeros((len(error), task.encoding.width), dtype=np.uint8)\n",
         caught_by=("audit", "whole: assisted, levels"),
     ),
     Fault(
         name="label rounded after the noise",
         path="src/hedgerow/tasks/labels/task.py",
-        before='        return cast("IntArray", self.mechanism.randomize(self.grid.levels(check_labels(y), source), source))\n',
-        after="        levels = self.grid.levels(check_labels(y), source)\n"
-        "        place = (np.clip(check_labels(y), self.grid.low, self.grid.high) - self.grid.low) / self.grid.step\n"
+        before='        return cast("IntArray", self.mechanism.randomize(self.grid.levels(self.grid.labels(y), source), source))\n',
+        after="        levels = self.grid.levels(self.grid.labels(y), source)\n"
+        "        place = (np.clip(self.grid.labels(y), self.grid.low, self.grid.high) - self.grid.low) / self.grid.step\n"
         "        whole = np.floor(place).astype(np.int64)\n"
         '        return cast("IntArray", self.mechanism.randomize(whole, source) + levels - whole)\n',
         caught_by=("audit", "whole: labels, interval"),

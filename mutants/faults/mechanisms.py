@@ -156,7 +156,7 @@ _SAMPLING = (
     ),
     Fault(
         name="labels outside their bounds not clipped",
-        path="src/hedgerow/bounds.py",
+        path="src/hedgerow/grid.py",
         before="        position = np.clip(labels, self.low, self.high).ravel()\n",
         after="        position = np.array(labels).ravel()\n",
         caught_by=(f"{_BRANCHING}::test_labels_are_rounded_without_bias",),
