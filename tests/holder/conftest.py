@@ -1,6 +1,8 @@
 """A small curator's server for the holder's tests: it answers as told and remembers what it was sent."""
 
 import json
+import shutil
+import subprocess
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -113,9 +115,39 @@ def stub():
     server.server.server_close()
 
 
+@pytest.fixture
+def node(tmp_path):
+    """Run a script in Node on a copy of the page's modules, changed if asked to; return what it prints, as JSON."""
+    from hedgerow.holder.page import SCRIPTS, asset
+
+    command = shutil.which("node")
+    if command is None:
+        pytest.skip("node is not installed")
+
+    def run(script, data, before="", after=""):
+        sources = {name: asset(name).decode() for name in SCRIPTS}
+        assert not before or sum(before in source for source in sources.values()) == 1
+        (tmp_path / "package.json").write_text('{"type": "module"}')
+        for name, source in sources.items():
+            (tmp_path / name).write_text(source.replace(before, after) if before else source)
+        (tmp_path / "data.json").write_text(json.dumps(data))
+        (tmp_path / "run.js").write_text((Path(__file__).parent / script).read_text())
+        arguments = [command, str(tmp_path / "run.js"), (tmp_path / "holder.js").as_uri(), str(tmp_path / "data.json")]
+        done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def vectors_file():
     return Path(__file__).parent / "holder_vectors.json.gz"
+
+
+@pytest.fixture(scope="session")
+def refusals_file():
+    return Path(__file__).parent / "holder_refusals.json.gz"
 
 
 @pytest.fixture

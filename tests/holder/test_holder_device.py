@@ -1,11 +1,15 @@
 """The holder's device: one draw a task, paid before it leaves, the same bytes for ever."""
 
+import dataclasses
+import json
 import os
 import signal
 import stat
 import subprocess
 import sys
 import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +21,7 @@ from hedgerow.holder import Cost, Holder, Limits, ServiceError
 from hedgerow.holder.client import read_url
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.tasks.announcement import canonical, task_text
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask
 from hedgerow.tasks.reports import Reports
@@ -321,6 +326,42 @@ def test_a_first_round_takes_one_second_round(stub, holder):
     with pytest.raises(HedgerowError, match="not sent to this curator"):
         join(holder, stub.announce(later, key=other).replace("127.0.0.1", "localhost"), record)
     assert len(stub.bodies) == 3
+
+
+def test_a_second_round_with_another_first_round_under_the_same_id_is_refused(stub, holder):
+    """Signed by its curator, as all of it is: a first round at epsilon 0.1 and a second that says 200."""
+    (first, second), (loud, _) = semi_tasks(0.1), semi_tasks(200.0)
+    record = {"age": 41, "pay": 3, "hours": 4}
+    join(holder, stub.announce(first), record)
+    stub.announce(second)
+    content = json.loads(task_text(second))
+    text = canonical({**content, "first": {**loud.to_dict(), "id": first.id}})
+    forged = dataclasses.replace(stub.notices[second.id], task_text=text)
+    forged = dataclasses.replace(forged, signature=stub.key.sign(forged.signed_bytes))
+    stub.notices[forged.id] = forged
+    with pytest.raises(FormatError, match="does not match its id"):
+        join(holder, f"{stub.base}/join/{forged.id}", record)
+    assert len(stub.bodies) == 1 and holder.store.spent() == Cost(100_000)
+
+
+def test_two_second_rounds_at_once_are_answered_once(stub, holder):
+    first, second = semi_tasks()
+    record = {"age": 41, "pay": 3, "hours": 4}
+    join(holder, stub.announce(first), record)
+    seconds = [second, CellTask(first, second.partition, "bits")] * 3
+    invitations = [holder.fetch(stub.announce(task)) for task in seconds]
+    ready = threading.Barrier(len(seconds))
+
+    def answer(invitation):
+        ready.wait()
+        try:
+            return Holder(holder.home).answer(invitation, record).body
+        except BudgetError:
+            return None
+
+    with ThreadPoolExecutor(len(seconds)) as pool:
+        bodies = list(pool.map(answer, invitations))
+    assert len({body for body in bodies if body}) == 1 and bodies.count(None) == 3
 
 
 def test_files_are_for_their_owner_only(holder):

@@ -15,6 +15,7 @@ from hedgerow.content import canonical
 from hedgerow.holder.page import ASSETS, HEADERS, SCRIPTS, asset, routes
 from hedgerow.holder.vector_assisted import make_task
 from hedgerow.holder.vector_pilot import make_pilot
+from hedgerow.holder.vector_rounds import make_first, model_tree
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.words import percent
 from hedgerow.partition import grow
@@ -486,6 +487,50 @@ def test_two_rounds(stub, context):
 
 
 @needs_chromium
+def test_two_tabs_cannot_answer_a_second_round_twice(stub, context):
+    first = SemiTask.design(SPACE, epsilon=1.5, label_bounds=(0, 80), target="hours", private_columns=["age"])
+    tree = grow("max_edge", SPACE, None, None, max_depth=3)
+    values = {"age": "41", "kind of home": "house"}
+    answer_all(Visit(context).open(stub.announce(first)), {**values, "hours": "9"})
+    tabs = [Visit(context).open(stub.announce(CellTask(first, tree, response))) for response in ("k_ary", "bits")]
+    for tab in tabs:
+        fill(tab, values)
+    hold = "id => void navigator.locks.request(`hedgerow:${id}`, () => new Promise((done) => (window.letGo = done)))"
+    tabs[0].page.evaluate(hold, first.id)
+    tabs[1].page.get_by_role("button", name="Randomise").click()
+    pending = "async id => (await navigator.locks.query()).pending.some((lock) => lock.name === `hedgerow:${id}`)"
+    tabs[1].page.wait_for_function(pending, arg=first.id)  # it waits for its turn
+    assert not tabs[1].page.locator("#review").is_visible()
+    tabs[0].page.evaluate("window.letGo()")
+    tabs[1].wait("Nothing has been sent yet")
+    tabs[0].page.get_by_role("button", name="Randomise").click()
+    tabs[0].wait("answered already under another task")
+    assert len(stub.posts) == 1
+
+
+@needs_chromium
+def test_two_rounds_with_a_public_model_report_its_error(stub, context):
+    first = make_first(1.5, "tdlk", 8.0, 16, 3)
+    second = CellTask(first, model_tree(), "bits")
+    visit = Visit(context).open(stub.announce(first))
+    told = visit.page.locator("#facts").inner_text()
+    assert "A public model, which came with this task, predicts rent on this device; how wrong it is for you" in told
+    assert "The error of the public model (rent minus its prediction) with random noise" in told
+    assert "a number from -20 to 60" in visit.page.locator("#form").inner_text()  # the label's range, not the error's
+    record = {"age": "41.125", "home": "Büro ☂", "pay": "2.5", "rent": "59.6875"}
+    visit.page.get_by_label("Keep home private").uncheck()
+    one = FirstReports.from_bytes(first, answer_all(visit, record))
+    (prediction,) = first.assist.predict(first.space.encode_record(record)[None, :])
+    assert f"predicts {prediction:.5g}" in visit.page.locator("#odds").inner_text()
+    assert "What rent minus the prediction could have been sent as" in visit.page.locator("#odds").inner_text()
+    assert one.private.tolist() == [[True, False, True]] and marks(visit)["rent"] == "stays here"
+    visit = Visit(context).open(stub.announce(second))
+    two = CellReports.from_bytes(second, answer_all(visit, {k: v for k, v in record.items() if k != "rent"}))
+    two.check_labels(one)
+    assert visit.complaints == []
+
+
+@needs_chromium
 def test_chromium_makes_the_same_bytes(stub, context, vectors_file):
     page = Visit(context).open(stub.announce(local_task())).page
     data = json.loads(gzip.decompress(vectors_file.read_bytes()))
@@ -493,6 +538,16 @@ def test_chromium_makes_the_same_bytes(stub, context, vectors_file):
     script = f"async (data) => {{ {check}; return checkVectors(await import('/static/holder/holder.js'), data); }}"
     result = page.evaluate(script, data)
     assert result["wrong"] == [] and result["checked"] == len(data["vectors"]) >= 500
+
+
+@needs_chromium
+def test_chromium_refuses_what_python_refuses(stub, context, refusals_file):
+    page = Visit(context).open(stub.announce(local_task())).page
+    data = json.loads(gzip.decompress(refusals_file.read_bytes()))
+    check = (HERE / "holder_refusals.mjs").read_text().replace("export async function", "async function")
+    script = f"async (data) => {{ {check}; return checkRefusals(await import('/static/holder/holder.js'), data); }}"
+    result = page.evaluate(script, data)
+    assert result["wrong"] == [] and result["refused"] == sum(not case[-1] for case in data["cases"]) >= 3000
 
 
 def test_the_files_are_fenced_in():

@@ -141,6 +141,7 @@ def run_node(tmp_path, vectors_file, *change):
         "HOLDER_MODULE": copied(tmp_path, *change).as_uri(),
         "HOLDER_CHECK": (HERE / "holder_check.mjs").as_uri(),
         "HOLDER_VECTORS": str(vectors_file),
+        "HOLDER_STOP": "1" if change else "",
     }
     command = [NODE, "--test", str(HERE / "holder_vectors.test.mjs")]
     return subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False)

@@ -38,3 +38,9 @@ def test_bad_delta_is_named():
     for delta in (0.0, 1.0, -0.1):
         with pytest.raises(HedgerowError, match="'delta' parameter"):
             GaussianNoise(1.0, 8, delta)
+
+
+def test_delta_of_any_number_of_steps_is_known_at_once():
+    """A task may claim 1e308 steps; inputs that far apart have no output in common."""
+    weights = GaussianNoise(1.0, 2, 0.1).weights
+    assert exact_delta(weights, len(weights) - 1, 1.0) < exact_delta(weights, 10**308, 1.0) == 1

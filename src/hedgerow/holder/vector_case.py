@@ -21,7 +21,7 @@ from hedgerow.tasks.tree.task import LocalTask
 __all__ = ["Case"]
 
 _HEX = 1 << 64
-_ODD = (None, "old", " +7.5e0\t", "1e400", -(10**400), True, [3])
+_ODD = (None, "", "old", " +7.5e0\t", "1e400", -(10**400), True, [3])
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.records import one
 
-__all__ = ["RoundCase", "make_first", "round_cases"]
+__all__ = ["RoundCase", "make_first", "model_tree", "round_cases"]
 
 
 class RoundCase(ModelCase):
@@ -61,10 +61,10 @@ def _model_cases() -> Iterator[Case]:
         first = make_first(epsilon, kinds, radius, steps, seed, masks)
         yield RoundCase(f"first round with a model, {masks}, {kinds or 'constant'}", first, 12)
         for response in ("k_ary", "bits"):
-            yield Case(f"second round with a model, {masks}, {response}", CellTask(first, _model_tree(), response), 6)
+            yield Case(f"second round with a model, {masks}, {response}", CellTask(first, model_tree(), response), 6)
 
 
-def _model_tree() -> Partition:
+def model_tree() -> Partition:
     """Return a tree over the features of tasks with a public model."""
     feature, threshold = [0, 2, 1, -1, -1, -1, -1], [40.5, 1.25, 0.0, 0.0, 0.0, 0.0, 0.0]
     left, offset = [1, 3, 5, 3, 4, 5, 6], [-1, -1, 0, *[-1] * 4]

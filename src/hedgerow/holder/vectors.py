@@ -1,8 +1,9 @@
 """Shared test vectors: the random bytes that went in, and the report that came out.
 
-``python -m hedgerow.holder.vectors -o vectors.json.gz`` writes them. A holder in another language is right if it makes
-every body from the same task, record and random bytes, and uses up exactly those bytes. Besides seeded bytes there
-are chosen ones that lead into the corners: long runs of 0 and of 255, and draws on the very edge of a threshold.
+``python -m hedgerow.holder.vectors -o vectors.json.gz --refusals refusals.json.gz`` writes them, and the tasks that
+must be refused (:mod:`hedgerow.holder.vector_refusals`). A holder in another language is right if it makes every body
+from the same task, record and random bytes, and uses up exactly those bytes. Besides seeded bytes there are chosen ones
+that lead into the corners: long runs of 0 and of 255, and draws on the very edge of a threshold.
 Where a public model runs on the device, ``place`` is what it works out: the prediction (to 1e-9 of itself; how a
 machine adds up products is its own affair), and the leaf in every tree and the rounded level, or the bin of the error
 in a pilot. Some records are strange: values are missing, or are none; they are answered like any other.
@@ -20,6 +21,7 @@ import numpy as np
 
 from hedgerow.holder.make import make_body
 from hedgerow.holder.vector_assisted import ModelCase
+from hedgerow.holder.vector_refusals import make_refusals, refusals_json
 from hedgerow.holder.vector_tasks import Case, cases
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.announcement import task_text
@@ -117,16 +119,27 @@ def to_json(vectors: dict[str, Any]) -> str:
     return head.replace('"vectors": []', '"vectors": [\n' + ",\n".join(lines) + "\n]")
 
 
+def _write(path: str, text: str) -> None:
+    data = text.encode()
+    with open(path, "wb") as file:
+        file.write(gzip.compress(data, mtime=0) if path.endswith(".gz") else data)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Write the vectors."""
     parser = argparse.ArgumentParser(prog="python -m hedgerow.holder.vectors", description="Write the shared vectors.")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="FILE.json or FILE.json.gz")
+    parser.add_argument("-o", "--output", metavar="FILE", help="FILE.json or FILE.json.gz: reports")
+    parser.add_argument("--refusals", metavar="FILE", help="FILE.json or FILE.json.gz: tasks that must be refused")
     arguments = parser.parse_args(argv)
-    vectors = make_vectors()
-    data = to_json(vectors).encode()
-    with open(arguments.output, "wb") as file:
-        file.write(gzip.compress(data, mtime=0) if arguments.output.endswith(".gz") else data)
-    print(f"{len(vectors['vectors'])} vectors of {len(vectors['tasks'])} tasks -> {arguments.output}")
+    if arguments.output:
+        vectors = make_vectors()
+        _write(arguments.output, to_json(vectors))
+        print(f"{len(vectors['vectors'])} vectors of {len(vectors['tasks'])} tasks -> {arguments.output}")
+    if arguments.refusals:
+        refusals = make_refusals()
+        _write(arguments.refusals, refusals_json(refusals))
+        refused = sum(not answer for *_, answer in refusals["cases"])
+        print(f"{len(refusals['cases'])} mutated tasks, {refused} of them refused -> {arguments.refusals}")
     return 0
 
 

@@ -173,6 +173,8 @@ def exact_delta(weights: tuple[int, ...], n_steps: int, epsilon: float) -> Fract
 
     .. math:: \delta = \max_{1 \le d \le n} \sum_k \max(0, w_k - e^\varepsilon w_{k-d}) / \sum_k w_k
     """
+    if n_steps >= len(weights):  # inputs that far apart have no output in common; a task may claim any number of steps
+        return Fraction(1)
     bound = math.floor(exp_below(epsilon) * (1 << _SCALE))  # from below: delta can only come out larger
     worst = 0
     for d in range(1, n_steps + 1):

@@ -16,7 +16,7 @@ import { levelResponse, signedSubset } from "./joint.js";
 import { levelOf } from "./mechanisms.js";
 import { design, predictWithin, reached, readGroups, readModel } from "./portable.js";
 import { budget, count, insist, list, number, text, word } from "./reader.js";
-import { checkResiduals, newField, readLabels, readRadius, readSpace } from "./schema.js";
+import { checkResiduals, readLabels, readRadius, readSpace } from "./schema.js";
 import { Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
@@ -57,7 +57,7 @@ export class AssistedTask extends Task {
   static format = "hedgerow/assisted-task";
   static version = 3;
   static kind = "assisted";
-  static names = ["target", "epsilon", "label_bounds", "space", "base", "trees", "radius", "randomizer", "parameter", "residuals", "busy", "reference"];
+  static names = ["target", "epsilon", "label_bounds", "space", "base", "trees", "radius", "randomizer", "parameter", "residuals", "busy", "reference", "missing"];
 
   /** @type {Model} */
   base = /** @type {any} */ (null);
@@ -68,11 +68,6 @@ export class AssistedTask extends Task {
   /** The randomiser of each tree. @type {(Subset | Levels)[]} */
   joint = [];
   grid = { low: -1, high: 1, n_steps: 1 };
-
-  /** @param {Map<string, unknown>} content */
-  static namesOf(content) {
-    return [...this.names, ...newField(content, "missing")];
-  }
 
   /** @param {Json} found */
   fill(found) {

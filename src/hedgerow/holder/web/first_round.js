@@ -10,7 +10,7 @@ import { clamp, laplace, levelOf, splitEpsilon } from "./mechanisms.js";
 import { aboutLabel } from "./odds.js";
 import { predictWithin, readModel } from "./portable.js";
 import { budget, fields, insist, list, number, text, word } from "./reader.js";
-import { checkResiduals, newField, readGrid, readLabels, readRadius, readSpace } from "./schema.js";
+import { checkResiduals, readGrid, readLabels, readRadius, readSpace } from "./schema.js";
 import { Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
@@ -36,7 +36,7 @@ export function roundNoise(epsilon, share, steps) {
 
 /** A public model whose error takes the label's place. @param {unknown} value @param {number} columns @param {Grid} grid @returns {Assist} */
 function readAssist(value, columns, grid) {
-  const found = fields(value, "the public model", ["base", "label_bounds", "radius", "residuals", ...newField(value, "missing")]);
+  const found = fields(value, "the public model", ["base", "label_bounds", "missing", "radius", "residuals"]);
   const model = readModel(found.base);
   const labels = readLabels(found.label_bounds, found.missing);
   const radius = readRadius(found.radius);

@@ -51,6 +51,11 @@ export class LabelTask extends Task {
   }
 
   /** @param {Json} record */
+  emptied(record) {
+    return { [RECORD]: valueOf(record, RECORD) };
+  }
+
+  /** @param {Json} record */
   place(record) {
     return { label: super.place(record, {}).label, record: numberOf(valueOf(record, RECORD)) };
   }

@@ -12,7 +12,7 @@ import { percent, short } from "./basics.js";
 import { kAry } from "./mechanisms.js";
 import { predictWithin, readModel } from "./portable.js";
 import { budget, insist, list, number, text } from "./reader.js";
-import { LARGEST, newField, readLabels, readSpace } from "./schema.js";
+import { LARGEST, readLabels, readSpace } from "./schema.js";
 import { Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
@@ -28,7 +28,7 @@ const binOf = (edges, error) => edges.filter((edge) => edge <= error).length;
 export class PilotTask extends Task {
   static format = "hedgerow/pilot-task";
   static kind = "pilot";
-  static names = ["target", "epsilon", "label_bounds", "space", "base", "edges"];
+  static names = ["target", "epsilon", "label_bounds", "space", "base", "edges", "missing"];
 
   /** @type {Model} */
   base = /** @type {any} */ (null);
@@ -36,11 +36,6 @@ export class PilotTask extends Task {
   edges = [];
   /** @type {ReturnType<typeof kAry>} */
   response = /** @type {any} */ (null);
-
-  /** @param {Map<string, unknown>} content */
-  static namesOf(content) {
-    return [...this.names, ...newField(content, "missing")];
-  }
 
   /** @param {Json} found */
   fill(found) {

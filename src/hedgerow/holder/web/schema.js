@@ -22,15 +22,8 @@ export const [SMALLEST, LARGEST] = [1e-100, 1e100];
 
 // ---------------------------------------------------------------- reading
 
-/** Tasks of the version before the rule for values stood in them are read until Python writes them no more. */
-export const OLD_FORMS = /** @type {boolean} */ (false);
-
-/** A field that older tasks lack. @param {unknown} value @param {string} name @returns {string[]} */
-export const newField = (value, name) => (OLD_FORMS && value instanceof Map && !value.has(name) ? [] : [name]);
-
 /** What a missing number counts as. @param {unknown} value @param {number} low @param {number} high */
 function readMissing(value, low, high) {
-  if (OLD_FORMS && value === undefined) return Math.min(Math.max(low / 2 + high / 2, low), high) + 0;
   const missing = plainNumber(value, "what a missing value counts as");
   insist(low <= missing && missing <= high, "what a missing value counts as");
   return missing;
@@ -39,14 +32,13 @@ function readMissing(value, low, high) {
 /** @param {unknown} value @returns {Column} */
 function readColumn(value) {
   if (value instanceof Map && value.has("categories")) {
-    const found = fields(value, "a category column", ["name", "categories", ...newField(value, "unknown")]);
+    const found = fields(value, "a category column", ["name", "categories", "unknown"]);
     const categories = list(found.categories, "categories", text);
     insist(categories.length > 0 && new Set(categories).size === categories.length, "categories");
-    const old = categories.includes("other") ? "other" : categories[0];
-    const unknown = OLD_FORMS && found.unknown === undefined ? old : word(found.unknown, "what an unknown category counts as", categories);
+    const unknown = word(found.unknown, "what an unknown category counts as", categories);
     return { name: text(found.name, "a name"), categories, unknown };
   }
-  const found = fields(value, "a number column", ["name", "low", "high", ...newField(value, "missing")]);
+  const found = fields(value, "a number column", ["name", "low", "high", "missing"]);
   const [low, high] = [plainNumber(found.low, "a range"), plainNumber(found.high, "a range")];
   insist(low <= high, "a range");
   return { name: text(found.name, "a name"), low, high, missing: readMissing(found.missing, low, high) };
@@ -62,7 +54,7 @@ export function readSpace(value) {
 
 /** The levels of the label. @param {unknown} value @returns {Grid} */
 export function readGrid(value) {
-  const found = fields(value, "the label's grid", ["low", "high", "n_steps", ...newField(value, "missing")]);
+  const found = fields(value, "the label's grid", ["low", "high", "n_steps", "missing"]);
   const [low, high] = [plainNumber(found.low, "the label's range"), plainNumber(found.high, "the label's range")];
   checkRange(low, high);
   const steps = whole(found.n_steps, "the label's steps", 1, MOST_STEPS);
@@ -91,7 +83,7 @@ export function readRadius(value) {
 /** Class names: at least two, all different; one level a class. @param {unknown} value @param {Grid} grid @returns {string[]} */
 export function readClasses(value, grid) {
   const names = list(value, "classes", text);
-  insist(OLD_FORMS || Number.isInteger(grid.missing), "what a missing class counts as");
+  insist(Number.isInteger(grid.missing), "what a missing class counts as");
   insist(names.length >= 2 && new Set(names).size === names.length, "classes");
   insist(grid.low === 0 && grid.high === names.length - 1 && grid.n_steps === names.length - 1, "classes");
   return names;

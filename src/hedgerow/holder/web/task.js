@@ -7,8 +7,8 @@
  */
 
 import { join, littleBytes, require, toHex } from "./basics.js";
-import { fields, insist, spell, text, whole } from "./reader.js";
-import { encodeLabel, encodeRecord, OLD_FORMS, valueOf } from "./schema.js";
+import { fields, insist, text, whole } from "./reader.js";
+import { encodeLabel, encodeRecord, valueOf } from "./schema.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./exact.js").Source} Source */
@@ -89,8 +89,7 @@ export class Task {
   static async read(content, digest) {
     const { format, version, ...found } = fields(content, "its fields", ["format", "version", ...this.namesOf(content)]);
     insist(format === this.format, "its format");
-    const old = OLD_FORMS && !/"(?:missing|unknown)":/.test(spell(content));
-    require(whole(version, "the version", 0, 2 ** 31) === this.version - Number(old), "this page knows another version of this kind of task; use the command line");
+    require(whole(version, "the version", 0, 2 ** 31) === this.version, "this page knows another version of this kind of task; use the command line");
     const task = new this(digest);
     if ("title" in found) text(found.title, "the title");
     await task.fill(found);
@@ -127,13 +126,18 @@ export class Task {
     try {
       place = this.place(record, more);
     } catch {
-      place = this.place({}, more);
+      place = this.place(this.emptied(record), more);
     }
     return this.report(place, source, more);
   }
 
   /** Refuse what has nothing to do with private values. @param {Json} record @param {More} more */
   check(record, more) {}
+
+  /** A record in which everything is missing but what is public and was checked. @param {Json} record @returns {Json} */
+  emptied(record) {
+    return {};
+  }
 
   /** What a record comes to, before anything is drawn. @param {Json} record @param {More} more @returns {Json} */
   place(record, more) {

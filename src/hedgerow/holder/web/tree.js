@@ -146,7 +146,7 @@ export class LocalTask extends Task {
     const classes = found.classes === null ? null : readClasses(found.classes, this.grid);
     insist(!classes || response !== "bits", "classes");
     if (found.public !== null) checkPublic(found.public, this.partition.leaves);
-    this.labels = { low: this.grid.low, high: this.grid.high, missing: classes && !Number.isInteger(this.grid.missing) ? 0 : this.grid.missing, classes };
+    this.labels = { low: this.grid.low, high: this.grid.high, missing: this.grid.missing, classes };
     const [groups, steps] = [this.partition.leaves, this.grid.n_steps];
     this.told = response === "bits" ? bitsMessage(this.epsilon, share, groups, steps) : CELLS[response](this.epsilon, groups * (steps + 1), steps);
     this.parameters = this.told.parameters;

@@ -1,0 +1,82 @@
+"""The valid tasks that refusal vectors are mutations of: small ones of every kind, with every part that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
+from hedgerow.holder.vector_assisted import make_task
+from hedgerow.holder.vector_pilot import make_pilot
+from hedgerow.holder.vector_rounds import make_first, model_tree
+from hedgerow.mechanisms.bins import BinsResponse
+from hedgerow.mechanisms.gaussian import GaussianNoise
+from hedgerow.mechanisms.interval import IntervalResponse
+from hedgerow.mechanisms.level import LaplaceNoise, LevelMechanism
+from hedgerow.mechanisms.staircase import StaircaseNoise
+from hedgerow.mechanisms.unbiased import MatrixResponse
+from hedgerow.partition import grow
+from hedgerow.samplers import ONE
+from hedgerow.tasks.announcement import task_text
+from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.tree.public import PublicLeaves
+from hedgerow.tasks.tree.task import LocalTask
+
+__all__ = ["bases"]
+
+_SPACE = FeatureSpace((NumericFeature("age", 0, 99), CategoricalFeature("sex", ("F", "M", "other"))))
+
+
+def _local() -> Iterator[tuple[str, Any]]:
+    tree = grow("max_edge", _SPACE, None, None, max_depth=2)
+    k = tree.n_leaves
+    means = PublicLeaves((3,) * k, (1.5,) * k, (0.5,) * k)
+    yield "tree, bits", LocalTask(1.0, LabelGrid(0.0, 80.0, 16), tree, "bits", 0.5, means, "hours", "Hours")
+    classes = ("no", "yes", "maybe")
+    counts = PublicLeaves((3,) * k, (1.0,) * k, (0.5,) * k, ((1, 0, 2),) * k)
+    grid = LabelGrid(0.0, 2.0, 2)
+    for response in ("unary", "k_ary", "subset"):
+        yield f"tree, {response}", LocalTask(1.5, grid, tree, response, 0.25, counts, "answer", "", classes)
+
+
+def _labels() -> Iterator[tuple[str, Any]]:
+    third, rest = ONE // 3, ONE - ONE // 3
+    mechanisms: list[LevelMechanism] = [
+        LaplaceNoise(1.0, 16),
+        StaircaseNoise(2.0, 10),
+        GaussianNoise(1.0, 4, 1e-3),
+        IntervalResponse(2.0, 100, low=10, high=60, radius=5),
+        BinsResponse(2.0, 9, starts=(0, 4, 7), values=(1.5, 5.0, 8.0)),
+        MatrixResponse(1.0, ((rest, third), (ONE // 2, ONE // 2), (third, rest)), (-0.5, 2.5)),
+    ]
+    for m in mechanisms:
+        yield f"label, {m.kind}", LabelTask(LabelGrid(-5.0, 95.0, m.n_steps), m, target="wait")
+
+
+def _rounds() -> Iterator[tuple[str, Any]]:
+    tree = grow("max_edge", _SPACE, None, None, max_depth=2)
+    options: dict[str, dict[str, Any]] = {
+        "policy": {"private_columns": ["sex"]},
+        "personal": {},
+        "hidden": {"hide_mask": True},
+    }
+    for name, option in options.items():
+        first = SemiTask.design(_SPACE, epsilon=1.5, label_bounds=(0, 10), **option)
+        yield f"first round, {name}", first
+        if name != "hidden":
+            yield f"second round, {name}", CellTask(first, tree, "bits" if name == "policy" else "k_ary")
+    with_model = make_first(2.0, "tl", 8.0, 16, 0)
+    yield "first round with a model", with_model
+    yield "second round with a model", CellTask(with_model, model_tree())
+
+
+def bases() -> Iterator[tuple[str, str]]:
+    """Yield name and text of each task, in a fixed order."""
+    models = [
+        ("assisted, subset", make_task(2.0, (3, 2), "subset", 2, "tk", 9.0, 3)),
+        ("assisted, levels", make_task(3.0, (2, 2), "levels", 3, "l", 9.0, 4)),
+        ("pilot", make_pilot(1.0, (-4.0, 0.0, 4.0), "td", 0)),
+    ]
+    for name, task in (*_local(), *_labels(), *_rounds(), *models):
+        yield name, task_text(task)
