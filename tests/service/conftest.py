@@ -88,6 +88,19 @@ def inside(tmp_path):
 
 
 @pytest.fixture
+def ids_in():
+    """Count the ids that a database knows: packed ones, and those with a row each."""
+
+    def count(database):
+        with database.read() as connection:
+            packed = "SELECT coalesce(sum(length(ids)), 0) FROM "
+            size = sum(int(connection.exec_driver_sql(packed + t).scalar()) for t in ("arrivals", "known"))
+            return size // 24 + connection.exec_driver_sql("SELECT count(*) FROM report_ids").scalar()
+
+    return count
+
+
+@pytest.fixture
 def local_task():
     def make(title="", **options):
         chosen = {"epsilon": 2.0, "max_depth": 3, "response": "unary", **options}

@@ -111,13 +111,14 @@ def test_a_copy_that_waits_beside_its_original_is_one(service, local_task, holde
         return made
 
     database = service.service.database
-    with database.write() as connection:
+    with database.write_uploads() as connection:
         copy, original = take(database, connection, [upload("task-ended"), upload("")])
     assert (original.accepted, copy.accepted, copy.duplicates, copy.refused) == (1, 0, 1, "")
 
 
 def test_late_copies_cost_one_look_up(service, local_task, holders, monkeypatch):
-    """However many reports a task has: one query by primary key for the whole upload."""
+    """However many reports a task has: one query by primary key for the whole upload, and none if it has few."""
+    from hedgerow.service import scrub
     from hedgerow.service.database import Database
 
     task = local_task()
@@ -126,10 +127,11 @@ def test_late_copies_cost_one_look_up(service, local_task, holders, monkeypatch)
     service.send(task, known)
     service.post(task, "close")
     asked = []
-    real = Database.existing
-    monkeypatch.setattr(
-        Database, "existing", lambda self, c, t, keys: asked.append(len(keys)) or real(self, c, t, keys)
-    )
+    real = Database.sealed
+    monkeypatch.setattr(Database, "sealed", lambda self, c, t, keys: asked.append(len(keys)) or real(self, c, t, keys))
+    assert service.send(task, known).json()["duplicates"] == 500 and asked == []
+    monkeypatch.setattr(scrub, "SEALED", 500)
+    service.service.aggregator.turn()
     assert service.send(task, known).json()["duplicates"] == 500 and asked == [500]
 
 

@@ -179,7 +179,7 @@ def test_the_window_is_half_open_and_the_clock_is_read_once(inside, local_task, 
     assert service.status(task)["refused"] == {"task-not-open": 1, "task-ended": 2}
 
 
-def test_closing_is_for_ever_and_forgets_ids(inside, local_task, holders):
+def test_closing_is_for_ever_and_forgets_ids(inside, local_task, holders, ids_in):
     service, task = inside(), local_task()
     service.publish(task)
     reports = holders(task, 30)
@@ -187,13 +187,12 @@ def test_closing_is_for_ever_and_forgets_ids(inside, local_task, holders):
     assert service.post(task, "close").json()["state"] == "closed"
     assert code(service.send(task, holders(task, 1, seed=9))) == "task-closed"
     model = service.get(task, "model").text
-    with service.service.database.read() as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM report_ids").scalar() == 30
+    assert ids_in(service.service.database) == 30
     service.clock.now += service.service.settings.remember_seconds
     service.service.aggregator.turn()
+    assert ids_in(service.service.database) == 0
     with service.service.database.read() as connection:
-        for table in ("report_ids", "uploads"):
-            assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0
+        assert connection.exec_driver_sql("SELECT count(*) FROM uploads").scalar() == 0
     service.clock.now = 1500
     assert code(service.send(task, reports)) == "task-closed"
     assert service.post(task, "close").status_code == 200
@@ -310,6 +309,8 @@ def test_nothing_about_the_sender_is_stored(inside, local_task, holders, tmp_pat
             for row in plain.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall()
         }
     assert columns["report_ids"] == ["task", "key", "mark"]
+    assert columns["arrivals"] == ["seq", "task", "ids", "tokens"]
+    assert columns["known"] == ["task", "version", "sealed", "ids", "tokens"]
     assert columns["uploads"] == ["seq", "task", "n", "simulation", "body"]
     assert columns["upload_tokens"] == ["task", "digest", "remaining"]
     stored = b"".join(p.read_bytes() for p in tmp_path.iterdir())

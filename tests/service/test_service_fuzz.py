@@ -91,7 +91,7 @@ def collecting(inside):
 
 def counts(service):
     with service.service.database.read() as connection:
-        tables = ("tasks", "uploads", "report_ids", "partials", "segments", "upload_tokens", "settings")
+        tables = ("tasks", "uploads", "arrivals", "partials", "segments", "upload_tokens", "settings")
         return {t: connection.exec_driver_sql(f"SELECT count(*) FROM {t}").scalar() for t in tables}
 
 

@@ -157,7 +157,7 @@ def semi(masks="personal"):
 
 @pytest.mark.parametrize("masks", ["policy", "personal", "hidden"])
 @pytest.mark.parametrize("response", ["k_ary", "bits"])
-def test_two_rounds(inside, masks, response):
+def test_two_rounds(inside, ids_in, masks, response):
     first, service = semi(masks), inside()
     rng = np.random.default_rng(0)
     X, private = rng.random((400, 2)), rng.random((400, 2)) < 0.5
@@ -184,15 +184,12 @@ def test_two_rounds(inside, masks, response):
     service.service.aggregator.turn()
     assert service.get(second, "model").text == expected.model().to_json()
     assert len(service.get(second, "leaves").json()["leaves"]) == second.n_cells
-    with service.service.database.read() as connection:
-        count = "SELECT count(*) FROM report_ids"
-        assert connection.exec_driver_sql(count).scalar() == 1200  # the first round's stay until the second has ended
+    assert ids_in(service.service.database) == 1200  # the first round's stay until the second has ended
     service.post(second, "close")
     service.clock.now += service.service.settings.remember_seconds
     service.service.aggregator.turn()
     service.service.aggregator.turn()
-    with service.service.database.read() as connection:
-        assert connection.exec_driver_sql(count).scalar() == 0
+    assert ids_in(service.service.database) == 0
 
 
 def test_the_second_round_is_checked_against_the_first(inside):

@@ -13,7 +13,7 @@ COUNTED = {"accepted": 0, "duplicates": 1, "failures": []}
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def closed(request, inside, local_task, holders):
+def closed(request, inside, local_task, holders, ids_in):
     """A closed task with one report that a token brought, and how many digests of either are left after a turn."""
 
     def make(**options):
@@ -29,8 +29,8 @@ def closed(request, inside, local_task, holders):
             service.clock.now = 1000.0 + after
             service.service.aggregator.turn()
             with service.service.database.read() as connection:
-                tables = ("report_ids", "upload_tokens")
-                return tuple(connection.exec_driver_sql(f"SELECT count(*) FROM {t}").scalar() for t in tables)
+                tokens = connection.exec_driver_sql("SELECT count(*) FROM upload_tokens").scalar()
+            return ids_in(service.service.database), tokens
 
         return SimpleNamespace(left=left, again=lambda: service.send(task, report, **mine).json())
 

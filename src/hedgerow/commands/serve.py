@@ -149,4 +149,4 @@ def _restore(arguments: argparse.Namespace) -> int:
 
 
 def _said(counts: dict[str, int], where: str) -> str:
-    return f"{counts['tasks']} tasks, {counts['report_ids']:,} ids, {sum(counts.values()):,} rows {where}"
+    return f"{counts['tasks']} tasks, {sum(counts.values()):,} rows {where}"

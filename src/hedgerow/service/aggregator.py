@@ -2,6 +2,8 @@
 
 One transaction replaces the partial sums, deletes the payloads that went into them and nothing else. So a crash at
 any moment leaves either the old sums with the payloads or the new sums without them, and repeats one segment at most.
+Another writes anew whatever the uploads had touched, so that the database forgets what belonged together
+(:mod:`hedgerow.service.scrub`).
 """
 
 from __future__ import annotations
@@ -18,15 +20,29 @@ from sqlalchemy import Connection
 
 from hedgerow.service.database import Database, StorageError, StoragePressure
 from hedgerow.service.kinds import Kind, Summed
+from hedgerow.service.known import sorted_rows
 from hedgerow.service.logs import log
-from hedgerow.service.schema import partials, report_ids, segments, tasks, upload_tokens, uploads
+from hedgerow.service.schema import (
+    arrivals,
+    known,
+    partials,
+    report_ids,
+    sealed_segments,
+    segments,
+    tasks,
+    upload_tokens,
+    uploads,
+)
+from hedgerow.service.scrub import SEALED, forget, scrub, settle
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
 
 __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
 Rows = npt.NDArray[np.uint8]
-_SEGMENT, _KEPT, _PURGE = 20_000, 1 << 16, 50_000
+_SEGMENT, _PURGE = 20_000, 50_000
+# Scrubbing takes at most a hundredth of the time (its own pauses uploads), unless two batches to seal have come.
+_REST, _MANY = 100, 2 * SEALED
 Look = Callable[[int], tuple[Kind, Detector]]
 
 
@@ -72,6 +88,7 @@ class Aggregator:
         self.clock, self.remember = clock, remember
         self._idle = idle or (lambda: None)
         self._turn, self._stop = threading.Lock(), threading.Event()
+        self._clean, self._since, self._rest_until = False, 0, 0.0
         self._thread = threading.Thread(target=self._run, name="aggregator", daemon=True)
 
     def start(self) -> Aggregator:
@@ -80,27 +97,43 @@ class Aggregator:
         return self
 
     def stop(self) -> None:
-        """End the thread after its current segment."""
+        """End the thread after its current turn, and scrub a last time."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
+            self._try(self._end)
 
     def _run(self) -> None:
         while not self._stop.wait(self.every):
-            try:
-                self.turn()
-                self._idle()
-            except StoragePressure as error:
-                log("aggregation-waits", reason=str(error))
-            except StorageError as error:
-                log("aggregation-failed", level="error", reason=str(error))
-                self._stop.wait(5 * self.every)
-            except Exception as error:  # the thread must live: payloads wait until it works again
-                log("aggregation-failed", level="error", reason=type(error).__name__)
+            if not self._try(self._work):
                 self._stop.wait(5 * self.every)
 
+    def _try(self, action: Callable[[], None]) -> bool:
+        """Do something that may fail for a while; the thread must live, and payloads wait until it works again."""
+        try:
+            action()
+        except StoragePressure as error:
+            log("aggregation-waits", reason=str(error))
+        except StorageError as error:
+            log("aggregation-failed", level="error", reason=str(error))
+            return False
+        except Exception as error:
+            log("aggregation-failed", level="error", reason=type(error).__name__)
+            return False
+        return True
+
+    def _work(self) -> None:
+        self.turn()
+        self._idle()
+
+    def _end(self) -> None:
+        self._stop.clear()
+        self.turn()
+        if self._dirty():
+            self.scrub()
+
     def turn(self) -> int:
-        """Aggregate all that waits, finish closed tasks; return the number of reports aggregated."""
+        """Aggregate all that waits, finish closed tasks, scrub; return the number of reports aggregated."""
         done = 0
         with self.database.read() as connection:
             waiting = list(connection.execute(sa.select(uploads.c.task).distinct()).scalars())
@@ -110,10 +143,41 @@ class Aggregator:
             while not self._stop.is_set() and (n := self.segment(number)):
                 done += n
         now = self.clock() if closed else 0.0
-        for number, when in closed:
-            if now >= when + self.remember:
-                self._finish(number)
+        over = [number for number, when in closed if now >= when + self.remember and self._forget(number)]
+        if self._due(bool(over)):
+            self.scrub()
+            self._finish(over)
         return done
+
+    def _due(self, over: bool) -> bool:
+        """Whether to scrub now: there is a reason, and it is not too soon after the last time."""
+        if time.monotonic() >= self._rest_until or self._since >= _MANY:
+            return over or self._dirty()
+        return over and self._clean  # tasks are seldom over; after a failure they wait with the rest
+
+    def _dirty(self) -> bool:
+        """Whether anything was aggregated, here or by another server, since the database was last scrubbed."""
+        if not self._clean:
+            return True  # just started: whatever ran here before may have been killed at any moment
+        with self.database.read() as connection:
+            query = sa.select(partials.c.task).where(partials.c.scrubbed != partials.c.revision).limit(1)
+            return connection.execute(query).first() is not None
+
+    def scrub(self) -> None:
+        """Make the database forget what came with what, and when; StoragePressure if a reader is in the way."""
+
+        def alone() -> None:
+            with self.database.write_alone() as connection:
+                scrub(self.database, connection)
+            settle(self.database)
+
+        start, self._clean = time.monotonic(), False
+        try:
+            self.writer.call(alone)
+        finally:
+            end = time.monotonic()
+            self._since, self._rest_until = 0, end + _REST * (end - start)
+        self._clean = True
 
     def segment(self, number: int) -> int:
         """Aggregate one segment of a task; return its number of reports."""
@@ -142,6 +206,7 @@ class Aggregator:
                     raise StoragePressure("another process aggregates this task.")
 
             self.writer.run(change)
+            self._since += n
         return n
 
     def _pending(self, connection: Connection, number: int) -> list[Any]:
@@ -156,31 +221,49 @@ class Aggregator:
             n += size
         return list(connection.execute(sa.select(uploads).where(uploads.c.seq.in_(taken))))
 
-    def _finish(self, number: int) -> None:
-        """Forget ids and tokens of a task that was closed: a report sent again is no longer known from here on."""
+    def _forget(self, number: int) -> bool:
+        """Delete ids and tokens of a task that was closed: a report sent again is no longer known from here on."""
         with self.database.read() as connection:
             if connection.execute(sa.select(uploads.c.seq).where(uploads.c.task == number).limit(1)).first():
-                return
+                return False
             seconds = list(connection.execute(sa.select(tasks.c.finished).where(tasks.c.first == number)).scalars())
         kind, _ = self.look(number)
         if kind.retains and hasattr(kind, "reports") and not (seconds and all(seconds)):
-            return  # the second round is checked against the ids of the first
+            return False  # the second round is checked against the ids of the first
+        self.writer.run(lambda connection: _forget_young(connection, number))
+        for table, key in ((report_ids, report_ids.c.key), (upload_tokens, upload_tokens.c.digest)):
+            some = _some_of(table, key, number)
+            while not self._stop.is_set() and self.writer.run(some):
+                pass  # a piece at a time, so that uploads to other tasks are not held up
+        return not self._stop.is_set()
 
-        def some(connection: Connection) -> int:
-            keys = sa.select(report_ids.c.key).where(report_ids.c.task == number).limit(_PURGE)
-            own = (report_ids.c.task == number) & report_ids.c.key.in_(keys)
-            return int(connection.execute(report_ids.delete().where(own)).rowcount)
-
-        while not self._stop.is_set() and self.writer.run(some):
-            pass  # a piece at a time, so that uploads to other tasks are not held up
-
-        def end(connection: Connection) -> None:
-            connection.execute(upload_tokens.delete().where(upload_tokens.c.task == number))
-            connection.execute(tasks.update().where(tasks.c.number == number).values(finished=True))
-
-        if not self._stop.is_set():
-            self.writer.run(end)
+    def _finish(self, over: list[int]) -> None:
+        """Note that tasks are forgotten, after the last trace of them is overwritten."""
+        if not over:
+            return
+        self.writer.call(lambda: forget(self.database))
+        done = tasks.update().where(tasks.c.number.in_(over)).values(finished=True)
+        self.writer.run(lambda connection: connection.execute(done) and None)
+        for number in over:
             log("task-finished", task=number)
+
+
+def _forget_young(connection: Connection, number: int) -> None:
+    """Delete what is packed; the new version tells every server to forget it too."""
+    connection.execute(arrivals.delete().where(arrivals.c.task == number))
+    nothing = {"version": known.c.version + 1, "sealed": 0, "ids": b"", "tokens": b""}
+    if not connection.execute(known.update().where(known.c.task == number).values(**nothing)).rowcount:
+        connection.execute(known.insert().values(task=number, version=1, sealed=0, ids=b"", tokens=b""))
+
+
+def _some_of(table: sa.Table, key: sa.Column[Any], number: int) -> Callable[[Connection], int]:
+    """Return what deletes a piece of a task's rows, and says how many those were."""
+
+    def change(connection: Connection) -> int:
+        keys = sa.select(key).where(table.c.task == number).limit(_PURGE)
+        return int(connection.execute(table.delete().where((table.c.task == number) & key.in_(keys))).rowcount)
+
+    return change
 
 
 def _partial(connection: Connection, number: int) -> Any:
@@ -200,15 +283,15 @@ def _replace_partial(connection: Connection, number: int, revision: int, values:
 
 
 def _merge_segments(connection: Connection, kind: Kind, number: int, taken: list[Any]) -> None:
-    """Put rows into segments, each sorted by its bytes: the order of arrival is lost."""
+    """Put rows into the segment that grows, sorted by its bytes: the order of arrival is lost. Seal it when large."""
     for simulation in (False, True):
         bodies = [u.body for u in taken if bool(u.simulation) is simulation]
         if not bodies:
             continue
-        own = (segments.c.task == number) & (segments.c.simulation == simulation) & (segments.c.n < _KEPT)
-        for old in connection.execute(sa.select(segments).where(own)):
-            bodies.append(old.body)
-            connection.execute(segments.delete().where(segments.c.seq == old.seq))
-        rows = kept_rows(kind, bodies)
-        body = rows[np.lexsort(rows.T[::-1])].tobytes()
-        connection.execute(segments.insert().values(task=number, n=len(rows), simulation=simulation, body=body))
+        own = (segments.c.task == number) & (segments.c.simulation == simulation)
+        bodies += list(connection.execute(sa.select(segments.c.body).where(own)).scalars())
+        connection.execute(segments.delete().where(own))
+        rows = sorted_rows(kept_rows(kind, bodies))
+        table = sealed_segments if len(rows) >= SEALED else segments
+        body = rows.tobytes()
+        connection.execute(table.insert().values(task=number, n=len(rows), simulation=simulation, body=body))

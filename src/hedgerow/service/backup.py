@@ -57,7 +57,9 @@ def backup(database: Database, path: str) -> dict[str, int]:
             out.write(_MAGIC + _SIZE.pack(VERSION))
             for table in metadata.sorted_tables:
                 _put(out, [str(table.name), [str(column.name) for column in table.columns]])
-                rows = connection.execution_options(stream_results=True).execute(sa.select(table))
+                # By keys: as they lie, rows could tell the order of arrival, and a backup keeps it.
+                ordered = sa.select(table).order_by(*table.primary_key.columns)
+                rows = connection.execution_options(stream_results=True).execute(ordered)
                 counts[table.name] = 0
                 for part in rows.partitions(_ROWS):
                     _put(out, [list(row) for row in part])

@@ -1,51 +1,55 @@
 """Where the service keeps its state: SQLite by default, PostgreSQL by URL.
 
 Both are used in the same way: one thread writes (:mod:`hedgerow.service.writer`), readers see snapshots. The few
-statements that move many ids at once are spelled for each, because they take packed bytes instead of one
-parameter an id: a single statement runs without Python's lock, beside the event loop.
+statements that move packed ids are spelled for each: they take bytes instead of one parameter an id, and run
+without Python's lock, beside the event loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from hedgerow.errors import HedgerowError
-from hedgerow.service.schema import migrate
+from hedgerow.service.known import KEY, MARK, Known
+from hedgerow.service.schema import YOUNG, migrate
 
-__all__ = ["KEY", "MARK", "Database", "StorageError", "StoragePressure"]
+__all__ = ["Database", "StorageError", "StoragePressure"]
 
-KEY, MARK = 16, 8
 _BUSY_SECONDS = 5.0
+# PostgreSQL makes uploads queue behind whoever waits for a table alone; nobody notices a tenth of a second.
+_ALONE_MILLISECONDS = 100
 
 _SERIES = "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n + 1 < :n) "
 _SQLITE = {
     "lock": "",
-    "existing": _SERIES + "SELECT r.key, r.mark FROM i CROSS JOIN report_ids r "
+    "sealed": _SERIES + "SELECT r.key, r.mark FROM i CROSS JOIN report_ids r "
     f"ON r.task = :task AND r.key = substr(:keys, n*{KEY}+1, {KEY})",
-    "insert": _SERIES + "INSERT INTO report_ids "
-    f"SELECT :task, substr(:keys, n*{KEY}+1, {KEY}), substr(:marks, n*{MARK}+1, {MARK}) FROM i",
+    "seal": _SERIES + "INSERT INTO report_ids SELECT :task, "
+    f"substr(:ids, n*{KEY + MARK}+1, {KEY}), substr(:ids, n*{KEY + MARK}+{KEY}+1, {MARK}) FROM i",
+    "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (:task, :ids, :tokens)",
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (:task, :n, :simulation, :body)",
 }
 _POSTGRES = {
     "lock": " FOR SHARE",
-    "existing": "SELECT r.key, r.mark FROM generate_series(0, %(n)s - 1) i JOIN report_ids r "
-    f"ON r.task = %(task)s AND r.key = substring(%(keys)b::bytea FROM i*{KEY}+1 FOR {KEY})",
-    "insert": "COPY report_ids (task, key, mark) FROM STDIN (FORMAT BINARY)",
+    # The union keeps the server from joining by a look at the whole table.
+    "sealed": "SELECT r.key, r.mark FROM generate_series(0, %(n)s - 1) i CROSS JOIN LATERAL ("
+    "SELECT key, mark FROM report_ids WHERE task = %(task)s "
+    f"AND key = substring(%(keys)b::bytea FROM i*{KEY}+1 FOR {KEY}) UNION ALL SELECT NULL, NULL WHERE false) r",
+    "seal": "INSERT INTO report_ids SELECT %(task)s, "
+    f"substring(%(ids)b::bytea FROM i*{KEY + MARK}+1 FOR {KEY}), "
+    f"substring(%(ids)b::bytea FROM i*{KEY + MARK}+{KEY}+1 FOR {MARK}) FROM generate_series(0, %(n)s - 1) i",
+    "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (%(task)s, %(ids)b, %(tokens)b)",
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (%(task)s, %(n)s, %(simulation)s, %(body)b)",
 }
-# A row of PostgreSQL's binary COPY: number of columns, then length and value of each, big-endian.
-_COPY = np.dtype(
-    [("n", ">i2"), ("a", ">i4"), ("task", ">i4"), ("b", ">i4"), ("key", "u1", KEY), ("c", ">i4"), ("mark", "u1", MARK)]
-)
-_COPY_HEAD, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+_YOUNG = ", ".join(table.name for table in YOUNG)
+_TURN = "SELECT pg_advisory_xact_lock(7218542)"
 
 
 class StorageError(HedgerowError):
@@ -75,6 +79,7 @@ class Database:
         self.sql = _SQLITE if self.sqlite else _POSTGRES
         self.engine = self._engine("BEGIN IMMEDIATE", pool_size=1)
         self.readers = self._engine("BEGIN", pool_size=4)
+        self.known = Known(self)
         try:
             with self.write() as connection:
                 self.version_before = migrate(connection)
@@ -91,10 +96,36 @@ class Database:
         sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
         return engine
 
+    @property
+    def busy_milliseconds(self) -> int:
+        """How long SQLite waits for a lock."""
+        return round(1000 * _BUSY_SECONDS)
+
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Open a transaction that commits at the end of the block, durably."""
         with _translated(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def write_uploads(self) -> Iterator[Connection]:
+        """Open a transaction of the one process that takes reports at this moment.
+
+        Whoever has it may look for known ids and add new ones: nobody else does so, or scrubs, in between.
+        """
+        with self.write() as connection:
+            if not self.sqlite:  # SQLite has one writer anyway
+                connection.exec_driver_sql(_TURN)
+            yield connection
+
+    @contextmanager
+    def write_alone(self) -> Iterator[Connection]:
+        """Open a transaction that has the young tables for itself; StoragePressure if they are not to be had now."""
+        with self.write() as connection:
+            if not self.sqlite:
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_ALONE_MILLISECONDS}")
+                connection.exec_driver_sql(_TURN)
+                connection.exec_driver_sql(f"LOCK TABLE {_YOUNG} IN ACCESS EXCLUSIVE MODE")
             yield connection
 
     @contextmanager
@@ -103,28 +134,51 @@ class Database:
         with _translated(), self.readers.connect() as plain:
             connection = plain if self.sqlite else plain.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
+                if not self.sqlite:
+                    # PostgreSQL's TRUNCATE does not keep to snapshots: who began before it would find a table empty.
+                    # A lock that is taken before the snapshot makes it wait.
+                    connection.exec_driver_sql(f"LOCK TABLE {_YOUNG} IN ACCESS SHARE MODE")
                 yield connection
 
-    def existing(self, connection: Connection, task: int, keys: list[bytes]) -> dict[bytes, bytes]:
-        """Return the marks of those ids that are known."""
+    @contextmanager
+    def outside(self) -> Iterator[Callable[[str], list[Any]]]:
+        """Lend a function that runs statements outside of any transaction, for those that need that."""
+        with _translated():
+            borrowed = self.engine.raw_connection()
+            driver: Any = borrowed.driver_connection
+            if not self.sqlite:
+                driver.autocommit = True
+
+            def run(statement: str) -> list[Any]:
+                try:
+                    cursor = driver.execute(statement)
+                    return cursor.fetchall() if cursor.description else []
+                except self.engine.dialect.loaded_dbapi.Error as error:
+                    raise sa.exc.DBAPIError.instance(
+                        statement, None, error, self.engine.dialect.loaded_dbapi.Error, dialect=self.engine.dialect
+                    ) from error
+
+            try:
+                yield run
+            finally:
+                if not self.sqlite and not driver.closed:
+                    driver.autocommit = False
+                borrowed.close()
+
+    def sealed(self, connection: Connection, task: int, keys: list[bytes]) -> dict[bytes, bytes]:
+        """Return the marks of those ids that are among the sealed ones."""
         values = {"n": len(keys), "task": task, "keys": b"".join(keys)}
-        rows = connection.exec_driver_sql(self.sql["existing"], values) if keys else ()
+        rows = connection.exec_driver_sql(self.sql["sealed"], values) if keys else ()
         return {bytes(key): bytes(mark) for key, mark in rows}
 
-    def insert_ids(self, connection: Connection, task: int, keys: bytes, marks: bytes) -> bool:
-        """Add ids in the order of their digests; return False, and add none, if any of them is known or twice here."""
-        order = np.argsort(np.frombuffer(keys, dtype=f"S{KEY}"))
-        rows = np.empty(len(order), dtype=_COPY)
-        rows["key"] = np.frombuffer(keys, dtype=np.uint8).reshape(-1, KEY)[order]
-        rows["mark"] = np.frombuffer(marks, dtype=np.uint8).reshape(-1, MARK)[order]
-        if not self.sqlite:
-            return _copy(connection, task, rows)
-        values = {"n": len(order), "task": task, "keys": rows["key"].tobytes(), "marks": rows["mark"].tobytes()}
-        try:
-            connection.exec_driver_sql(self.sql["insert"], values)
-        except sa.exc.IntegrityError:
-            return False  # SQLite undoes the statement, not the transaction
-        return True
+    def seal(self, connection: Connection, task: int, ids: bytes) -> None:
+        """Add packed ids to the sealed ones."""
+        values = {"n": len(ids) // (KEY + MARK), "task": task, "ids": ids}
+        connection.exec_driver_sql(self.sql["seal"], values)
+
+    def arrive(self, connection: Connection, task: int, ids: bytes, tokens: bytes) -> None:
+        """Store packed ids and spent tokens of a commit."""
+        connection.exec_driver_sql(self.sql["arrive"], {"task": task, "ids": ids, "tokens": tokens})
 
     def keep(self, connection: Connection, task: int, n: int, simulation: bool, body: bytes) -> None:
         """Store payloads that wait for aggregation."""
@@ -141,26 +195,6 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _copy(connection: Connection, task: int, rows: Any) -> bool:
-    """Send ids to PostgreSQL with COPY, its fastest way in; return False, and undo it, if any is known."""
-    for name, value in (("n", 3), ("a", 4), ("task", task), ("b", KEY), ("c", MARK)):
-        rows[name] = value
-    driver: Any = connection.connection.driver_connection
-    data = _COPY_HEAD + rows.tobytes() + _COPY_END
-    try:
-        with driver.transaction(), driver.cursor() as cursor, cursor.copy(_POSTGRES["insert"]) as copy:
-            copy.write(data)
-    except Exception as error:
-        if getattr(error, "sqlstate", None) == "23505":
-            return False
-        raise sa.exc.DBAPIError.instance(_POSTGRES["insert"], None, error, _dbapi_error(connection)) from error
-    return True
-
-
-def _dbapi_error(connection: Connection) -> Any:
-    return connection.dialect.loaded_dbapi.Error
 
 
 def _check_url(text: str) -> URL:
@@ -188,7 +222,8 @@ def _pragmas(connection: Any, _: object) -> None:
     # Ids arrive in no order, so nearly every one touches a page of its own: small pages keep the log small.
     for pragma in ("page_size=1024", "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
-    for pragma in ("wal_autocheckpoint=16000", "cache_size=-65536"):
+    # What is only of the moment (sorting, rewriting) stays off the disk.
+    for pragma in ("wal_autocheckpoint=16000", "cache_size=-65536", "temp_store=MEMORY"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
 
@@ -198,7 +233,8 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        text = " ".join(str(error.orig).split())
+        # The first line only: those below may quote a key of a row.
+        text = str(error.orig).partition("\n")[0]
         if _passing(error, text):
             raise StoragePressure(f"the database is busy or out of reach: {text}") from error
         raise StorageError(f"the database refused to write or read: {text}") from error

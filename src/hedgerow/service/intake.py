@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.service.database import KEY, MARK, Database, StoragePressure
+from hedgerow.service.database import Database
+from hedgerow.service.known import KEY, MARK, View, pack_ids, pack_tokens, sorted_rows
 from hedgerow.service.schema import upload_tokens
 
 __all__ = ["Outcome", "Upload", "keys_of", "marks_of", "take"]
@@ -94,7 +96,7 @@ class Upload:
 
 
 def take(database: Database, connection: Connection, group: Sequence[Upload]) -> list[Outcome]:
-    """Store a group of uploads in the transaction of ``connection``; return the outcome of each, in order."""
+    """Store a group of uploads in a transaction of :meth:`Database.write_uploads`; return the outcomes, in order."""
     numbers = sorted({upload.task for upload in group})
     listed = ",".join(map(str, numbers))
     query = f"SELECT number FROM tasks WHERE number IN ({listed}) AND closed IS NULL{database.sql['lock']}"
@@ -118,39 +120,45 @@ def _again(database: Database, connection: Connection, upload: Upload, why: str)
 
     A device whose receipt was lost asks again with the same bytes, and by then the task may have ended.
     """
-    known = database.existing(connection, upload.task, upload.keys)
+    view = database.known.look(connection, upload.task)
+    known = view.marks(connection, upload.keys)
     before = [known.get(key) for key in upload.keys]
     failures = [
         (i, why if there is None else "id-conflict")
         for i, (there, mark) in enumerate(zip(before, upload.marks, strict=True))
         if there != mark
     ]
-    if len(failures) == len(upload) or _spend(connection, upload, 0):
+    if len(failures) == len(upload) or _spend(connection, view, upload, 0, {}):
         return Outcome(refused=why)
     return Outcome(0, len(upload) - len(failures), tuple(failures))
 
 
 def _take_task(database: Database, connection: Connection, task: int, group: list[Upload]) -> list[Outcome]:
-    if all(upload.token is None and upload.first is None for upload in group):
-        # Nearly always everything is new; the database says so by taking it all.
+    view = database.known.look(connection, task)
+    pairs = [pair for upload in group for pair in upload.pairs()]
+    keys = [key for key, _ in pairs]
+    known = view.marks(connection, keys)
+    plain = all(upload.token is None and upload.first is None for upload in group)
+    if plain and not known and len(set(keys)) == len(keys):  # nearly always everything is new
+        _arrive(database, connection, task, pairs, {})
         outcomes = [Outcome(len(upload)) for upload in group]
-        if _insert(database, connection, task, [pair for upload in group for pair in upload.pairs()]):
-            _keep(database, connection, task, group, outcomes)
-            return outcomes
-    known = database.existing(connection, task, [key for upload in group for key, _ in upload.pairs()])
+        _keep(database, connection, task, group, outcomes)
+        return outcomes
     firsts = _first_marks(database, connection, group)
     new: list[tuple[bytes, bytes]] = []
-    outcomes = [_sift(connection, upload, known, firsts, new) for upload in group]
-    if new and not _insert(database, connection, task, new):
-        raise StoragePressure("another process took one of these reports at this moment; send them again.")
+    spent: dict[bytes, int] = {}
+    outcomes = [_sift(connection, view, upload, known, firsts, new, spent) for upload in group]
     if new:
+        _arrive(database, connection, task, new, spent)
         _keep(database, connection, task, group, outcomes)
     return outcomes
 
 
-def _insert(database: Database, connection: Connection, task: int, pairs: list[tuple[bytes, bytes]]) -> bool:
-    keys, marks = zip(*pairs, strict=True)
-    return database.insert_ids(connection, task, b"".join(keys), b"".join(marks))
+def _arrive(
+    database: Database, connection: Connection, task: int, pairs: list[tuple[bytes, bytes]], spent: dict[bytes, int]
+) -> None:
+    ids = pack_ids(chain.from_iterable(pairs))
+    database.arrive(connection, task, ids, pack_tokens(spent))
 
 
 def _first_marks(database: Database, connection: Connection, group: list[Upload]) -> dict[int, dict[bytes, bytes]]:
@@ -159,17 +167,19 @@ def _first_marks(database: Database, connection: Connection, group: list[Upload]
     for upload in group:
         if upload.first is not None:
             wanted.setdefault(upload.first[0], []).extend(upload.first[1])
-    return {task: database.existing(connection, task, keys) for task, keys in wanted.items()}
+    return {task: database.known.look(connection, task).marks(connection, keys) for task, keys in wanted.items()}
 
 
 def _sift(
     connection: Connection,
+    view: View,
     upload: Upload,
     known: dict[bytes, bytes],
     firsts: dict[int, dict[bytes, bytes]],
     new: list[tuple[bytes, bytes]],
+    spent: dict[bytes, int],
 ) -> Outcome:
-    """Decide report by report, in order; ``known`` and ``new`` grow by what is accepted."""
+    """Decide report by report, in order; ``known``, ``new`` and ``spent`` grow by what is accepted."""
     duplicates, failures, kept, fresh = 0, [], [], dict[bytes, bytes]()
     for i, (key, mark) in enumerate(zip(upload.keys, upload.marks, strict=True)):
         pair = (key, mark)
@@ -190,7 +200,7 @@ def _sift(
             continue
         fresh.update([pair, *further])
         kept.append(i)
-    refused = _spend(connection, upload, len(kept))
+    refused = _spend(connection, view, upload, len(kept), spent)
     if refused:
         return Outcome(refused=refused)
     known.update(fresh)
@@ -210,28 +220,33 @@ def _against_first(upload: Upload, i: int, firsts: dict[int, dict[bytes, bytes]]
     return "label-changed" if marks[i] and marks[i] != before else ""
 
 
-def _spend(connection: Connection, upload: Upload, n: int) -> str:
-    """Take ``n`` reports off the upload token; return why it cannot be done, or ""."""
+def _spend(connection: Connection, view: View, upload: Upload, n: int, spent: dict[bytes, int]) -> str:
+    """Take ``n`` reports off the upload token, into ``spent``; return why it cannot be done, or ""."""
     if upload.token is None:
         return ""
     own = (upload_tokens.c.task == upload.task) & (upload_tokens.c.digest == upload.token)
-    remaining = connection.execute(sa.select(upload_tokens.c.remaining).where(own)).scalar()
-    if remaining is None:
+    number = connection.execute(sa.select(upload_tokens.c.remaining).where(own)).scalar()
+    if number is None:
         return "token-unknown"
     if n == 0:
         return ""  # the same report again costs nothing
-    left = upload_tokens.c.remaining
-    done = connection.execute(upload_tokens.update().where(own & (left >= n)).values(remaining=left - n))
-    return "" if done.rowcount == 1 else "token-spent"
+    before = spent.get(upload.token, 0)
+    if view.spent(upload.token) + before + n > number:
+        return "token-spent"
+    spent[upload.token] = before + n
+    return ""
 
 
 def _keep(database: Database, connection: Connection, task: int, group: list[Upload], outcomes: list[Outcome]) -> None:
-    """Write the accepted rows of the whole group, one row of the table for each kind of noise."""
+    """Write the accepted rows of the whole group, one row of the table for each kind of noise.
+
+    The rows stand in the order of their bytes: which of the group came first, and with which id, is not kept.
+    """
     parts: dict[bool, list[Rows]] = {}
     for upload, outcome in zip(group, outcomes, strict=True):
         if outcome.accepted:
             rows = upload.rows if outcome.accepted == len(upload) else upload.rows[upload.kept]
             parts.setdefault(upload.simulation, []).append(rows)
     for simulation, kept in parts.items():
-        body, n = b"".join(r.tobytes() for r in kept), sum(len(r) for r in kept)
-        database.keep(connection, task, n, simulation, body)
+        rows = sorted_rows(np.concatenate(kept))
+        database.keep(connection, task, len(rows), simulation, rows.tobytes())

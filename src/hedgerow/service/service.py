@@ -22,7 +22,7 @@ from hedgerow.service.intake import Outcome, Upload
 from hedgerow.service.kinds import Kind, Summed
 from hedgerow.service.logs import log
 from hedgerow.service.problems import Problem
-from hedgerow.service.schema import partials, segments, tasks, upload_tokens, uploads
+from hedgerow.service.schema import partials, sealed_segments, segments, tasks, upload_tokens, uploads
 from hedgerow.service.schema import settings as settings_table
 from hedgerow.service.settings import Settings
 from hedgerow.service.writer import Writer
@@ -101,7 +101,7 @@ class Service:
         return self
 
     def stop(self) -> None:
-        """Write what waits, keep the counters, close the database."""
+        """Add up what waits and scrub, keep the counters, close the database."""
         self.aggregator.stop()
         with contextlib.suppress(StorageError):
             self._flush()
@@ -298,7 +298,7 @@ class Service:
         with self.database.read() as connection:
             found = [
                 row
-                for table in (segments, uploads)
+                for table in (sealed_segments, segments, uploads)
                 for row in connection.execute(sa.select(table).where(table.c.task == collection.number))
             ]
         return kept_rows(collection.kind, [r.body for r in found]), any(r.simulation for r in found)

@@ -21,7 +21,7 @@ from hedgerow.service.intake import Outcome, Upload, take
 __all__ = ["Busy", "Writer"]
 
 T = TypeVar("T")
-_Job = tuple[Callable[[Connection], Any], "Future[Any]"]
+_Job = tuple[Callable[[], Any], "Future[Any]"]
 _NOTHING: tuple[()] = ()
 _Waiting = tuple[Upload, "asyncio.Future[Outcome]", asyncio.AbstractEventLoop]
 
@@ -78,10 +78,19 @@ class Writer:
 
     def run(self, change: Callable[[Connection], T]) -> T:
         """Make a change in its own transaction and wait for it (not from the event loop)."""
+
+        def in_transaction() -> T:
+            with self.database.write() as connection:
+                return change(connection)
+
+        return self.call(in_transaction)
+
+    def call(self, action: Callable[[], T]) -> T:
+        """Do something between two transactions and wait for it (not from the event loop)."""
         if self._stopping or not self._thread.is_alive():
             raise Busy("the service is not running; try again in a moment.")
         future: Future[T] = Future()
-        self._queue.put((change, future))
+        self._queue.put((action, future))
         return future.result()
 
     def _run(self) -> None:
@@ -91,7 +100,7 @@ class Writer:
                 item = self._queue.get()
                 continue
             if len(item) == 2:
-                self._change(*item)
+                self._do(*item)
                 item = _NOTHING
                 continue
             group, n = [item], len(item[0])
@@ -109,10 +118,9 @@ class Writer:
         except queue.Empty:
             return _NOTHING
 
-    def _change(self, change: Callable[[Connection], Any], future: Future[Any]) -> None:
+    def _do(self, action: Callable[[], Any], future: Future[Any]) -> None:
         try:
-            with self.database.write() as connection:
-                result = change(connection)
+            result = action()
         except BaseException as error:
             future.set_exception(error)
         else:
@@ -120,7 +128,7 @@ class Writer:
 
     def _commit(self, group: list[_Waiting]) -> None:
         try:
-            with self.database.write() as connection:
+            with self.database.write_uploads() as connection:
                 outcomes = take(self.database, connection, [upload for upload, _, _ in group])
         except BaseException as error:
             _answer(group, [error] * len(group))

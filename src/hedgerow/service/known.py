@@ -1,0 +1,131 @@
+"""Which ids and tokens are known: in memory, checked against the database at the start of every transaction.
+
+The ids of a task stand in three places: packed by commit (``arrivals``), packed and sorted of all earlier commits
+(``known``), and, of tasks that have many, one a row (``report_ids``). The first two are read once and kept here. The
+version of ``known``, which every scrubbing raises, says whether they still hold; the numbers of ``arrivals`` say which
+are new. So what is here is always a copy of what is committed, also when several servers share a database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from hedgerow.service.schema import arrivals, known
+
+if TYPE_CHECKING:
+    from hedgerow.service.database import Database
+
+__all__ = ["KEY", "MARK", "Known", "View", "pack_ids", "pack_tokens", "sorted_rows", "unpack_ids", "unpack_tokens"]
+
+KEY, MARK = 16, 8
+_DIGEST, _NUMBER = 32, 8
+_ID = np.dtype([("key", f"V{KEY}"), ("mark", f"V{MARK}")])
+# Tasks kept in memory: each has some megabytes at most, and few are open at a time.
+_TASKS = 16
+Rows = npt.NDArray[np.uint8]
+
+
+def sorted_rows(rows: Rows) -> Rows:
+    """Return rows in the order of their bytes, which tells nothing but the rows.
+
+    >>> sorted_rows(np.array([[2, 0], [1, 7], [1, 0]], dtype=np.uint8)).tolist()
+    [[1, 0], [1, 7], [2, 0]]
+    """
+    whole = np.ascontiguousarray(rows).view(f"S{rows.shape[1]}")[:, 0]
+    return rows[np.argsort(whole)]
+
+
+def pack_ids(parts: Iterable[bytes]) -> bytes:
+    """Return keys, each followed by its mark, sorted; the parts may hold any number of them."""
+    data = b"".join(parts)
+    return sorted_rows(np.frombuffer(data, dtype=np.uint8).reshape(-1, KEY + MARK)).tobytes()
+
+
+def unpack_ids(packed: bytes) -> dict[bytes, bytes]:
+    """Return marks by key.
+
+    >>> list(unpack_ids(pack_ids([bytes(16), b"marked as"[:8]])).values())
+    [b'marked a']
+    """
+    table = np.frombuffer(packed, dtype=_ID)
+    return dict(zip(table["key"].tolist(), table["mark"].tolist(), strict=True))
+
+
+def pack_tokens(spent: Mapping[bytes, int]) -> bytes:
+    """Return digests of tokens, each with the number of reports that it brought, sorted.
+
+    >>> unpack_tokens(pack_tokens({bytes(32): 3}))[bytes(32)]
+    3
+    """
+    return b"".join(digest + n.to_bytes(_NUMBER, "big") for digest, n in sorted(spent.items()))
+
+
+def unpack_tokens(*packed: bytes) -> dict[bytes, int]:
+    """Return how many reports each token brought, over all of ``packed`` together."""
+    spent: dict[bytes, int] = {}
+    for data in packed:
+        for i in range(0, len(data), _DIGEST + _NUMBER):
+            digest = data[i : i + _DIGEST]
+            n = int.from_bytes(data[i + _DIGEST : i + _DIGEST + _NUMBER], "big")
+            spent[digest] = spent.get(digest, 0) + n
+    return spent
+
+
+class View:
+    """What is known of one task at this moment of a transaction."""
+
+    def __init__(self, database: Database, task: int, version: int, sealed: int, ids: bytes, tokens: bytes) -> None:
+        self.database, self.task, self.version, self.sealed, self.last = database, task, version, sealed, 0
+        self._marks, self._spent = unpack_ids(ids), unpack_tokens(tokens)
+
+    def arrived(self, seq: int, ids: bytes, tokens: bytes) -> None:
+        """Add what a commit brought."""
+        self._marks.update(unpack_ids(ids))
+        for digest, n in unpack_tokens(tokens).items():
+            self._spent[digest] = self._spent.get(digest, 0) + n
+        self.last = seq
+
+    def marks(self, connection: Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the marks of those ids that are known."""
+        found = self.database.sealed(connection, self.task, list(keys)) if self.sealed else {}
+        found.update((key, self._marks[key]) for key in self._marks.keys() & set(keys))
+        return found
+
+    def spent(self, digest: bytes) -> int:
+        """Return how many reports a token brought that are not yet taken off its number in the table."""
+        return self._spent.get(digest, 0)
+
+
+class Known:
+    """The views of all tasks in use; for the thread that writes."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._views: dict[int, View] = {}
+
+    def look(self, connection: Connection, task: int) -> View:
+        """Return what is known of a task, within a transaction of :meth:`Database.write_uploads`."""
+        view = self._views.pop(task, None)
+        row = connection.execute(sa.select(known.c.version).where(known.c.task == task)).first()
+        version = row.version if row else 0
+        if view is None or view.version != version:
+            view = self._load(connection, task)
+        query = sa.select(arrivals).where(arrivals.c.task == task, arrivals.c.seq > view.last)
+        for new in connection.execute(query.order_by(arrivals.c.seq)):
+            view.arrived(new.seq, new.ids, new.tokens)
+        self._views[task] = view  # the one used last stands last
+        if len(self._views) > _TASKS:
+            del self._views[next(iter(self._views))]
+        return view
+
+    def _load(self, connection: Connection, task: int) -> View:
+        row = connection.execute(sa.select(known).where(known.c.task == task)).first()
+        if row is None:
+            return View(self.database, task, 0, 0, b"", b"")
+        return View(self.database, task, row.version, row.sealed, row.ids, row.tokens)

@@ -1,0 +1,131 @@
+"""Writes anew what uploads have touched, so that a database at rest tells no more than its rows.
+
+An upload writes the digest of an id, the use of a token and a payload in one transaction, and a database remembers
+that: PostgreSQL stamps every row with its transaction (``xmin``), keeps rows in the order of arrival (``ctid``) and
+deleted ones until a vacuum, and their bytes longer; SQLite keeps all of it in its write-ahead log. After aggregation
+the payload is gone from the tables, and from nowhere else.
+
+So one transaction merges what has arrived into what is known, one row a task, sorted by digests. Those are digests of
+random ids and tokens: their order tells nothing, and what is written is a function of the *set* of ids and of that of
+tokens, whatever came first and with what. On PostgreSQL the transaction writes all other young tables
+(:data:`hedgerow.service.schema.YOUNG`) anew too, and empties the old ones by giving them new files. SQLite overwrites
+what is deleted (``secure_delete``); after the transaction the file is packed and the write-ahead log cut to nothing
+(:func:`settle`).
+
+What is rewritten stays small: a task with :data:`SEALED` ids or more hands them, and its spent tokens, over to tables
+that are written in such batches only. There a transaction tells the crowd that somebody came with, and no more.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from hedgerow.service.database import Database, StoragePressure
+from hedgerow.service.known import KEY, MARK, pack_ids, pack_tokens, unpack_tokens
+from hedgerow.service.schema import YOUNG, arrivals, known, partials
+
+__all__ = ["SEALED", "forget", "scrub", "settle"]
+
+SEALED = 1 << 16
+"""Ids of one task that are moved together: 1.5 MB to rewrite until then, and a crowd that nobody is found in."""
+
+_SMALL = 32 << 20
+"""Bytes up to which a SQLite file is packed each time (0.2 s at 150 MB a second)."""
+
+
+def scrub(database: Database, connection: Connection) -> None:
+    """Merge arrivals and write the young tables anew, in a transaction that has them for itself."""
+    for task in connection.execute(sa.select(arrivals.c.task).distinct()).scalars().all():
+        _merge(database, connection, task)
+    connection.execute(arrivals.delete())
+    connection.execute(partials.update().values(scrubbed=partials.c.revision))
+    if not database.sqlite:
+        for table in YOUNG:
+            _rewrite(connection, table)
+
+
+def _merge(database: Database, connection: Connection, task: int) -> None:
+    """Put what has arrived into what is known of a task, or among what is sealed."""
+    new = connection.execute(sa.select(arrivals.c.ids, arrivals.c.tokens).where(arrivals.c.task == task)).all()
+    old = connection.execute(sa.select(known).where(known.c.task == task)).first()
+    ids = pack_ids([row.ids for row in new] + [old.ids if old else b""])
+    spent = unpack_tokens(*(row.tokens for row in new), old.tokens if old else b"")
+    n, sealed = len(ids) // (KEY + MARK), old.sealed if old else 0
+    if n >= SEALED:
+        database.seal(connection, task, ids)
+        _take_off(connection, task, spent)
+        ids, spent, sealed = b"", {}, sealed + n
+    values = {"version": old.version + 1 if old else 1, "sealed": sealed, "ids": ids, "tokens": pack_tokens(spent)}
+    if old is None:
+        connection.execute(known.insert().values(task=task, **values))
+    else:
+        connection.execute(known.update().where(known.c.task == task).values(**values))
+
+
+def _take_off(connection: Connection, task: int, spent: dict[bytes, int]) -> None:
+    """Take spent reports off their tokens, in the order of digests."""
+    if not spent:
+        return
+    connection.exec_driver_sql(f"CREATE TEMP TABLE spent (digest {_BYTES[connection.dialect.name]}, n BIGINT)")
+    table = sa.table("spent", sa.column("digest", sa.LargeBinary), sa.column("n", sa.BigInteger))
+    connection.execute(table.insert(), [{"digest": digest, "n": n} for digest, n in spent.items()])
+    connection.execute(_TAKE_OFF, {"task": task})
+    connection.exec_driver_sql("DROP TABLE spent")
+
+
+_BYTES = {"sqlite": "BLOB", "postgresql": "BYTEA"}
+# An insertion that always conflicts, because an UPDATE has no order.
+_TAKE_OFF = sa.text(
+    "INSERT INTO upload_tokens (task, digest, remaining) SELECT t.task, t.digest, t.remaining - s.n "
+    "FROM spent s JOIN upload_tokens t ON t.task = :task AND t.digest = s.digest WHERE true ORDER BY t.digest "
+    "ON CONFLICT (task, digest) DO UPDATE SET remaining = excluded.remaining"
+)
+
+
+def _rewrite(connection: Connection, table: sa.Table) -> None:
+    """Set the rows of a table of PostgreSQL aside, give it a new file, and put them back in the order of their keys."""
+    name, kept = table.name, f"kept_{table.name}"
+    run = connection.exec_driver_sql
+    if not run(f"SELECT pg_relation_size('{name}')").scalar():
+        return  # written to by nobody since the last time
+    columns = ", ".join(column.name for column in table.columns)
+    keys = ", ".join(column.name for column in table.primary_key.columns)
+    run(f"CREATE TEMP TABLE IF NOT EXISTS {kept} (LIKE {name}) ON COMMIT DELETE ROWS")
+    run(f"INSERT INTO {kept} SELECT {columns} FROM {name}")
+    run(f"TRUNCATE {name}")
+    run(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {kept} ORDER BY {keys}")
+
+
+def settle(database: Database) -> None:
+    """Leave nothing of what was overwritten in SQLite's files; not within a transaction.
+
+    Packing numbers the pages anew, so that neither the order of pages nor free ones tell what stood where. A file
+    above 32 MB is not packed; deleted rows are overwritten there all the same.
+    """
+    if not database.sqlite:
+        return
+    with database.outside() as run:
+        pages, size = run("PRAGMA page_count")[0][0], run("PRAGMA page_size")[0][0]
+        if pages * size <= _SMALL:
+            run("VACUUM")
+        run("PRAGMA busy_timeout = 100")  # wait no longer for readers: uploads wait here too
+        try:
+            busy = run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+        finally:
+            run(f"PRAGMA busy_timeout = {database.busy_milliseconds}")
+    if busy:
+        raise StoragePressure("a reader keeps the write-ahead log from being cut.")
+
+
+def forget(database: Database) -> None:
+    """Leave nothing of deleted ids and tokens in PostgreSQL's large tables; not within a transaction."""
+    if database.sqlite:
+        return
+    with database.outside() as run:
+        run("SET lock_timeout = 1000")
+        try:
+            for name in ("report_ids", "upload_tokens"):
+                run(f"VACUUM (FULL) {name}")
+        finally:
+            run("RESET lock_timeout")
