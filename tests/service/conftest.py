@@ -215,7 +215,18 @@ def postgres_server(tmp_path_factory):
             shutil.chown(data, user, user)
         quiet = {"user": user, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": "/"}
         subprocess.run([binaries / "initdb", "-D", data, "-A", "trust", "-U", "hedgerow", "-N"], check=True, **quiet)
-        options = ["-p", str(port), "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
+        options = [
+            "-p",
+            str(port),
+            "-k",
+            "",
+            "-c",
+            "listen_addresses=127.0.0.1",
+            "-c",
+            "fsync=off",
+            "-c",
+            "wal_recycle=off",
+        ]
         server = subprocess.Popen([binaries / "postgres", "-D", data, *options], **quiet)
         try:
             for _ in range(400):

@@ -28,7 +28,6 @@ _ALONE_MILLISECONDS = 100
 
 _SERIES = "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n + 1 < :n) "
 _SQLITE = {
-    "lock": "",
     "sealed": _SERIES + "SELECT r.key, r.mark FROM i CROSS JOIN report_ids r "
     f"ON r.task = :task AND r.key = substr(:keys, n*{KEY}+1, {KEY})",
     "seal": _SERIES + "INSERT INTO report_ids SELECT :task, "
@@ -37,7 +36,6 @@ _SQLITE = {
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (:task, :n, :simulation, :body)",
 }
 _POSTGRES = {
-    "lock": " FOR SHARE",
     # The union keeps the server from joining by a look at the whole table.
     "sealed": "SELECT r.key, r.mark FROM generate_series(0, %(n)s - 1) i CROSS JOIN LATERAL ("
     "SELECT key, mark FROM report_ids WHERE task = %(task)s "

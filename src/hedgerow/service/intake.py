@@ -99,7 +99,7 @@ def take(database: Database, connection: Connection, group: Sequence[Upload]) ->
     """Store a group of uploads in a transaction of :meth:`Database.write_uploads`; return the outcomes, in order."""
     numbers = sorted({upload.task for upload in group})
     listed = ",".join(map(str, numbers))
-    query = f"SELECT number FROM tasks WHERE number IN ({listed}) AND closed IS NULL{database.sql['lock']}"
+    query = f"SELECT number FROM tasks WHERE number IN ({listed}) AND closed IS NULL"
     rows = connection.exec_driver_sql(query)
     unclosed = {int(row[0]) for row in rows}
     outcomes: dict[int, Outcome] = {}

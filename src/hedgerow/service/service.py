@@ -216,12 +216,13 @@ class Service:
     def close(self, collection: Collection, now: int) -> int:
         """Take no more reports, for ever; return when it was closed. Closing twice is fine."""
 
-        def change(connection: Connection) -> int:
+        def change() -> int:
             own = tasks.c.number == collection.number
-            connection.execute(tasks.update().where(own & tasks.c.closed.is_(None)).values(closed=now))
-            return int(connection.execute(sa.select(tasks.c.closed).where(own)).scalar_one())
+            with self.database.write_uploads() as connection:  # between two commits of reports, by whatever server
+                connection.execute(tasks.update().where(own & tasks.c.closed.is_(None)).values(closed=now))
+                return int(connection.execute(sa.select(tasks.c.closed).where(own)).scalar_one())
 
-        closed = self.writer.run(change)
+        closed = self.writer.call(change)
         log("task-closed", task=collection.id)
         return closed
 
