@@ -18,6 +18,7 @@ from hedgerow.protocol.semi import SemiTask, begin
 from hedgerow.protocol.semi.first import write_batch
 from hedgerow.service import aggregator
 from hedgerow.service.intake import keys_of
+from hedgerow.service.service import digest_of
 
 N = 8
 # The order of arrival, and by how much tokens are shifted against reports.
@@ -91,6 +92,15 @@ def test_sqlite_two_histories_leave_the_same_file(kind, inside, local_task, hold
         files.append(found)
     one, two = (without_counters(found["hedgerow.db"]) for found in files)
     assert one == two
+
+
+def test_sqlite_overwrites_in_a_file_too_large_to_pack(inside, local_task, holders, tmp_path, monkeypatch):
+    from hedgerow.service import scrub
+
+    monkeypatch.setattr(scrub, "_SMALL", 0)
+    task, bodies, gone = collection("summed", local_task, holders)
+    play(inside, None, task, bodies, *HISTORIES[0], monkeypatch)
+    assert not any(payload in data for payload in gone for data in disk(tmp_path).values())
 
 
 def test_sqlite_forgets_after_a_crash_at_any_moment(inside, local_task, holders, tmp_path, monkeypatch):
@@ -270,6 +280,25 @@ def test_a_payload_of_a_group_does_not_stand_where_its_id_does(service, local_ta
         row.tobytes() for row in reports.payloads
     )
     assert [ids[i : i + 16] for i in range(0, len(ids), 24)] == sorted(keys_of([t.tobytes() for t in reports.tokens]))
+
+
+def test_a_backup_tells_no_more_than_the_scrubbed(service, local_task, holders, part, tmp_path):
+    """Three reports, each with a token of its own, are still waiting; the backup has ids and tokens sorted."""
+    from hedgerow.service.backup import backup, restore
+    from hedgerow.service.database import Database
+
+    task = local_task()
+    service.publish(task, tokens=True)
+    reports, tokens = holders(task, 3), service.post(task, "tokens", {"count": 3}).json()["tokens"]
+    for i, token in enumerate(tokens):
+        assert service.send(task, part(reports, i, i + 1), Authorization=f"Bearer {token}").json()["accepted"] == 1
+    backup(service.service.database, str(tmp_path / "copy"))
+    with Database(f"sqlite:///{tmp_path}/new.db") as new:
+        assert restore(new, str(tmp_path / "copy"))["arrivals"] == 0
+        with new.read() as connection:
+            ids, spent = connection.exec_driver_sql("SELECT ids, tokens FROM known").one()
+    assert [ids[i : i + 16] for i in range(0, 72, 24)] == sorted(keys_of([t.tobytes() for t in reports.tokens]))
+    assert [spent[i : i + 32] for i in range(0, 120, 40)] == sorted(map(digest_of, tokens))
 
 
 @pytest.mark.parametrize("step", ["scrub", "settle"])

@@ -41,8 +41,8 @@ __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
 Rows = npt.NDArray[np.uint8]
 _SEGMENT, _PURGE = 20_000, 50_000
-# Scrubbing takes at most a hundredth of the time (its own pauses uploads), unless two batches to seal have come.
-_REST, _MANY = 100, 2 * SEALED
+# Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless two batches to seal have come.
+_REST, _MANY = 50, 2 * SEALED
 Look = Callable[[int], tuple[Kind, Detector]]
 
 

@@ -17,7 +17,8 @@ import sqlalchemy as sa
 
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.service.database import Database
-from hedgerow.service.schema import VERSION, metadata
+from hedgerow.service.schema import VERSION, arrivals, known, metadata
+from hedgerow.service.scrub import merged
 
 __all__ = ["backup", "restore"]
 
@@ -57,11 +58,8 @@ def backup(database: Database, path: str) -> dict[str, int]:
             out.write(_MAGIC + _SIZE.pack(VERSION))
             for table in metadata.sorted_tables:
                 _put(out, [str(table.name), [str(column.name) for column in table.columns]])
-                # By keys: as they lie, rows could tell the order of arrival, and a backup keeps it.
-                ordered = sa.select(table).order_by(*table.primary_key.columns)
-                rows = connection.execution_options(stream_results=True).execute(ordered)
                 counts[table.name] = 0
-                for part in rows.partitions(_ROWS):
+                for part in _contents(connection, table):
                     _put(out, [list(row) for row in part])
                     counts[table.name] += len(part)
                 _put(out, [])
@@ -72,6 +70,23 @@ def backup(database: Database, path: str) -> dict[str, int]:
         os.unlink(path)
         raise
     return counts
+
+
+def _contents(connection: sa.Connection, table: sa.Table) -> Iterator[Any]:
+    """Yield the rows of a table in parts, by their keys: as they lie they could tell the order of arrival.
+
+    What has arrived since the last scrubbing is put into what is known, because a backup is kept: it must not tell
+    which ids and tokens came together.
+    """
+    if table is arrivals:
+        return
+    if table is known:
+        either = sa.union(sa.select(known.c.task), sa.select(arrivals.c.task))
+        for task in sorted(connection.execute(either).scalars()):
+            yield [merged(connection, task).values()]
+        return
+    ordered = sa.select(table).order_by(*table.primary_key.columns)
+    yield from connection.execution_options(stream_results=True).execute(ordered).partitions(_ROWS)
 
 
 def restore(database: Database, path: str) -> dict[str, int]:

@@ -18,6 +18,9 @@ that are written in such batches only. There a transaction tells the crowd that 
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
@@ -25,7 +28,7 @@ from hedgerow.service.database import Database, StoragePressure
 from hedgerow.service.known import KEY, MARK, pack_ids, pack_tokens, unpack_tokens
 from hedgerow.service.schema import YOUNG, arrivals, known, partials
 
-__all__ = ["SEALED", "forget", "scrub", "settle"]
+__all__ = ["SEALED", "forget", "merged", "scrub", "settle"]
 
 SEALED = 1 << 16
 """Ids of one task that are moved together: 1.5 MB to rewrite until then, and a crowd that nobody is found in."""
@@ -45,22 +48,30 @@ def scrub(database: Database, connection: Connection) -> None:
             _rewrite(connection, table)
 
 
-def _merge(database: Database, connection: Connection, task: int) -> None:
-    """Put what has arrived into what is known of a task, or among what is sealed."""
+def merged(connection: Connection, task: int) -> dict[str, Any]:
+    """Return the row of ``known`` with all that has arrived for a task."""
     new = connection.execute(sa.select(arrivals.c.ids, arrivals.c.tokens).where(arrivals.c.task == task)).all()
     old = connection.execute(sa.select(known).where(known.c.task == task)).first()
-    ids = pack_ids([row.ids for row in new] + [old.ids if old else b""])
-    spent = unpack_tokens(*(row.tokens for row in new), old.tokens if old else b"")
-    n, sealed = len(ids) // (KEY + MARK), old.sealed if old else 0
+    before = old or SimpleNamespace(version=0, sealed=0, ids=b"", tokens=b"")
+    return {
+        "task": task,
+        "version": before.version + 1,
+        "sealed": before.sealed,
+        "ids": pack_ids([before.ids, *(row.ids for row in new)]),
+        "tokens": pack_tokens(unpack_tokens(before.tokens, *(row.tokens for row in new))),
+    }
+
+
+def _merge(database: Database, connection: Connection, task: int) -> None:
+    """Put what has arrived into what is known of a task, or among what is sealed."""
+    row = merged(connection, task)
+    n = len(row["ids"]) // (KEY + MARK)
     if n >= SEALED:
-        database.seal(connection, task, ids)
-        _take_off(connection, task, spent)
-        ids, spent, sealed = b"", {}, sealed + n
-    values = {"version": old.version + 1 if old else 1, "sealed": sealed, "ids": ids, "tokens": pack_tokens(spent)}
-    if old is None:
-        connection.execute(known.insert().values(task=task, **values))
-    else:
-        connection.execute(known.update().where(known.c.task == task).values(**values))
+        database.seal(connection, task, row["ids"])
+        _take_off(connection, task, unpack_tokens(row["tokens"]))
+        row.update(ids=b"", tokens=b"", sealed=row["sealed"] + n)
+    connection.execute(known.delete().where(known.c.task == task))
+    connection.execute(known.insert().values(**row))
 
 
 def _take_off(connection: Connection, task: int, spent: dict[bytes, int]) -> None:
