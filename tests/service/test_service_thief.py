@@ -94,15 +94,6 @@ def test_sqlite_two_histories_leave_the_same_file(kind, inside, local_task, hold
     assert one == two
 
 
-def test_sqlite_overwrites_in_a_file_too_large_to_pack(inside, local_task, holders, tmp_path, monkeypatch):
-    from hedgerow.service import scrub
-
-    monkeypatch.setattr(scrub, "_SMALL", 0)
-    task, bodies, gone = collection("summed", local_task, holders)
-    play(inside, None, task, bodies, *HISTORIES[0], monkeypatch)
-    assert not any(payload in data for payload in gone for data in disk(tmp_path).values())
-
-
 def test_sqlite_forgets_after_a_crash_at_any_moment(inside, local_task, holders, tmp_path, monkeypatch):
     """The disk as it is after each step, given to a new service: one turn later the payloads are gone."""
     task, bodies, gone = collection("summed", local_task, holders)

@@ -9,8 +9,7 @@ So one transaction merges what has arrived into what is known, one row a task, s
 random ids and tokens: their order tells nothing, and what is written is a function of the *set* of ids and of that of
 tokens, whatever came first and with what. On PostgreSQL the transaction writes all other young tables
 (:data:`hedgerow.service.schema.YOUNG`) anew too, and empties the old ones by giving them new files. SQLite overwrites
-what is deleted (``secure_delete``); after the transaction the file is packed and the write-ahead log cut to nothing
-(:func:`settle`).
+what is deleted (``secure_delete``); after the transaction its write-ahead log is cut to nothing (:func:`settle`).
 
 What is rewritten stays small: a task with :data:`SEALED` ids or more hands them, and its spent tokens, over to tables
 that are written in such batches only. There a transaction tells the crowd that somebody came with, and no more.
@@ -32,9 +31,6 @@ __all__ = ["SEALED", "forget", "merged", "scrub", "settle"]
 
 SEALED = 1 << 16
 """Ids of one task that are moved together: 1.5 MB to rewrite until then, and a crowd that nobody is found in."""
-
-_SMALL = 32 << 20
-"""Bytes up to which a SQLite file is packed each time (0.2 s at 150 MB a second)."""
 
 
 def scrub(database: Database, connection: Connection) -> None:
@@ -109,17 +105,10 @@ def _rewrite(connection: Connection, table: sa.Table) -> None:
 
 
 def settle(database: Database) -> None:
-    """Leave nothing of what was overwritten in SQLite's files; not within a transaction.
-
-    Packing numbers the pages anew, so that neither the order of pages nor free ones tell what stood where. A file
-    above 32 MB is not packed; deleted rows are overwritten there all the same.
-    """
+    """Leave nothing of what was overwritten in SQLite's write-ahead log; not within a transaction."""
     if not database.sqlite:
         return
     with database.outside() as run:
-        pages, size = run("PRAGMA page_count")[0][0], run("PRAGMA page_size")[0][0]
-        if pages * size <= _SMALL:
-            run("VACUUM")
         run("PRAGMA busy_timeout = 100")  # wait no longer for readers: uploads wait here too
         try:
             busy = run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]

@@ -1,0 +1,96 @@
+"""Faults of what is kept: the curator's database, and the receipts of the holder's command."""
+
+from __future__ import annotations
+
+from mutants.fault import Fault
+
+_THIEF = "tests/service/test_service_thief.py"
+_SQLITE = f"{_THIEF}::test_sqlite_two_histories_leave_the_same_file"
+_POSTGRES = f"{_THIEF}::test_postgres_two_histories_look_the_same"
+
+FAULTS = (
+    Fault(
+        name="ids stand in the order of arrival",
+        path="src/hedgerow/service/known.py",
+        before="    return sorted_rows(np.frombuffer(data, dtype=np.uint8).reshape(-1, KEY + MARK)).tobytes()\n",
+        after="    return data\n",
+        caught_by=(_SQLITE,),
+    ),
+    Fault(
+        name="tokens stand in the order of arrival",
+        path="src/hedgerow/service/known.py",
+        before="for digest, n in sorted(spent.items()))",
+        after="for digest, n in spent.items())",
+        caught_by=(_SQLITE,),
+    ),
+    Fault(
+        name="payloads of a commit stand in the order of arrival",
+        path="src/hedgerow/service/intake.py",
+        before="        rows = sorted_rows(np.concatenate(kept))\n",
+        after="        rows = np.concatenate(kept)\n",
+        caught_by=(f"{_THIEF}::test_a_payload_of_a_group_does_not_stand_where_its_id_does",),
+    ),
+    Fault(
+        name="kept reports stand in the order of arrival",
+        path="src/hedgerow/service/aggregator.py",
+        before="        rows = sorted_rows(kept_rows(kind, bodies))\n",
+        after="        rows = kept_rows(kind, bodies)\n",
+        caught_by=(_SQLITE,),
+    ),
+    Fault(
+        name="SQLite's write-ahead log is not cut",
+        path="src/hedgerow/service/scrub.py",
+        before='            busy = run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]\n',
+        after="            busy = 0\n",
+        caught_by=(_SQLITE,),
+    ),
+    Fault(
+        name="SQLite does not overwrite what it deletes",
+        path="src/hedgerow/service/database.py",
+        before='"secure_delete=ON"',
+        after='"secure_delete=OFF"',
+        caught_by=(_SQLITE,),
+    ),
+    Fault(
+        name="PostgreSQL's tables are not written anew",
+        path="src/hedgerow/service/scrub.py",
+        before="        for table in YOUNG:\n            _rewrite(connection, table)\n",
+        after="        pass\n",
+        caught_by=(_POSTGRES,),
+    ),
+    Fault(
+        name="PostgreSQL's old pages stay in the file",
+        path="src/hedgerow/service/scrub.py",
+        before='    run(f"TRUNCATE {name}")\n',
+        after='    run(f"DELETE FROM {name}")\n',
+        caught_by=(_POSTGRES,),
+    ),
+    Fault(
+        name="a reader loses the table that is rewritten",
+        path="src/hedgerow/service/database.py",
+        before='                    connection.exec_driver_sql(f"LOCK TABLE {_YOUNG} IN ACCESS SHARE MODE")\n',
+        after="                    pass\n",
+        caught_by=(f"{_THIEF}::test_a_reader_is_waited_for_and_sees_one_moment",),
+    ),
+    Fault(
+        name="what was scrubbed is not known any more",
+        path="src/hedgerow/service/known.py",
+        before="        return View(self.database, task, row.version, row.sealed, row.ids, row.tokens)\n",
+        after='        return View(self.database, task, row.version, row.sealed, b"", b"")\n',
+        caught_by=("tests/service/test_service_postgres.py::test_a_collection_from_end_to_end",),
+    ),
+    Fault(
+        name="the database is scrubbed only when the service stops",
+        path="src/hedgerow/service/aggregator.py",
+        before="            return over or self._dirty()\n",
+        after="            return over\n",
+        caught_by=(_SQLITE,),
+    ),
+    Fault(
+        name="a backup tells which ids and tokens came together",
+        path="src/hedgerow/service/backup.py",
+        before="    if table is arrivals:\n        return\n    if table is known:\n",
+        after="    if table is None:\n",
+        caught_by=(f"{_THIEF}::test_a_backup_tells_no_more_than_the_scrubbed",),
+    ),
+)
