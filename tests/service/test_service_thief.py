@@ -12,13 +12,13 @@ import shutil
 import numpy as np
 import pytest
 
-from hedgerow.protocol.aggregate import Aggregate
-from hedgerow.protocol.report import Reports
-from hedgerow.protocol.semi import SemiTask, begin
-from hedgerow.protocol.semi.first import write_batch
 from hedgerow.service import aggregator
 from hedgerow.service.intake import keys_of
 from hedgerow.service.service import digest_of
+from hedgerow.tasks.partly_public import SemiTask, begin
+from hedgerow.tasks.partly_public.first import write_batch
+from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
 
 N = 8
 # The order of arrival, and by how much tokens are shifted against reports.
@@ -324,11 +324,10 @@ def test_a_reader_is_waited_for_and_sees_one_moment(service, local_task, holders
     service.send(task, holders(task, 5))
     database = service.service.database
     with database.read() as connection:
-        query = "SELECT (SELECT count(*) FROM tasks), (SELECT count(*) FROM uploads)"
-        assert connection.exec_driver_sql(query).one() == (1, 1)
+        assert connection.exec_driver_sql("SELECT count(*) FROM tasks").scalar() == 1  # the moment is chosen here
         with pytest.raises(StoragePressure):
             service.service.aggregator.turn()
-        assert connection.exec_driver_sql(query).one() == (1, 1)
+        assert connection.exec_driver_sql("SELECT count(*) FROM uploads").scalar() == 1
     assert service.status(task)["aggregated"] == 5
     service.service.aggregator.turn()
     with database.read() as connection:
