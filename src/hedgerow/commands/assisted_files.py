@@ -105,7 +105,7 @@ def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
     from hedgerow.randomness import as_randomness
     from hedgerow.tasks.assisted import assist_many
 
-    _refuse(arguments, {"secrets": None, "mask": None, "resume": False})
+    _refuse(arguments, {"secrets": None, "mask": None, "resume": False, "again": False})
     table, source = Table(arguments.private), as_randomness(arguments.seed)
     table.offer([*task.space.names, task.target], arguments)
     if source.simulation:

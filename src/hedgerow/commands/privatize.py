@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import (
+    STDIO,
     Progress,
     add_command,
     add_output,
@@ -22,6 +23,7 @@ from hedgerow.commands.files import (
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
+    from hedgerow.commands.receipt import Receipt
     from hedgerow.commands.tables import Table
     from hedgerow.randomness import Randomness
     from hedgerow.tasks.reports import Reports
@@ -34,7 +36,8 @@ values outside a public range count as its nearest end, cells that are empty or
 no number as the task's "missing", unknown categories as its "unknown".
 
 Answer a task once. Reports made a second time from the same records have fresh
-noise and spend epsilon again.
+noise and spend epsilon again. With --resume a receipt stays beside the output
+(FILE.receipt): the same command run again draws nothing.
 
 A task of two rounds needs --secrets: a file that stays on the device, and that
 only its owner may read. The first round makes it; the second reads it and marks
@@ -55,6 +58,11 @@ def register(subparsers: Any) -> None:
         action="store_true",
         help="keep finished blocks beside the output; if killed, the same command goes on: no record is answered twice",
     )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="with --resume: draw anew although a receipt says that these records have answered; spends epsilon again",
+    )
     parser.add_argument("--secrets", metavar="FILE", help="two rounds: what stays on the device between them")
     parser.add_argument(
         "--mask", metavar="FILE", help="first of two rounds: CSV, a row a record, 1 where a feature is private"
@@ -69,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
     from hedgerow.tasks.tree.task import LocalTask
 
     check_output(arguments, [arguments.task, arguments.private])
+    if arguments.again and not arguments.resume:
+        raise HedgerowError("--again is for --resume, which otherwise never answers twice; leave it out.")
     if (assisted := read_assisted(arguments.task)) is not None:
         return privatize_assisted(arguments, assisted)
     task = read_task(arguments.task)
@@ -98,9 +108,26 @@ def _run_local(arguments: argparse.Namespace, task: LocalTask) -> int:
         warn(arguments, "--seed is for simulation: whoever knows the seed can take the noise away; nobody is protected")
     if math.isinf(task.epsilon):
         warn(arguments, "the task's epsilon is infinite: reports hold the truth; nobody is protected")
-    n = _write(arguments, task, table, source)
-    _report(arguments, task, n, source.simulation)
+    done = _answered(arguments, task)
+    n = _write(arguments, task, table, source) if done is None else done
+    _report(arguments, task, n, source.simulation, again=done is not None)
     return 0
+
+
+def _receipt(arguments: argparse.Namespace, task: LocalTask) -> Receipt:
+    from hedgerow.commands.receipt import Receipt
+
+    return Receipt(arguments.output, task.id, arguments.private)
+
+
+def _answered(arguments: argparse.Namespace, task: LocalTask) -> int | None:
+    """Return the number of reports if --resume finds that all is done; never a second answer by mistake."""
+    if not arguments.resume or STDIO in (arguments.output, arguments.private):
+        return None
+    if arguments.again:
+        warn(arguments, "--again draws fresh noise: if these records have answered before, epsilon is spent again")
+        return None
+    return _receipt(arguments, task).answered()
 
 
 def _write(arguments: argparse.Namespace, task: LocalTask, table: Table, source: Randomness) -> int:
@@ -127,6 +154,8 @@ def _write(arguments: argparse.Namespace, task: LocalTask, table: Table, source:
             progress.update(batch.n, table.share)
         batch.finish()
     if parts is not None:
+        # In this order a crash in between repeats the same reports from the parts, and draws nothing.
+        _receipt(arguments, task).write(batch.n)
         parts.remove()
     return batch.n
 
@@ -145,7 +174,7 @@ def _blocks(
             yield privatize_many(task, X, y, source)
 
 
-def _report(arguments: argparse.Namespace, task: LocalTask, n: int, simulation: bool) -> None:
+def _report(arguments: argparse.Namespace, task: LocalTask, n: int, simulation: bool, *, again: bool) -> None:
     from dataclasses import replace
 
     guarantee = replace(task.guarantee, simulation=simulation)
@@ -155,7 +184,10 @@ def _report(arguments: argparse.Namespace, task: LocalTask, n: int, simulation: 
         "n_reports": n,
         "report_bytes": 18 + task.encoding.width,
         "simulation": simulation,
+        "again": again,
         "guarantee": guarantee.to_dict(),
     }
     lines = [f"{counted(n, 'report')} to task {task.id[:12]} -> {arguments.output}", str(guarantee)]
+    if again:
+        lines.insert(1, "all of them were there already: nothing was drawn, and nothing was spent")
     report(arguments, summary, lines)
