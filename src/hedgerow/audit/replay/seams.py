@@ -6,7 +6,6 @@ of the others forced, it makes two fits publish different things.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -111,12 +110,12 @@ def _median(tape: Tape, draw: Wrapped) -> Wrapped:
 
 def _grid(tape: Tape, levels: Wrapped) -> Wrapped:
     def wrapped(self: LabelGrid, y: Any, randomness: Any) -> Any:
-        # Each label has coins of its own, as each record has, wherever it stands: equal labels may change places.
-        own, labels, met = tape.own(randomness, "grid"), np.asarray(y, dtype=np.float64), Counter[float]()
-        parts = []
-        for label in labels.ravel().tolist():
-            met[label] += 1
-            parts.append(levels(self, np.array([label]), own.child(label, met[label])))
+        # Each label has coins of its own, as each record has. Those of a record that was added in front come last.
+        own, labels, due = tape.own(randomness, "grid"), np.asarray(y, dtype=np.float64), tape.expected()
+        first = tape.records is not None and due is not None and labels.size == due.true.size + 1
+        numbers = np.roll(np.arange(labels.size), 1 if first else 0).tolist()
+        flat = labels.ravel()
+        parts = [levels(self, flat[i : i + 1], own.child(number)) for i, number in enumerate(numbers)]
         true = np.concatenate([*parts, np.zeros(0, dtype=np.int64)]).reshape(labels.shape)
         tape.note("grid", (self.low, self.high, self.n_steps), true)
         return true
