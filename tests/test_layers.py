@@ -19,10 +19,11 @@ LAYERS = [
     ["kernels", "content", "fields", "ranges", "values", "checks"],
     ["randomness", "guarantee"],
     ["samplers", "ledger", "grid"],
-    ["bounds", "counting", "spending"],
+    ["bounds", "counting", "spending", "classes"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["tasks"],  # know nothing of estimators
+    ["fitting"],  # what estimators share
     ["local", "semi", "label", "central"],  # know nothing of each other, of engines or of the service
     ["collect"],
     ["holder"],

@@ -23,13 +23,14 @@ NUMBER, CLASS = {"label_bounds": (0, 4)}, {"classes": list(CLASSES)}
 
 @dataclass(frozen=True)
 class Entry:
-    """One estimator: its options, whether it predicts classes, takes text columns and wants public records."""
+    """One estimator: its options, whether it takes numbers only, wants public records, and holds features public."""
 
     name: str
     options: dict[str, Any]
     trust: str
     numeric: bool = False
     public: bool = False
+    open_features: bool = False
 
     @property
     def classify(self) -> bool:
@@ -67,6 +68,7 @@ def _central(name: str, **options: Any) -> Entry:
 
 
 SMALL = {"n_estimators": 2, "max_depth": 2}
+ASSISTED = {"base": Ridge(), "n_trees": 1}
 BOX = {"feature_bounds": (0, 10)}
 ENTRIES = (
     _local("LPDTRegressor", max_depth=2, **NUMBER, **SCHEMA),
@@ -74,16 +76,26 @@ ENTRIES = (
     _local("LPDTClassifier", max_depth=2, **CLASS, **SCHEMA),
     Entry("LPDTClassifier", {"random_state": 0, "max_depth": 2, **CLASS, **SCHEMA}, "local", public=True),
     _local("AssistedForestRegressor", **NUMBER, **SCHEMA),
-    Entry("AssistedForestRegressor", {"random_state": 0, "base": Ridge(), **NUMBER, **SCHEMA}, "local", public=True),
+    Entry(
+        "AssistedForestRegressor",
+        {"random_state": 0, "base": Ridge(), "n_trees": 1, **NUMBER, **SCHEMA},
+        "local",
+        public=True,
+    ),
     _local("AssistedForestClassifier", **CLASS, **SCHEMA),
-    Entry("AssistedForestClassifier", {"random_state": 0, "base": Ridge(), **CLASS, **SCHEMA}, "local", public=True),
+    Entry(
+        "AssistedForestClassifier",
+        {"random_state": 0, "base": Ridge(), "n_trees": 1, **CLASS, **SCHEMA},
+        "local",
+        public=True,
+    ),
     Entry("PrivateHistogramRegressor", {"random_state": 0, **NUMBER, **BOX}, "local", numeric=True),
     Entry("DeconvolutionRegressor", {"random_state": 0, **NUMBER, **BOX}, "local", numeric=True),
     _local("HistOfTreeRegressor", max_depth=1, **NUMBER, **SCHEMA),
     _local("KRRRegressor", max_depth=1, **NUMBER, **SCHEMA),
     _local("PartialTreeRegressor", max_depth=1, **NUMBER, **SCHEMA),
     _local("LabelTreeRegressor", max_depth=1, **NUMBER, **SCHEMA),
-    Entry("LabelPrivateRegressor", {"random_state": 0, "regressor": Ridge(), **NUMBER}, "local", numeric=True),
+    Entry("LabelPrivateRegressor", {"random_state": 0, "regressor": Ridge(), **NUMBER}, "local", True, False, True),
     _central("DiPriMeForestRegressor", **SMALL),
     _central("DiPriMeForestClassifier", **SMALL),
     _central("DPExtraTreesRegressor", **SMALL),

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import FeatureSpace
 from hedgerow.central.accounting import Amount, forest_guarantee, times
 from hedgerow.central.forest import Fitted, Problem, Recipe, fit_forest, planned_total
 from hedgerow.central.model import ForestModel
-from hedgerow.central.schema import categorical_columns, private_ranges, public_space
+from hedgerow.central.schema import private_ranges, public_space
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
+from hedgerow.fitting import ABSORBED, column_names, declared_categories, read_private_records, tag_total
 from hedgerow.guarantee import Guarantee
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.spending import Booking
@@ -102,17 +103,14 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
             )
 
     def _records(self, X: Any, *, reset: bool) -> Any:
-        """Check records the scikit-learn way; data frames keep their columns, arrays become floats."""
-        if hasattr(X, "columns") or self.categorical_features is not None or self.categories is not None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X if hasattr(X, "columns") else np.asarray(X)
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+        """Check the shape of records; whatever is in them, they are read by the public rule."""
+        return read_private_records(self, X, reset=reset)
 
     def _schema(self, X: Any, epsilon: Amount, source: Randomness) -> tuple[FeatureSpace, Amount, list[str]]:
         """Return the schema, what it cost, and the conditions that come with it."""
-        names = [str(c) for c in X.columns] if hasattr(X, "columns") else [f"x{j}" for j in range(X.shape[1])]
-        categorical = categorical_columns(X, names, self.categorical_features, self.categories)
-        notes = ["provided that the feature bounds and category lists are public"]
+        names = column_names(X)
+        categorical = declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)
+        notes = ["provided that the feature bounds and category lists are public", ABSORBED]
         if not isinstance(self.feature_bounds, str):
             return public_space(names, categorical, self.feature_bounds), Fraction(0), notes
         if self.feature_bounds != "private":
@@ -123,8 +121,8 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
         if numeric:
             widest = public_space(names, categorical, (-(2.0**1000), 2.0**1000))
             bounds[:, numeric] = private_ranges(widest.encode(X)[:, numeric], cost, source.child("bounds"))
-        notes = ["provided that category lists are public; feature bounds were bought with a share of epsilon"]
-        return public_space(names, categorical, bounds), cost, notes
+        bought = "provided that category lists are public; feature bounds were bought with a share of epsilon"
+        return public_space(names, categorical, bounds), cost, [bought, ABSORBED]
 
     def _fit(self, X: Any, problem: Problem, classes: tuple[Any, ...] | None, notes: list[str]) -> None:
         source = as_randomness(self.random_state)
@@ -148,6 +146,9 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
         booking.check(self.guarantee_)
         self.model_ = ForestModel(space, fitted.stages, problem.low, problem.high, classes, self.guarantee_)
         self.depth_ = fitted.depth
+
+    def __sklearn_tags__(self) -> Any:
+        return tag_total(super().__sklearn_tags__())
 
     @property
     def _buys_bounds(self) -> bool:

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from hedgerow.central.base import ForestBase
 from hedgerow.central.forest import Problem
 from hedgerow.central.scores import Weights
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.classes import class_note
+from hedgerow.fitting import read_private_classes
 
 __all__ = ["DiPriMeForestClassifier"]
 
@@ -32,9 +30,9 @@ class DiPriMeForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc
 categorical_features, categories, delta, n_hint, neighbours, n_bins, stages, bounds_share, n_jobs, verbose, \
 random_state, ledger
         As in :class:`~hedgerow.DiPriMeForestRegressor`.
-    classes : list, optional
-        The public list of classes. Without it the set of labels that occur is taken as public knowledge, and the
-        guarantee says so: it then does not hide that a class occurs at all.
+    classes : list or "observed"
+        The public list of classes, required; labels of other classes count as the first (in sorted order). "observed"
+        reads the list off the labels, and the guarantee says so: it then does not hide that a class occurs at all.
 
     Attributes
     ----------
@@ -106,26 +104,10 @@ random_state, ledger
     def fit(self, X: Any, y: Any) -> DiPriMeForestClassifier:
         """Fit on private records; they are used through mechanisms only."""
         self._check()
-        if y is None:
-            raise HedgerowError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
-        codes, note = self._encode(column_or_1d(y, warn=True))
-        if len(codes) != len(X):
-            raise BoundsError(f"'y' must have one label a record: {len(X)}. Got {len(codes)} instead.")
-        self._fit(X, self._problem(codes), tuple(self.classes_.tolist()), [note])
+        self.classes_, codes = read_private_classes(self, y, X.shape[0], ordered=True)
+        self._fit(X, self._problem(codes), tuple(self.classes_.tolist()), [class_note(self.classes)])
         return self
-
-    def _encode(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], str]:
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        if self.classes is None:
-            self.classes_, codes = np.unique(y, return_inverse=True)
-            return codes.astype(np.int64), "provided that the set of classes that occur is public"
-        self.classes_ = np.unique(np.asarray(self.classes))
-        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        if (self.classes_[codes] != y).any():
-            raise BoundsError(f"'y' has labels outside the public 'classes' {self.classes_.tolist()}; map them first.")
-        return codes.astype(np.int64), "provided that the list of classes is public"
 
     def _problem(self, codes: npt.NDArray[np.int64]) -> Problem:
         paper = self.accounting == "paper"
@@ -153,9 +135,3 @@ random_state, ledger
         best = self.predict_proba(X).argmax(axis=1)
         chosen: npt.NDArray[Any] = self.classes_[best]
         return chosen
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # small data, noise: scikit-learn's checks expect too much
-        tags.non_deterministic = True
-        return tags

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
 
-from hedgerow.bounds import check_label_bounds, check_labels
+from hedgerow.bounds import check_label_bounds
 from hedgerow.central.base import ForestBase
 from hedgerow.central.forest import Problem
 from hedgerow.central.scores import Weights
-from hedgerow.errors import HedgerowError
+from hedgerow.fitting import read_private_labels
 
 __all__ = ["DiPriMeForestRegressor"]
 
@@ -49,9 +48,10 @@ class DiPriMeForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
     partition : bool, default=True
         Whether each record is in one tree only. If not, all trees see all records and share the budget.
     categorical_features : list of int or str, optional
-        Categorical columns of an array (text and category columns of data frames are found by themselves).
+        Categorical columns; each needs a list in ``categories``.
     categories : dict, optional
-        Public category lists by column; required for categorical columns unless their type declares them.
+        Public category lists by column, required for categorical columns: neither the values nor the type of a private
+        column count as a list. Values that are not listed count as "other", or else as the first category.
     delta : float, default=0.0
         With ``partition=False``: compose the trees to (epsilon, delta) by privacy-loss distributions.
     n_hint : int, optional
@@ -150,22 +150,14 @@ class DiPriMeForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         """Fit on private records; they are used through mechanisms only."""
         self._check()
         low, high = check_label_bounds(self.label_bounds)
-        if y is None:
-            raise HedgerowError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
-        labels = check_labels(column_or_1d(y, warn=True), n=len(X))
+        labels = read_private_labels(self, y, X.shape[0], self.label_bounds)
         plain = self.accounting == "paper"
         weights = Weights(squared=128) if plain else Weights(squared=90, balance=38)
-        problem = Problem(np.clip(labels, low, high), low, high, weights=weights)
+        problem = Problem(labels, low, high, weights=weights)
         self._fit(X, problem, None, ["provided that the label bounds are public"])
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels, within the label bounds."""
         return self._values(X)[:, 0]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # small data, noise: scikit-learn's checks expect too much
-        tags.non_deterministic = True
-        return tags

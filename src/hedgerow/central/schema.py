@@ -15,7 +15,7 @@ from hedgerow.errors import BoundsError
 from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.randomness import Randomness
 
-__all__ = ["categorical_columns", "private_ranges", "public_space"]
+__all__ = ["private_ranges", "public_space"]
 
 _REACH = 40  # magnitudes from 2**-40 to 2**40 are told apart
 
@@ -36,44 +36,6 @@ def public_space(
             "private records outside a mechanism."
         )
     return FeatureSpace.from_bounds(feature_bounds, list(names), categories=categorical)
-
-
-def categorical_columns(
-    X: Any, names: Sequence[str], chosen: Sequence[int | str] | None, categories: Mapping[Any, Sequence[object]] | None
-) -> dict[str, Sequence[object]]:
-    """Return the public category lists: given, or declared in the type of a data frame's column.
-
-    A text column without a list is refused: the values that occur in it are private.
-    """
-    given = {
-        names[int(k)] if isinstance(k, int | np.integer) else str(k): list(v) for k, v in (categories or {}).items()
-    }
-    wanted = {names[int(c)] if isinstance(c, int | np.integer) else str(c) for c in chosen or ()} | set(given)
-    if hasattr(X, "columns"):
-        for name, column in zip(names, X.columns, strict=True):
-            declared = _declared(X[column])
-            if name not in given and declared is not None:
-                given[name] = declared
-            if declared is not None or np.asarray(X[column][:1]).dtype.kind not in "fiub":
-                wanted.add(name)
-    missing = sorted(wanted - set(given))
-    if missing:
-        raise BoundsError(
-            f"'categories' is required for the categorical columns {missing}: pass categories={{name: [...]}}, "
-            "a public list. It is never read from private records, for a rare category may be one person's."
-        )
-    if unknown := sorted(set(given) - set(names)):
-        raise BoundsError(f"'categories' names unknown columns {unknown}; known: {list(names)}.")
-    return {name: given[name] for name in names if name in given}
-
-
-def _declared(column: Any) -> list[Any] | None:
-    """Return the categories in a pandas category or polars Enum type, which the caller declared."""
-    categories = getattr(getattr(column, "dtype", None), "categories", None)
-    fixed = hasattr(column, "cat") and not type(column).__module__.startswith("polars")
-    if categories is None or not (fixed or type(column.dtype).__name__ == "Enum"):
-        return None
-    return list(categories)
 
 
 def private_ranges(Z: npt.NDArray[Any], epsilon: Amount, randomness: Randomness) -> npt.NDArray[np.float64]:

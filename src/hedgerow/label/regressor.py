@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import _check_method_params, check_is_fitted, validate_data
 
-from hedgerow.bounds import check_label_bounds, check_labels
+from hedgerow.bounds import check_label_bounds
 from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.fitting import label_columns, read_private_labels
 from hedgerow.guarantee import Guarantee, as_if_local, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
@@ -126,13 +127,12 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
             raise HedgerowError(f"The 'debias' parameter must be one of {_DEBIAS}. Got {self.debias!r} instead.")
         if not 0 < self.explained <= 1:
             raise HedgerowError(f"The 'explained' parameter must be in (0, 1]. Got {self.explained!r} instead.")
-        if y is None:
-            raise HedgerowError("LabelPrivateRegressor requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
-        columns = _columns(y, X.shape[0])
+        outputs = label_columns(y)
         if self.base is not None:
-            return self._fit_residuals(X, columns)
-        mechanisms = self._mechanisms(len(columns))
+            return self._fit_residuals(X, _labels(self, outputs, X.shape[0], [self.label_bounds] * len(outputs)))
+        mechanisms = self._mechanisms(len(outputs))
+        columns = _labels(self, outputs, X.shape[0], [mechanism.label_bounds for mechanism in mechanisms])
         source = as_randomness(self.random_state)
         n = columns[0].size
         m = self._averaging(X, n, fit_params)
@@ -267,12 +267,9 @@ def measure_averaging(regressor: Any, X: Any, label_bounds: Any, fit_params: dic
     return float(np.clip((high - low) ** 2 / 12 / max(through, 1e-12), 1.0, n))
 
 
-def _columns(y: Any, n: int) -> list[npt.NDArray[np.float64]]:
-    """Return the outputs, checked one by one."""
-    array = np.asarray(y)
-    if array.ndim == 2 and array.shape[1] > 1:
-        return [np.asarray(check_labels(array[:, j], n=n), dtype=np.float64) for j in range(array.shape[1])]
-    return [np.asarray(check_labels(column_or_1d(y, warn=True), n=n), dtype=np.float64)]
+def _labels(estimator: Any, outputs: list[Any], n: int, bounds: list[Any]) -> list[npt.NDArray[np.float64]]:
+    """Return the outputs, each within its bounds."""
+    return [read_private_labels(estimator, y, n, pair) for y, pair in zip(outputs, bounds, strict=True)]
 
 
 def _bounds(label_bounds: Any, outputs: int) -> list[Any]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import category_name
+from hedgerow.classes import OBSERVED, class_note
 from hedgerow.errors import HedgerowError
+from hedgerow.fitting import read_private_classes
 from hedgerow.local.tree import LocalTree
 from hedgerow.tasks.tree.model import ClassModel
 
@@ -29,9 +28,10 @@ class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore
     ----------
     epsilon : float, default=1.0
         Budget of one holder's report about the whole record.
-    classes : list, optional
-        The public list of classes. None takes it from the public labels; without public labels, it has to be public
-        knowledge which classes occur among the private ones, and the guarantee says so.
+    classes : list, "public" or "observed"
+        The public list of classes; labels of other classes count as the first. "public", and None where there are
+        public labels: those of the public labels. "observed": those of the private labels; it is then not protected
+        that a class occurs, and the guarantee, the task and the model say so. Without public labels one is required.
     rule, max_depth, min_samples_leaf, response : see :class:`~hedgerow.LPDTRegressor`
         ``response`` is one of "auto", "unary", "k_ary", "subset".
     feature_bounds, categorical_features, categories, fallback, random_state, ledger
@@ -84,30 +84,14 @@ class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> LPDTClassifier:
         """Fit on private records and classes, with a partition from public ones."""
-        if y is None:
-            raise HedgerowError("LPDTClassifier requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        self.classes_ = self._class_list(y, y_public)
-        self._collect(X, y, X_public, y_public, classes=list(self.classes_))
-        if self.classes is None and y_public is None:
-            note = "provided that the set of classes that occur is public"
-            self.guarantee_ = replace(self.guarantee_, notes=(*self.guarantee_.notes, note))
+        self.classes_, codes = read_private_classes(self, y, X.shape[0], y_public)
+        names = np.array([category_name(c) for c in self.classes_])
+        if len(names) < 2:
+            raise HedgerowError(f"'classes' must name at least 2 classes. Got {len(names)} class instead.")
+        observed = class_note(self.classes) == OBSERVED
+        self._collect(X, names[codes], X_public, y_public, classes=names.tolist(), observed=observed)
         return self
-
-    def _class_list(self, y: Any, y_public: Any) -> npt.NDArray[Any]:
-        if self.classes is not None:
-            classes = np.asarray(self.classes)
-        else:
-            classes = np.unique(y if y_public is None else np.asarray(y_public))
-        if classes.ndim != 1 or len(classes) < 2:
-            raise HedgerowError(f"'classes' must name at least 2 classes. Got {classes.size} class instead.")
-        if len({category_name(c) for c in classes}) != len(classes):
-            raise HedgerowError(f"'classes' must be distinct by name. Got {list(classes)[:10]} instead.")
-        return classes
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return class probabilities, columns in the order of ``classes_``."""

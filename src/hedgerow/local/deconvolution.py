@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import LabelGrid, check_label_bounds
 from hedgerow.checks import check_epsilon
+from hedgerow.fitting import tag_total
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.local.records import check_number, encode, open_records
 from hedgerow.mechanisms.record_laplace import RecordLaplace, equal_share
@@ -175,10 +176,7 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         return ratio
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        tags.non_deterministic = True
-        return tags
+        return tag_total(super().__sklearn_tags__())
 
 
 class _Column:

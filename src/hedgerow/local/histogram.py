@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow.bounds import LabelGrid, check_label_bounds
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
+from hedgerow.fitting import tag_total
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.local.cell_sums import CellSums, cell_keys
 from hedgerow.local.records import check_number, encode, open_records
@@ -168,7 +169,4 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
         return self.grid_.values(np.clip(ratio + half, 0, self.grid_.n_steps))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        tags.non_deterministic = True
-        return tags
+        return tag_total(super().__sklearn_tags__())

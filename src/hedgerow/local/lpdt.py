@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from hedgerow.bounds import check_label_bounds, check_labels
-from hedgerow.errors import HedgerowError
+from hedgerow.bounds import check_label_bounds
+from hedgerow.fitting import read_private_labels
 from hedgerow.local.tree import LocalTree
 
 __all__ = ["LPDTRegressor"]
@@ -48,9 +48,10 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
     feature_bounds : pair, array of shape (2, d) or dict by column, optional
         Public feature ranges; required without public data, else taken from it.
     categorical_features : list of int or str, optional
-        Categorical columns of an array (text and category columns of data frames are found by themselves).
+        Categorical columns of an array (text and category columns of public data frames are found by themselves).
     categories : dict, optional
-        Public category lists by column name, where the public records may lack some.
+        Public category lists by column, where the public records may lack some; required for text columns without
+        public records, for neither the values nor the type of a private column count as a list.
     fallback : {"auto", "blend", "public", "none"}, default="auto"
         What public labels add: weighed against the reports by precision in every leaf, used only in leaves whose
         reports cannot be told from noise, or nothing (the paper's estimator). ``"auto"`` is "none" with
@@ -123,10 +124,8 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
             Without them the partition is fixed in advance over ``feature_bounds``.
         """
         bounds = check_label_bounds(self.label_bounds)
-        if y is None:
-            raise HedgerowError("LPDTRegressor requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
-        labels = check_labels(column_or_1d(y, warn=True), n=len(X))
+        labels = read_private_labels(self, y, X.shape[0], bounds)
         self._collect(X, labels, X_public, y_public, label_bounds=bounds, cell_share=self.cell_share)
         return self
 

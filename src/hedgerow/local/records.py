@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import column_or_1d, validate_data
 
-from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
+from hedgerow.bounds import FeatureSpace, check_label_bounds
 from hedgerow.errors import HedgerowError
+from hedgerow.fitting import column_names, declared_categories, read_private_labels, read_private_records
 
 __all__ = ["check_number", "encode", "open_records", "take_rows"]
 
@@ -17,32 +17,32 @@ FloatArray = npt.NDArray[np.floating[Any]]
 
 
 def open_records(estimator: Any, X: Any, y: Any) -> tuple[FeatureSpace, FloatArray, FloatArray]:
-    """Check private records the scikit-learn way; return their public schema, scaled records and labels.
+    """Check the shape of private records; return their public schema, scaled records and labels.
 
     Ranges come from the estimator's ``feature_bounds`` and never from ``X``. Frames keep their column names.
     """
     check_label_bounds(estimator.label_bounds)
-    if y is None:
-        raise HedgerowError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    array = validate_data(estimator, X, reset=True, dtype=[np.float64, np.float32])
-    names = getattr(estimator, "feature_names_in_", array.shape[1])
-    space = FeatureSpace.from_bounds(
-        estimator.feature_bounds, names if isinstance(names, int) else [str(n) for n in names]
-    )
-    return space, unit(space, array), check_labels(column_or_1d(y, warn=True), n=len(array))
+    rows = read_private_records(estimator, X, reset=True)
+    declared_categories(rows, estimator.feature_bounds, None, None)
+    space = FeatureSpace.from_bounds(estimator.feature_bounds, column_names(rows))
+    return space, unit(space, rows), read_private_labels(estimator, y, rows.shape[0], estimator.label_bounds)
 
 
 def encode(estimator: Any, space: FeatureSpace, X: Any) -> FloatArray:
     """Return records to predict for, scaled."""
-    return unit(space, validate_data(estimator, X, reset=False, dtype=[np.float64, np.float32]))
+    return unit(space, read_private_records(estimator, X, reset=False))
 
 
 def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
     """Return these rows of a frame or an array."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows] if hasattr(X, "columns") else np.asarray(X)[rows]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "column_names"):  # Arrow
+        return X.take(rows)
+    return X[rows] if hasattr(X, "columns") else np.asarray(X)[rows]
 
 
-def unit(space: FeatureSpace, array: FloatArray) -> FloatArray:
+def unit(space: FeatureSpace, array: Any) -> FloatArray:
     """Clip numeric records to their public ranges and scale these to [0, 1]; a constant column becomes 0."""
     low, high = space.low, space.high
     width = np.where(high > low, high - low, 1.0)

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
+from hedgerow.fitting import column_names, declared_categories, read_private_records, tag_total
 from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
 from hedgerow.randomness import as_randomness
 from hedgerow.spending import Booking
@@ -41,15 +42,18 @@ class LocalTree:
     model_: Model
     guarantee_: Guarantee
 
-    def _collect(self, X: Any, y: Any, X_public: Any, y_public: Any, **label: Any) -> None:
+    def _collect(self, X: Any, y: Any, X_public: Any, y_public: Any, *, observed: bool = False, **label: Any) -> None:
         """Run the protocol on checked records; ``label`` says what the label is (bounds or classes)."""
         check_epsilon(self.epsilon)
         source = as_randomness(self.random_state)
         if X_public is not None and y_public is None:
             raise HedgerowError("'y_public' is required with 'X_public': the labels of the public records.")
+        listed = None
+        if X_public is None:
+            listed = declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)
         # The paper's report by name means the paper's estimator, unless something else was asked for.
         fallback = self.fallback if self.fallback != "auto" else "none" if self.response == "bits" else "blend"
-        self.task_ = LocalTask.design(
+        task = LocalTask.design(
             X_public,
             y_public,
             epsilon=self.epsilon,
@@ -60,13 +64,14 @@ class LocalTree:
             # The curator counts the reports it gets: how many holders there are is no secret in the local model.
             n_holders=max(1, X.shape[0]),
             feature_bounds=self.feature_bounds,
-            categorical_features=self.categorical_features,
-            categories=self.categories,
-            features=[str(c) for c in X.columns] if hasattr(X, "columns") else X.shape[1],
+            categorical_features=None if X_public is None else self.categorical_features,
+            categories=self.categories if listed is None else listed,
+            features=column_names(X),
             blend=fallback == "blend",
             random_state=source.child("partition"),
             **label,
         )
+        self.task_ = replace(task, observed=observed)
         booking = Booking.of_holders(self, source)
         booking.book()
         self.aggregate_ = simulate_aggregate(self.task_, X, y, source.child("holders"))
@@ -75,11 +80,8 @@ class LocalTree:
         booking.check(self.guarantee_)
 
     def _records(self, X: Any, *, reset: bool) -> Any:
-        """Check records the scikit-learn way; data frames keep their columns, arrays become floats."""
-        if hasattr(X, "columns") or self.categorical_features is not None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X if hasattr(X, "columns") else np.asarray(X)
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+        """Check the shape of records; whatever is in them, they are read by the public rule."""
+        return read_private_records(self, X, reset=reset)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
         """Return ``(low, high)`` for the mean label (or class shares) of each record's leaf, from reports alone."""
@@ -93,9 +95,4 @@ class LocalTree:
         return leaf
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        for kind in (tags.regressor_tags, tags.classifier_tags):
-            if kind is not None:
-                kind.poor_score = True
-        tags.non_deterministic = True
-        return tags
+        return tag_total(super().__sklearn_tags__())  # type: ignore[misc]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_label_bounds, check_labels
+from hedgerow.bounds import check_label_bounds, label_numbers, middle
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.local.records import check_number, take_rows
@@ -117,7 +117,8 @@ def validate_privately(
     low, high = _bounds(models, label_bounds)
     bound = (high - low) ** 2 if error_bound is None else check_number(error_bound, name="error_bound")
     mechanism, source = OneBit(epsilon), as_randomness(random_state)
-    labels = np.clip(check_labels(y), low, high)
+    labels = label_numbers(y, (low, high), middle(low, high, None, "the label"))
+    labels = np.clip(labels, low, high)
     own = SeededRandomness(assignment, ("validation",)).integers(len(models), len(labels))
     share = np.minimum(_own_errors(models, X, labels, own, (low, high)) / bound, 1.0)
     # The grid has 2**24 steps, so rounding down moves an error by less than 1e-7 of the bound.

@@ -150,7 +150,7 @@ class HistOfTreeRegressor(SemiRegressor):
             True where a feature is protected: for everybody, or holder by holder. None: everything is private.
         """
         X, labels, space = self._start(X, y)
-        mask = mask_of(private, len(X), len(space))
+        mask = mask_of(private, X.shape[0], len(space))
         source = as_randomness(self.random_state)
         self.choice_ = self._choose(mask)
         self.task_ = self._task(space, private, mask)

@@ -100,7 +100,7 @@ class KRRRegressor(SemiRegressor):
         """Fit; ``private`` is as for :class:`HistOfTreeRegressor`."""
         check_positive(self.n_bins, name="n_bins", least=2)
         X, labels, space = self._start(X, y)
-        mask = mask_of(private, len(X), len(space))
+        mask = mask_of(private, X.shape[0], len(space))
         source = as_randomness(self.random_state).child("records")
         booking = Booking.of_holders(self, source, protects="private features and label")
         booking.book()

@@ -9,13 +9,17 @@ import numpy.typing as npt
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow.bounds import FeatureSpace, LabelGrid
+from hedgerow.bounds import FeatureSpace, LabelGrid, _columns
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.mechanisms.laplace import DiscreteLaplace
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
 from hedgerow.spending import Booking
+from hedgerow.values import numbers
+
+_LARGEST = float(np.finfo(np.float32).max)
+"""What scikit-learn's trees can hold."""
 
 __all__ = ["LabelTreeRegressor", "PartialTreeRegressor", "noisy_labels"]
 
@@ -57,7 +61,13 @@ class _NoisyLabelTree(SemiRegressor):
         return None if self.feature_bounds is None and not self.categories else super()._space(X)
 
     def _encode(self, X: Any) -> npt.NDArray[np.float64]:
-        return np.array(X if self.space_ is None else self.space_.encode(X), dtype=np.float64)
+        if self.space_ is not None:
+            return np.array(self.space_.encode(X), dtype=np.float64)
+        names, columns = _columns(X)
+        if names is None or columns is None:
+            columns = list(np.asarray(X).T)
+        Z = np.column_stack([numbers(column).astype(np.float64) for column in columns])
+        return np.clip(Z, -_LARGEST, _LARGEST)
 
     def _grow(self, Z: npt.NDArray[np.float64], noisy: npt.NDArray[np.float64]) -> None:
         seed = 0  # sklearn only breaks ties with it; the noise never comes from it
@@ -110,7 +120,7 @@ class PartialTreeRegressor(_NoisyLabelTree):
     def fit(self, X: Any, y: Any, private: Any = None) -> PartialTreeRegressor:
         """Fit; ``private`` is as for :class:`HistOfTreeRegressor`."""
         X, labels, self.space_ = self._start(X, y)
-        mask = mask_of(private, len(X), X.shape[1])
+        mask = mask_of(private, X.shape[0], X.shape[1])
         source = as_randomness(self.random_state).child("labels")
         booking = Booking.of_holders(self, source, protects="private features and label")
         booking.book()
@@ -158,7 +168,7 @@ class LabelTreeRegressor(_NoisyLabelTree):
         """Fit; ``private`` is accepted, checked and not used: only labels are protected."""
         X, labels, self.space_ = self._start(X, y)
         if private is not None:
-            mask_of(private, len(X), X.shape[1])
+            mask_of(private, X.shape[0], X.shape[1])
         source = as_randomness(self.random_state).child("labels")
         booking = Booking.of_holders(self, source, protects="label")
         booking.book()

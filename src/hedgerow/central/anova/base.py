@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import FeatureSpace
 from hedgerow.central.anova.accounting import open_purse
 from hedgerow.central.anova.explain import Explanation, explain, local_terms
 from hedgerow.central.anova.model import MISSING, AnovaModel, encode
 from hedgerow.central.anova.recipe import Options, fit_anova
-from hedgerow.central.schema import categorical_columns, public_space
+from hedgerow.central.schema import public_space
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
+from hedgerow.fitting import ABSORBED, column_names, declared_categories, read_private_records, tag_total
 from hedgerow.guarantee import Guarantee
 from hedgerow.randomness import as_randomness
 from hedgerow.spending import Booking
@@ -41,28 +42,23 @@ class AnovaBase(BaseEstimator):  # type: ignore[misc]
     ledger: Any
 
     def _records(self, X: Any, *, reset: bool) -> Any:
-        """Check records the scikit-learn way; data frames keep their columns, arrays become floats."""
-        if hasattr(X, "columns") or self.categories is not None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X if hasattr(X, "columns") else np.asarray(X)
-        finite: Any = "allow-nan" if self.missing == "indicator" else True
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=finite)
+        """Check the shape of records; whatever is in them, they are read by the public rule."""
+        return read_private_records(self, X, reset=reset)
 
     def _schema(self, X: Any) -> FeatureSpace:
-        names = [str(c) for c in X.columns] if hasattr(X, "columns") else [f"x{j}" for j in range(X.shape[1])]
-        lists = categorical_columns(X, names, None, self.categories)
+        lists = declared_categories(X, self.feature_bounds, None, self.categories)
         if self.missing == "indicator":
-            lists = {name: [*listed, MISSING] for name, listed in lists.items()}
-        return public_space(names, lists, self.feature_bounds)
+            lists = {name: (*listed, MISSING) for name, listed in lists.items()}
+        return public_space(column_names(X), lists, self.feature_bounds)
 
     def _fit(
         self, X: Any, targets: FloatArray, offset: float, low: Any, high: Any, classes: Any, clip: float, note: str
     ) -> None:
         """Fit on targets in [0, 1] (one column an output) around a public offset."""
         check_epsilon(self.epsilon)
-        if self.missing not in ("error", "indicator"):
+        if self.missing not in ("middle", "indicator"):
             raise HedgerowError(
-                f"The 'missing' parameter must be 'error' or 'indicator'. Got {self.missing!r} instead."
+                f"The 'missing' parameter must be 'middle' or 'indicator'. Got {self.missing!r} instead."
             )
         purse = open_purse(float(self.epsilon), float(self.delta), self.neighbours)
         source, space = as_randomness(self.random_state), self._schema(X)
@@ -75,7 +71,7 @@ class AnovaBase(BaseEstimator):  # type: ignore[misc]
             trust="central",
             neighbours=self.neighbours,
             simulation=source.simulation,
-            notes=("provided that the feature bounds and category lists are public", note),
+            notes=("provided that the feature bounds and category lists are public", note, ABSORBED),
         )
         Booking.of(self, claim, source).book()
         fitted = fit_anova(space, encode(space, X, missing), targets - offset, purse, options, source)
@@ -108,7 +104,4 @@ class AnovaBase(BaseEstimator):  # type: ignore[misc]
         return explain(self.model_).feature_importances()
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = True
-        tags.input_tags.allow_nan = self.missing == "indicator"
-        return tags
+        return tag_total(super().__sklearn_tags__())

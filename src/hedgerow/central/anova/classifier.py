@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from hedgerow.central.anova.base import AnovaBase
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.classes import class_note
+from hedgerow.fitting import read_private_classes
 
 __all__ = ["PrivateAnovaClassifier"]
 
@@ -26,9 +25,9 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
     ----------
     epsilon, delta, feature_bounds, categories, interactions, neighbours, missing, callback, random_state, ledger
         As in :class:`~hedgerow.PrivateAnovaRegressor`.
-    classes : list, optional
-        The public list of classes. Without it the set of labels that occur is taken as public knowledge, and the
-        guarantee says so: it then does not hide that a class occurs at all.
+    classes : list or "observed"
+        The public list of classes, required; labels of other classes count as the first (in sorted order). "observed"
+        reads the list off the labels, and the guarantee says so: it then does not hide that a class occurs at all.
 
     Attributes
     ----------
@@ -58,7 +57,7 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
         classes: Any = None,
         interactions: bool = True,
         neighbours: str = "add/remove",
-        missing: str = "error",
+        missing: str = "middle",
         callback: Any = None,
         random_state: Any = None,
         ledger: Any = None,
@@ -77,12 +76,9 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> PrivateAnovaClassifier:
         """Fit on private records; they are used through mechanisms only."""
-        if y is None:
-            raise HedgerowError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
-        codes, note = self._encode(column_or_1d(y, warn=True))
-        if len(codes) != len(X):
-            raise BoundsError(f"'y' must have one label a record: {len(X)}. Got {len(codes)} instead.")
+        self.classes_, codes = read_private_classes(self, y, X.shape[0], ordered=True)
+        note = class_note(self.classes)
         k = len(self.classes_)
         outputs = 1 if k <= 2 else k
         on = codes[:, None] == (np.array([1]) if outputs == 1 else np.arange(k))
@@ -92,20 +88,6 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
         bounds = ([0.0] * outputs, [1.0] * outputs)
         self._fit(X, on.astype(np.float64), offset, *bounds, tuple(self.classes_.tolist()), clip, note)
         return self
-
-    def _encode(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], str]:
-        """Return class positions, and the condition under which the list of classes may be used."""
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise BoundsError("Input y contains NaN or infinity; remove or impute such labels first.")
-        check_classification_targets(y)
-        if self.classes is None:
-            self.classes_, codes = np.unique(y, return_inverse=True)
-            return codes.astype(np.int64), "provided that the set of classes that occur is public"
-        self.classes_ = np.unique(np.asarray(self.classes))
-        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        if (self.classes_[codes] != y).any():
-            raise BoundsError(f"'y' has labels outside the public 'classes' {self.classes_.tolist()}; map them first.")
-        return codes.astype(np.int64), "provided that the list of classes is public"
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the estimated probability of each class; rows sum to 1."""
@@ -117,8 +99,3 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
         self._check_fitted()
         chosen: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return chosen
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags

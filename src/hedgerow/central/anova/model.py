@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, check_fields
+from hedgerow.bounds import CategoricalFeature, FeatureSpace, _columns, check_fields
 from hedgerow.central.anova.basis import Basis, Single
 from hedgerow.central.anova.design import GRID, FeatureMap
 from hedgerow.central.anova.quantiles import CELLS, Quantiles
 from hedgerow.errors import BoundsError, FormatError
 from hedgerow.guarantee import Guarantee
+from hedgerow.values import category, cells, numbers
 
 __all__ = ["MISSING", "AnovaModel", "encode"]
 
@@ -33,29 +34,23 @@ MISSING = "(missing)"
 
 
 def encode(space: FeatureSpace, X: Any, missing: bool) -> FloatArray:
-    """Return records as floats, NaN where a numeric value is missing (if that is allowed)."""
+    """Return records as floats; with ``missing``, NaN for a missing number and a category of its own for the others."""
     if not missing:
         return np.asarray(space.encode(X), dtype=np.float64)
-    names = [str(c) for c in X.columns] if hasattr(X, "columns") else None
-    columns: list[Any] = [X[c] for c in X.columns] if names else list(np.asarray(X).T)
-    if len(columns) != len(space):
+    names, columns = _columns(X)
+    if names is None or columns is None:
+        array = np.asarray(X)
+        names, columns = list(space.names), list(array.T) if array.ndim == 2 else []
+    if len(columns) != len(space) or not set(space.names) <= set(names):
         raise BoundsError(f"X has {len(columns)} features, but {len(space)} features are expected.")
-    out = np.empty((len(columns[0]), len(space)))
+    out = np.empty((int(X.shape[0]), len(space)))
     for j, feature in enumerate(space.features):
-        column = columns[j if names is None else names.index(feature.name)]
-        items = [None if _absent(v) else v for v in np.asarray(column, dtype=object)]
+        column = columns[names.index(feature.name)]
         if isinstance(feature, CategoricalFeature):
-            out[:, j] = feature.codes([MISSING if v is None else v for v in items])
-            continue
-        values = np.array([np.nan if v is None else v for v in items], dtype=np.float64)
-        if np.isinf(values).any():
-            raise BoundsError(f"column {feature.name!r} contains infinity; clip it first.")
-        out[:, j] = np.clip(values, space.low[j], space.high[j])
+            out[:, j] = feature.codes([MISSING if category(v) is None else v for v in cells(column)])
+        else:
+            out[:, j] = np.clip(numbers(column), feature.low, feature.high)
     return out
-
-
-def _absent(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
 
 
 @dataclass(frozen=True, eq=False)

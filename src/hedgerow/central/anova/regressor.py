@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
 
-from hedgerow.bounds import check_label_bounds, check_labels
+from hedgerow.bounds import check_label_bounds
 from hedgerow.central.anova.base import AnovaBase
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.errors import BoundsError
+from hedgerow.fitting import label_columns, read_private_labels
 
 __all__ = ["PrivateAnovaRegressor"]
 
@@ -35,13 +35,15 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
     feature_bounds : pair, array of shape (2, d) or dict by column
         Public ranges of numeric features, required; values outside are clipped.
     categories : dict, optional
-        Public category lists by column; required for categorical columns unless their type declares them.
+        Public category lists by column, required for categorical columns: neither the values nor the type of a private
+        column count as a list. Values that are not listed count as "other", or else as the first category.
     interactions : bool, default=True
         Whether pairs of features are learnt, and long records shortened. If not, the model is exactly additive.
     neighbours : {"add/remove", "replace"}, default="add/remove"
         The neighbour relation of the guarantee; "replace" needs twice the noise.
-    missing : {"error", "indicator"}, default="error"
-        "indicator": a missing value has an indicator of its own in the model.
+    missing : {"middle", "indicator"}, default="middle"
+        What a missing value counts as: the middle of its range (a category as an unlisted one), or something of its
+        own, with an indicator in the model.
     callback : callable, optional
         ``callback(round)`` after each round, for progress; returning True ends the descent early, once it averages.
     random_state : None, int or Randomness, default=None
@@ -81,7 +83,7 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
         categories: Any = None,
         interactions: bool = True,
         neighbours: str = "add/remove",
-        missing: str = "error",
+        missing: str = "middle",
         callback: Any = None,
         random_state: Any = None,
         ledger: Any = None,
@@ -101,16 +103,16 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> PrivateAnovaRegressor:
         """Fit on private records; they are used through mechanisms only."""
         bounds = self._bounds()
-        if y is None:
-            raise HedgerowError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
-        labels = np.asarray(y)
-        self._several = labels.ndim == 2 and labels.shape[1] > 1
-        columns = list(labels.T) if self._several else [column_or_1d(y, warn=True)]
+        columns = label_columns(y)
+        self._several = len(columns) > 1
         if len(bounds) not in (1, len(columns)):
             raise BoundsError(f"'label_bounds' must be one pair, or {len(columns)}. Got {len(bounds)} instead.")
         low, high = zip(*(bounds * (len(columns) // len(bounds))), strict=True)
-        scaled = [_scaled(check_labels(c, n=len(X)), a, b) for c, a, b in zip(columns, low, high, strict=True)]
+        n = X.shape[0]
+        scaled = [
+            _scaled(read_private_labels(self, c, n, (a, b)), a, b) for c, a, b in zip(columns, low, high, strict=True)
+        ]
         k = len(columns)
         clip = 0.5 * (k**0.5 if self.delta else k)
         note = "provided that the label bounds are public"
@@ -127,11 +129,6 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
         self._check_fitted()
         values = self.model_.predict(self._records(X, reset=False))
         return values if self._several else values[:, 0]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        return tags
 
 
 def _scaled(y: npt.NDArray[Any], low: float, high: float) -> npt.NDArray[np.float64]:

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.checks import check_epsilon
+from hedgerow.classes import class_codes, class_note
 from hedgerow.errors import HedgerowError
+from hedgerow.fitting import read_private_classes, tag_total
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.design import design_assisted, design_without_public
 from hedgerow.local.assisted.regressor import AssistedForestRegressor
-from hedgerow.local.classifier import LPDTClassifier
 from hedgerow.local.records import take_rows
 from hedgerow.randomness import as_randomness
 from hedgerow.spending import Booking
@@ -37,9 +36,8 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
     ----------
     epsilon : float, default=1.0
         Budget of one holder's report about the whole record.
-    classes : list or None, default=None
-        The public list of classes. None takes it from the public labels or, without any, from the private ones: it
-        is then taken to be public which classes occur, and the guarantee says so.
+    classes : list, "public" or "observed"
+        The public list of classes, see :class:`~hedgerow.LPDTClassifier`; None takes that of the public labels.
     base, n_trees, feature_bounds, categorical_features, categories, random_state, ledger
         See :class:`~hedgerow.AssistedForestRegressor`; ``base`` is fitted to indicators of classes.
 
@@ -86,58 +84,44 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         self.random_state = random_state
         self.ledger = ledger
 
-    _class_list = LPDTClassifier._class_list
     _records = AssistedForestRegressor._records
     _space = AssistedForestRegressor._space
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> AssistedForestClassifier:
         """Fit on private records and classes, assisted by public ones."""
         check_epsilon(self.epsilon)
-        if y is None:
-            raise HedgerowError("AssistedForestClassifier requires y to be passed, but the target y is None.")
         if (X_public is None) != (y_public is None):
             raise HedgerowError("'X_public' and 'y_public' go together: pass both, or neither.")
         X = self._records(X, reset=True)
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        if len(y) != X.shape[0]:
-            raise HedgerowError(f"'y' must have one class a record: {X.shape[0]}. Got {len(y)} instead.")
-        self.classes_ = self._class_list(y, y_public)
-        self._check_known(y)
+        self.classes_, codes = read_private_classes(self, y, X.shape[0], y_public)
+        if len(self.classes_) < 2:
+            raise HedgerowError(f"'classes' must name at least 2 classes. Got {len(self.classes_)} class instead.")
         source = as_randomness(self.random_state)
         asked = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         # Which class a holder answers about is drawn without looking at its record.
-        drawn = source.child("class").integers(len(asked), len(y))
-        notes: tuple[str, ...] = (AS_IF_LOCAL,)
-        if self.classes is None and y_public is None:
-            notes += ("provided that the set of classes that occur is public",)
+        first, n = len(self.classes_) - len(asked), len(codes)
+        drawn = source.child("class").integers(len(asked), n)
+        notes = (AS_IF_LOCAL, class_note(self.classes))
         booking = Booking.of_holders(self, source)
         self.models_ = []
-        for k, label in enumerate(asked):
+        for k in range(len(asked)):
             rows = np.flatnonzero(drawn == k)
-            task = self._task(X, X_public, y_public, label, max(1, len(y) // len(asked)), source.child("design", k))
+            task = self._task(X, X_public, y_public, first + k, max(1, n // len(asked)), source.child("design", k))
             booking.book()  # all classes under one key: each holder answers about one of them
             holders = simulate_assisted(
-                task, take_rows(X, rows), (y[rows] == label).astype(float), source.child("holders", k)
+                task, take_rows(X, rows), (codes[rows] == first + k).astype(float), source.child("holders", k)
             )
             self.models_.append(replace(holders.model(), notes=notes))
         self.guarantee_ = replace(self.models_[0].guarantee, simulation=source.simulation)
         booking.check(self.guarantee_)
         return self
 
-    def _check_known(self, y: npt.NDArray[Any]) -> None:
-        unknown = sorted(map(str, set(y.tolist()) - set(self.classes_.tolist())))
-        if unknown:
-            raise HedgerowError(f"'y' has classes {unknown[:5]} that 'classes' does not list: map them on the device.")
-
-    def _task(self, X: Any, X_public: Any, y_public: Any, label: Any, n_holders: int, source: Any) -> Any:
+    def _task(self, X: Any, X_public: Any, y_public: Any, k: int, n_holders: int, source: Any) -> Any:
         options: dict[str, Any] = {"epsilon": self.epsilon, "label_bounds": (0.0, 1.0)}
         if X_public is None:
             return design_without_public(self._space(X), **options)
         return design_assisted(
-            X_public, (np.asarray(y_public) == label).astype(float), n_holders=n_holders, base=self.base,
+            X_public, (class_codes(self.classes_, y_public) == k).astype(float), n_holders=n_holders, base=self.base,
             n_trees=self.n_trees, random_state=int(source.integers(2**31 - 1, 1)[0]),
             feature_bounds=self.feature_bounds, categorical_features=self.categorical_features,
             categories=self.categories, **options,
@@ -160,7 +144,4 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         return best
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        tags.non_deterministic = True
-        return tags
+        return tag_total(super().__sklearn_tags__())

@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
+from hedgerow.bounds import FeatureSpace, check_label_bounds
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
+from hedgerow.fitting import (
+    column_names,
+    declared_categories,
+    read_private_labels,
+    read_private_records,
+    tag_total,
+)
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.design import design_assisted, design_without_public, public_model
 from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
@@ -121,10 +128,8 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         """
         bounds = check_label_bounds(self.label_bounds)
         check_epsilon(self.epsilon)
-        if y is None:
-            raise HedgerowError("AssistedForestRegressor requires y to be passed, but the target y is None.")
         X = self._records(X, reset=True)
-        labels = check_labels(column_or_1d(y, warn=True), n=len(X))
+        labels = read_private_labels(self, y, X.shape[0], bounds)
         source = as_randomness(self.random_state)
         if (X_public is None) != (y_public is None):
             raise HedgerowError("'X_public' and 'y_public' go together: pass both, or neither.")
@@ -174,16 +179,13 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
 
     def _space(self, X: Any) -> FeatureSpace:
         """Return a schema for records that nothing is asked about but their label."""
-        names = [str(c) for c in X.columns] if hasattr(X, "columns") else X.shape[1]
+        listed = declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)
         widest = np.finfo(np.float64).max
         bounds = (-widest, widest) if self.feature_bounds is None else self.feature_bounds
-        return FeatureSpace.from_bounds(bounds, names, categories=self.categories)
+        return FeatureSpace.from_bounds(bounds, column_names(X), categories=listed)
 
     def _records(self, X: Any, *, reset: bool) -> Any:
-        if hasattr(X, "columns") or self.categorical_features is not None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X if hasattr(X, "columns") else np.asarray(X)
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+        return read_private_records(self, X, reset=reset)
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""
@@ -200,7 +202,4 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         return self.model_.predict_interval(self._records(X, reset=False), level)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        tags.non_deterministic = True
-        return tags
+        return tag_total(super().__sklearn_tags__())

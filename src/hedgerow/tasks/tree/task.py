@@ -26,6 +26,7 @@ from hedgerow.bounds import (
     read_text,
 )
 from hedgerow.checks import check_epsilon
+from hedgerow.classes import OBSERVED
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.partition import grow
@@ -76,6 +77,8 @@ class LocalTask(Task):
         Public counts and means by leaf, where there was public data.
     classes : tuple of str or None
         Public class names, for classification: the label is a class and levels are its position.
+    observed : bool
+        Whether the classes were read off private labels; the guarantee then says so.
 
     Examples
     --------
@@ -101,6 +104,7 @@ class LocalTask(Task):
     target: str = "y"
     title: str = ""
     classes: tuple[str, ...] | None = None
+    observed: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -238,12 +242,13 @@ class LocalTask(Task):
     @property
     def guarantee(self) -> Guarantee:
         """What one report protects, and from whom."""
+        observed = (OBSERVED,) if self.observed else ()
         return Guarantee(
             epsilon=self.epsilon,
             protects="record",
             trust="local",
             neighbours="replace",
-            notes=("one report a person; every further report spends epsilon again", RULE),
+            notes=("one report a person; every further report spends epsilon again", RULE, *observed),
         )
 
     def question(self) -> Question:
@@ -295,6 +300,7 @@ class LocalTask(Task):
             "partition": self.partition.to_dict(),
             "public": None if self.public is None else self.public.to_dict(),
             "classes": None if self.classes is None else list(self.classes),
+            **({"observed": True} if self.observed else {}),
         }
 
     @classmethod
@@ -307,7 +313,8 @@ class LocalTask(Task):
                 f"task version {data.get('version')!r} is not supported (this is version {_VERSION}); "
                 "upgrade hedgerow or ask the curator for another task."
             )
-        check_fields(data, _FIELDS | {"format", "version", "id"}, "local task")
+        observed = data.get("observed") is True
+        check_fields(data, _FIELDS | {"format", "version", "id"} | ({"observed"} if observed else set()), "local task")
         with reading_task():
             epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", "local task")
             public = None if data["public"] is None else PublicLeaves.from_dict(data["public"])
@@ -317,7 +324,7 @@ class LocalTask(Task):
             classes = None
             if data["classes"] is not None:
                 classes = tuple(read_list(data, "classes", "local task"))
-            task = cls(epsilon, grid, partition, response, share, public, target, title, classes)
+            task = cls(epsilon, grid, partition, response, share, public, target, title, classes, observed)
         return task._check_id(data["id"])
 
     def __repr__(self) -> str:

@@ -1,0 +1,212 @@
+"""How every estimator reads private records and labels: whatever is in them, there is no error and no message.
+
+An error, a warning or a message that depends on a record is a release without noise. So what scikit-learn would refuse
+(NaN, infinities, text, unknown classes) is absorbed by the public rule of :mod:`hedgerow.values`. Only the shape of a
+table can be wrong: too few columns, as many labels as records, sparse or complex numbers. There is one exception, for
+scikit-learn's own checks and for users who pass the wrong column: a column of labels without a single number in it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from hedgerow.bounds import (
+    _columns,
+    _is_text,
+    category_lists,
+    check_label_bounds,
+    label_column,
+    label_numbers,
+    middle,
+)
+from hedgerow.classes import class_codes, read_classes
+from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.ranges import column_name
+from hedgerow.values import cells, numbers
+
+__all__ = [
+    "ABSORBED",
+    "column_names",
+    "declared_categories",
+    "label_columns",
+    "read_private_classes",
+    "read_private_labels",
+    "read_private_records",
+    "tag_total",
+]
+
+FloatArray = npt.NDArray[np.float64]
+
+ABSORBED = (
+    "every record counts: a value beyond its range as the end, a missing or unknown one as the model's schema says "
+    "(for label columns with at least one number)"
+)
+"""The rule in one line, for the notes of a guarantee."""
+
+
+def column_names(X: Any) -> list[str]:
+    """Return the names of the columns: a data frame's own, or x0, x1, ... of an array."""
+    if hasattr(X, "columns"):
+        return [str(c) for c in getattr(X, "column_names", X.columns)]  # Arrow's ``columns`` are the data
+    return [f"x{j}" for j in range(X.shape[1])]
+
+
+def declared_categories(
+    X: Any, feature_bounds: Any, categorical_features: Any, categories: Any
+) -> dict[str, tuple[str, ...]]:
+    """Return the category lists that the caller has declared, by column; refuse text columns without one.
+
+    The type of a column does not count as a declaration: a category type is made from the rows as often as not, and
+    would put one person's rare category into the published model. A text column with a range of its own, by name, holds
+    numbers. Columns of mixed type hold numbers if there is one among them.
+    """
+    names, ranged = column_names(X), set(feature_bounds) if isinstance(feature_bounds, Mapping) else set()
+    given = category_lists(categories, names)
+    chosen = {str(column_name(c, names) or c) for c in categorical_features or ()}
+    if unknown := sorted(chosen - set(names)):
+        raise BoundsError(f"'categorical_features' names unknown columns {unknown}; known: {names}.")
+    lacking = sorted((chosen | _text_columns(X, {*given, *map(str, ranged)})) - set(given))
+    if lacking:
+        raise BoundsError(
+            f"'categories' is required for the columns {lacking}: pass categories={{name: [...]}}, a public list. "
+            "Neither the values nor the type of a private column count as one: a rare category may be one person's."
+        )
+    return given
+
+
+def _text_columns(X: Any, known: set[str]) -> set[str]:
+    """Return the columns of a data frame that are text by their type, but for those that are known."""
+    names, columns = _columns(X)
+    if names is None or columns is None:
+        return set()
+    return {name for name, column in zip(names, columns, strict=True) if name not in known and _is_text_type(column)}
+
+
+def _is_text_type(column: Any) -> bool:
+    if str(getattr(column, "dtype", "")).lower() == "object":
+        return bool(np.isnan(numbers(column)).all())
+    return _is_text(column)
+
+
+def read_private_records(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Check the shape of records the scikit-learn way, and nothing else about them.
+
+    Data frames are returned as they are. So are arrays that hold other things than numbers; a column of them is read by
+    its schema. Numbers become 32 or 64 bit floats.
+    """
+    if hasattr(X, "columns"):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    array = _as_array(X)
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind in "fiubc":
+        # Sparse, complex, flat or empty: scikit-learn says what is wrong with the shape.
+        return validate_data(estimator, array, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
+    validate_data(estimator, np.zeros(array.shape), reset=reset)
+    return array
+
+
+def _as_array(X: Any) -> Any:
+    """Return a table as an array: of numbers if all of it are numbers, else of objects."""
+    if hasattr(X, "toarray"):
+        return X  # sparse
+    if not isinstance(X, list | tuple):
+        return np.asarray(X)
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind in "fiubc":
+        return array
+    return _from_rows(X) if len(X) and all(isinstance(row, list | tuple | np.ndarray) for row in X) else array
+
+
+def _from_rows(X: Sequence[Any]) -> npt.NDArray[np.object_]:
+    """Return a list of rows; a row that is not as long as most has nothing but missing values."""
+    rows = [cells(row) for row in X]
+    width = Counter(map(len, rows)).most_common(1)[0][0]
+    out = np.empty((len(rows), width), dtype=object)
+    for i, row in enumerate(rows):
+        out[i] = row if len(row) == width else None
+    return out
+
+
+def read_private_labels(estimator: Any, y: Any, n: int, label_bounds: Any) -> FloatArray:
+    """Return labels within their bounds; a missing one counts as the middle.
+
+    A column without any number is refused: it is the wrong column.
+    """
+    low, high = check_label_bounds(label_bounds)
+    column = _column(estimator, y, n)
+    array = numbers(column)
+    if array.size and not np.isfinite(array).any():
+        raise BoundsError("'y' holds no number at all: pass the column of labels.")
+    filled = label_numbers(array, (low, high), middle(low, high, None, "the label"))
+    return np.asarray(np.clip(filled, low, high), dtype=np.float64)
+
+
+def read_private_classes(
+    estimator: Any, y: Any, n: int, y_public: Any = None, *, ordered: bool = False
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """Return the list of classes and each label's position in it; what is missing or unknown counts as the first.
+
+    The labels are looked at for the list only with ``classes="observed"``, and only then are labels refused that are no
+    classes at all. ``ordered`` sorts the list.
+    """
+    column = _column(estimator, y, n)
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f" and n and not np.isfinite(column).any():
+        raise BoundsError("'y' holds no class at all: pass the column of labels.")
+    if isinstance(estimator.classes, str) and estimator.classes == "observed":
+        _refuse_numbers(column)
+    classes = read_classes(estimator.classes, column, y_public)
+    if ordered:
+        classes = np.unique(classes)
+    return classes, class_codes(classes, column)
+
+
+def label_columns(y: Any) -> list[Any]:
+    """Return the outputs of a label, one column each."""
+    width = getattr(y, "shape", (0, 1))[1] if getattr(y, "ndim", 1) == 2 else 1
+    if isinstance(y, list | tuple) and len(y) and all(isinstance(row, list | tuple) for row in y):
+        width = Counter(map(len, y)).most_common(1)[0][0]
+        y = _from_rows(y) if width > 1 else y
+    if width <= 1:
+        return [y]
+    array = np.asarray(y)
+    return [array[:, j] for j in range(width)]
+
+
+def _refuse_numbers(column: Any) -> None:
+    """Refuse a column of fractions, as scikit-learn does; without its warning about the number of classes."""
+    finite = np.asarray(column)
+    if finite.dtype.kind != "f":
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_classification_targets(finite[np.isfinite(finite)])
+
+
+def _column(estimator: Any, y: Any, n: int) -> Any:
+    if y is None:
+        raise HedgerowError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    if getattr(y, "ndim", 1) == 2 and getattr(y, "shape", (0, 0))[1] == 1:
+        y = column_or_1d(y, warn=True)
+    return label_column(y, "y", n)
+
+
+def tag_total(tags: Any) -> Any:
+    """Say in scikit-learn's tags that anything may stand in a record, and that fits are noisy."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.string = True
+    tags.non_deterministic = True
+    for kind in (tags.regressor_tags, tags.classifier_tags):
+        if kind is not None:
+            kind.poor_score = True  # small data, noise: scikit-learn's checks expect too much
+    return tags
