@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import hedgerow
 from hedgerow import DiPriMeForestClassifier, DiPriMeForestRegressor, ForestModel
+from hedgerow.classes import OBSERVED
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 
 REGRESSORS = [
@@ -46,15 +47,17 @@ def test_regressors_pass_check_estimator(name):
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_classifiers_pass_check_estimator(name):
     kind = getattr(hedgerow, name)
-    check_estimator(kind(feature_bounds=(-10, 10), n_estimators=2, max_depth=2, random_state=0))
+    small = {"n_estimators": 2, "max_depth": 2, "random_state": 0}
+    check_estimator(kind(classes="observed", feature_bounds=(-10, 10), **small))
 
 
 @pytest.mark.parametrize("name", ["MedianForestRegressor", "MedianForestClassifier"])
 def test_median_forest_is_accurate_and_says_that_it_is_not_private(name):
-    options = {"label_bounds": (0, 4)} if name.endswith("Regressor") else {}
+    regress = name.endswith("Regressor")
+    options = {"label_bounds": (0, 4)} if regress else {"classes": [False, True]}
     forest = getattr(hedgerow, name)(feature_bounds=(0, 1), n_estimators=2, random_state=0, **options)
-    forest.fit(X, Y if options else Y > 2)
-    assert forest.score(X, Y if options else Y > 2) > 0.95
+    forest.fit(X, Y if regress else Y > 2)
+    assert forest.score(X, Y if regress else Y > 2) > 0.95
     assert math.isinf(forest.guarantee_.epsilon)
 
 
@@ -169,7 +172,10 @@ def test_data_frames_and_categories():
     assert forest.score(frame, label) > 0.9
     assert forest.predict(pl.DataFrame(frame.to_dict("list"))).tolist() == forest.predict(frame).tolist()
     typed = frame.assign(kind=frame["kind"].astype("category"))
-    assert DiPriMeForestRegressor(5.0, **options).fit(typed, label).score(typed, label) > 0.9
+    with pytest.raises(BoundsError, match="categories"):
+        DiPriMeForestRegressor(5.0, **options).fit(typed, label)
+    declared = DiPriMeForestRegressor(5.0, categories={"kind": ["a", "b"]}, **options)
+    assert declared.fit(typed, label).score(typed, label) > 0.9
     assert forest.feature_importances_.argmax() == 1 and math.isclose(forest.feature_importances_.sum(), 1)
     assert "kind in" in forest.export_text() and forest.apply(frame).shape == (3000, 10)
 
@@ -188,12 +194,13 @@ def test_probabilities_and_string_labels(name, n_classes):
 
 def test_classes_are_public_or_the_guarantee_says_so():
     labels = X[:, 0] > 0.5
-    assert "set of classes that occur is public" in str(DiPriMeForestClassifier(**CLS).fit(X, labels).guarantee_)
+    with pytest.raises(BoundsError, match="'classes' is required"):
+        DiPriMeForestClassifier(**CLS).fit(X, labels)
+    assert OBSERVED in DiPriMeForestClassifier(classes="observed", **CLS).fit(X, labels).model_.guarantee.notes
     listed = DiPriMeForestClassifier(5.0, classes=[False, True], **CLS).fit(X, np.zeros(3000, dtype=bool))
     assert "list of classes is public" in str(listed.guarantee_)
     assert listed.predict(X).mean() < 0.05
-    with pytest.raises(BoundsError, match="classes"):
-        DiPriMeForestClassifier(classes=[0, 1], **CLS).fit(X, np.full(3000, 2))
+    assert DiPriMeForestClassifier(5.0, classes=[0, 1], **CLS).fit(X, np.full(3000, 2)).predict(X).mean() < 0.05
 
 
 def test_probabilities_are_calibrated():
@@ -201,7 +208,9 @@ def test_probabilities_are_calibrated():
     rng = np.random.default_rng(1)
     data = rng.random((20_000, 3))
     chance = 0.1 + 0.8 * data[:, 0]
-    forest = DiPriMeForestClassifier(2.0, **CLS).fit(data[:10_000], rng.random(10_000) < chance[:10_000])
+    forest = DiPriMeForestClassifier(2.0, classes=[False, True], **CLS).fit(
+        data[:10_000], rng.random(10_000) < chance[:10_000]
+    )
     proba = forest.predict_proba(data[10_000:])[:, 1]
     for quarter in np.array_split(np.argsort(proba), 4):
         assert abs(proba[quarter].mean() - chance[10_000:][quarter].mean()) < 0.07

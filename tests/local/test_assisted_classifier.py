@@ -6,6 +6,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
 from hedgerow import AssistedForestClassifier
+from hedgerow.classes import OBSERVED
 from hedgerow.errors import HedgerowError
 
 
@@ -48,20 +49,20 @@ def test_the_class_asked_about_does_not_depend_on_the_record():
 
 @pytest.mark.parametrize("epsilon", [1.0, 100.0])
 def test_scikit_learn_accepts_it(epsilon):
-    results = check_estimator(AssistedForestClassifier(epsilon, random_state=0), on_skip=None)
+    results = check_estimator(AssistedForestClassifier(epsilon, classes="observed", random_state=0), on_skip=None)
     assert {r["status"] for r in results} <= {"passed", "skipped"}
 
 
 def test_without_public_labels_the_guarantee_says_that_classes_are_public():
     X, y = make(50, 1)
-    observed, listed = (AssistedForestClassifier(classes=c, random_state=0).fit(X, y) for c in (None, [0, 1, 2]))
-    assert any("set of classes" in note for note in observed.guarantee_.notes)
-    assert not any("set of classes" in note for note in listed.guarantee_.notes)
+    observed, listed = (AssistedForestClassifier(classes=c, random_state=0).fit(X, y) for c in ("observed", [0, 1, 2]))
+    assert OBSERVED in observed.guarantee_.notes and OBSERVED not in listed.guarantee_.notes
 
 
 def test_what_cannot_work_is_refused():
     X, y = make(50, 1)
-    with pytest.raises(HedgerowError, match="does not list"):
-        AssistedForestClassifier(classes=[0, 1]).fit(X, y)
+    with pytest.raises(HedgerowError, match="'classes' is required"):
+        AssistedForestClassifier().fit(X, y)
+    assert set(AssistedForestClassifier(classes=[0, 1], random_state=0).fit(X, y).predict(X)) <= {0, 1}
     with pytest.raises(HedgerowError, match="go together"):
         AssistedForestClassifier().fit(X, y, X)

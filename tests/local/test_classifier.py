@@ -8,6 +8,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hedgerow import HedgerowError, LocalTask, LPDTClassifier, Model, simulate_aggregate
+from hedgerow.classes import OBSERVED
 from hedgerow.tasks.tree.model import ClassModel
 
 
@@ -18,7 +19,7 @@ def flowers(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, names[np.where(X[:, 0] < 0.4, 0, np.where(X[:, 1] < 0.5, 1, 2))]
 
 
-@parametrize_with_checks([LPDTClassifier(feature_bounds=(-100, 100))])
+@parametrize_with_checks([LPDTClassifier(classes="observed", feature_bounds=(-100, 100))])
 def test_scikit_learn_conventions(estimator, check) -> None:
     check(estimator)
 
@@ -69,8 +70,11 @@ def test_classes_come_from_the_list_or_the_public_labels_or_the_guarantee_says_s
     declared = LPDTClassifier(classes=["rose", "iris", "lily", "weed"], feature_bounds=(0, 1), random_state=0)
     assert declared.fit(X, y).predict_proba(X).shape == (500, 4)
     assert not any("classes" in note for note in declared.guarantee_.notes)
-    silent = LPDTClassifier(feature_bounds=(0, 1), random_state=0).fit(X, y)
-    assert any("classes that occur is public" in note for note in silent.guarantee_.notes)
+    with pytest.raises(HedgerowError, match="'classes' is required"):
+        LPDTClassifier(feature_bounds=(0, 1), random_state=0).fit(X, y)
+    observed = LPDTClassifier(classes="observed", feature_bounds=(0, 1), random_state=0).fit(X, y)
+    assert OBSERVED in observed.guarantee_.notes and OBSERVED in observed.task_.guarantee.notes
+    assert LocalTask.from_json(observed.task_.to_json()) == observed.task_
 
 
 def test_bits_and_single_classes_are_refused() -> None:

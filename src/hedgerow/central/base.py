@@ -18,7 +18,7 @@ from hedgerow.central.model import ForestModel
 from hedgerow.central.schema import private_ranges, public_space
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
-from hedgerow.fitting import ABSORBED, column_names, declared_categories, read_private_records, tag_total
+from hedgerow.fitting import ABSORBED, column_names, declared_categories, read_private_records
 from hedgerow.guarantee import Guarantee
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.spending import Booking
@@ -146,9 +146,6 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
         booking.check(self.guarantee_)
         self.model_ = ForestModel(space, fitted.stages, problem.low, problem.high, classes, self.guarantee_)
         self.depth_ = fitted.depth
-
-    def __sklearn_tags__(self) -> Any:
-        return tag_total(super().__sklearn_tags__())
 
     @property
     def _buys_bounds(self) -> bool:

@@ -12,7 +12,7 @@ from hedgerow.central.base import ForestBase
 from hedgerow.central.forest import Problem
 from hedgerow.central.scores import Weights
 from hedgerow.classes import class_note
-from hedgerow.fitting import read_private_classes
+from hedgerow.fitting import read_private_classes, tag_total
 
 __all__ = ["DiPriMeForestClassifier"]
 
@@ -135,3 +135,6 @@ random_state, ledger
         best = self.predict_proba(X).argmax(axis=1)
         chosen: npt.NDArray[Any] = self.classes_[best]
         return chosen
+
+    def __sklearn_tags__(self) -> Any:
+        return tag_total(super().__sklearn_tags__())

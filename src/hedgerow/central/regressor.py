@@ -12,7 +12,7 @@ from hedgerow.bounds import check_label_bounds
 from hedgerow.central.base import ForestBase
 from hedgerow.central.forest import Problem
 from hedgerow.central.scores import Weights
-from hedgerow.fitting import read_private_labels
+from hedgerow.fitting import read_private_labels, tag_total
 
 __all__ = ["DiPriMeForestRegressor"]
 
@@ -161,3 +161,6 @@ class DiPriMeForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels, within the label bounds."""
         return self._values(X)[:, 0]
+
+    def __sklearn_tags__(self) -> Any:
+        return tag_total(super().__sklearn_tags__())

@@ -17,7 +17,7 @@ from hedgerow.central.anova.recipe import Options, fit_anova
 from hedgerow.central.schema import public_space
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
-from hedgerow.fitting import ABSORBED, column_names, declared_categories, read_private_records, tag_total
+from hedgerow.fitting import ABSORBED, column_names, declared_categories, read_private_records
 from hedgerow.guarantee import Guarantee
 from hedgerow.randomness import as_randomness
 from hedgerow.spending import Booking
@@ -102,6 +102,3 @@ class AnovaBase(BaseEstimator):  # type: ignore[misc]
         """Share of each feature in the released model's variance (pairs count half for each), less the noise's."""
         check_is_fitted(self)
         return explain(self.model_).feature_importances()
-
-    def __sklearn_tags__(self) -> Any:
-        return tag_total(super().__sklearn_tags__())

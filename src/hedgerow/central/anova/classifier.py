@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from hedgerow.central.anova.base import AnovaBase
 from hedgerow.classes import class_note
-from hedgerow.fitting import read_private_classes
+from hedgerow.fitting import read_private_classes, tag_total
 
 __all__ = ["PrivateAnovaClassifier"]
 
@@ -99,3 +99,6 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
         self._check_fitted()
         chosen: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return chosen
+
+    def __sklearn_tags__(self) -> Any:
+        return tag_total(super().__sklearn_tags__())

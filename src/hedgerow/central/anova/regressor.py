@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from hedgerow.bounds import check_label_bounds
 from hedgerow.central.anova.base import AnovaBase
 from hedgerow.errors import BoundsError
-from hedgerow.fitting import label_columns, read_private_labels
+from hedgerow.fitting import label_columns, read_private_labels, tag_total
 
 __all__ = ["PrivateAnovaRegressor"]
 
@@ -129,6 +129,9 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
         self._check_fitted()
         values = self.model_.predict(self._records(X, reset=False))
         return values if self._several else values[:, 0]
+
+    def __sklearn_tags__(self) -> Any:
+        return tag_total(super().__sklearn_tags__())
 
 
 def _scaled(y: npt.NDArray[Any], low: float, high: float) -> npt.NDArray[np.float64]:
