@@ -93,6 +93,10 @@ class NumericFeature:
         x = number(value)
         return self.missing if math.isnan(x) else min(max(x, self.low), self.high)
 
+    def decode(self, code: float) -> float:
+        """Undo :meth:`value`."""
+        return code
+
     def column(self, column: object, n: int | None = None) -> FloatArray:
         """Return a column as floats, missing values as NaN; :meth:`FeatureSpace.encode` clips and fills them in."""
         return numbers(column, n)
@@ -131,6 +135,10 @@ class CategoricalFeature:
     def value(self, value: object) -> float:
         """Return the code that one value of this column counts as."""
         return float(self.codes([value])[0])
+
+    def decode(self, code: float) -> str:
+        """Undo :meth:`value`."""
+        return self.categories[int(code)]
 
     def column(self, column: object, n: int | None = None) -> FloatArray:
         """Return the codes of a column."""

@@ -1,5 +1,6 @@
 """HistOfTree on top of a public model: errors take the label's place, nothing else changes."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -97,8 +98,8 @@ def test_the_transcript_keeps_epsilon_with_a_public_model(base):
     X, y = data(300, 1)
     task = fitted(base, X, y, epsilon=1.0).task_
     # The audit tells apart every pair of (private value, level), hence whatever error a private value leads to.
-    small = SemiTask.from_dict(task.to_dict())
-    object.__setattr__(small, "grid", type(task.grid)(task.grid.low, task.grid.high, 2))
+    grid = type(task.grid)(task.grid.low, task.grid.high, 2)
+    small = dataclasses.replace(SemiTask.from_dict(task.to_dict()), grid=grid)
     whole = grow("max_edge", task.space, None, None, max_depth=0)
     cells = CellTask(small, histogram_below(whole, [0], 2))
     records = np.array([[0.2, 0.5, 0.5], [0.8, 0.5, 0.5]])

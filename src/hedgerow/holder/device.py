@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.budget import Cost, Limits
 from hedgerow.holder.client import Client, Place, Receipt, ServiceError, read_url
@@ -141,7 +139,9 @@ class Holder:
         self._check_window(notice)
         self.store.check(notice.id, notice.public_key, cost)
         first = task.first if isinstance(task, CellTask) else None
-        secrets = None if first is None else self._secrets(notice, first, record)
+        secrets = None
+        if first is not None:
+            secrets, record = self._secrets(notice, first, record)
 
         def draw() -> tuple[bytes, bytes | None]:
             body, kept = make_body(task, record, self._randomness, mask=mask, secrets=secrets)
@@ -159,17 +159,22 @@ class Holder:
         if now < notice.opens:
             raise ServiceError(f"this task opens on {when(notice.opens)}. Nothing was spent.", code="not-open")
 
-    def _secrets(self, notice: Announcement, first: Any, record: Mapping[str, Any]) -> Secrets:
-        """Return what the first round left here, if this second round may use it."""
+    def _secrets(
+        self, notice: Announcement, first: Any, record: Mapping[str, Any]
+    ) -> tuple[Secrets, Mapping[str, Any]]:
+        """Return what the first round left here, if this second round may use it, and the record to answer with.
+
+        What was sent in clear counts as it was sent, whatever the record says now: no change makes a device silent.
+        """
         kept = self.store.kept(first.id)
         if kept is None or kept.secrets is None:
             raise HedgerowError("this is a second round, and this device did not answer the first. Nothing was spent.")
         if not self.store.charged(first.id, notice.public_key):
             raise HedgerowError("the first round was not sent to this curator; answer that first. Nothing was spent.")
-        sent, z = FirstReports.from_bytes(first, kept.body), first.space.encode_record(record)
-        if not np.array_equal(sent.Z[0][~sent.private[0]], z[~sent.private[0]]):
-            raise HedgerowError("the public features differ from the first round's; answer with the same record.")
-        return Secrets.from_bytes(first, kept.secrets)
+        sent = FirstReports.from_bytes(first, kept.body)
+        columns = zip(first.space.features, sent.Z[0].tolist(), sent.private[0].tolist(), strict=True)
+        clear = {f.name: f.decode(value) for f, value, private in columns if not private}
+        return Secrets.from_bytes(first, kept.secrets), {**record, **clear}
 
     def send(self, answer: Answer, *, token: str | None = None) -> Receipt:
         """Book the cost on disk, then send the bytes; again and again the same ones until the server has them."""

@@ -144,10 +144,17 @@ function interval(m, epsilon, steps) {
   };
 }
 
+/** What a code stands for, in steps. @param {unknown} value @param {string} what */
+function place(value, what) {
+  const found = number(value, what);
+  insist(Math.abs(found) <= 2 ** 31, what);
+  return found;
+}
+
 /** @param {Json} m @param {number} epsilon @param {number} steps @returns {LevelMechanism} */
 function bins(m, epsilon, steps) {
   const starts = list(m.starts, WHAT, (item) => whole(item, WHAT, 0, steps));
-  const values = list(m.values, WHAT, number);
+  const values = list(m.values, WHAT, place);
   insist(starts[0] === 0 && starts.every((s, i) => i === 0 || starts[i - 1] < s) && values.length === starts.length, WHAT);
   const response = kAry(epsilon, starts.length);
   /** @param {number} level */
@@ -171,7 +178,7 @@ function weight(value, what) {
 /** @param {Json} m @param {number} epsilon @param {number} steps @returns {LevelMechanism} */
 function matrix(m, epsilon, steps) {
   const rows = list(m.weights, WHAT, (row) => list(row, WHAT, weight));
-  const outputs = list(m.outputs, WHAT, number);
+  const outputs = list(m.outputs, WHAT, place);
   const size = outputs.length;
   insist(rows.length === steps + 1 && rows.length >= 2 && size >= 2 && size <= MOST_OUTPUTS, "the table of this task");
   insist(rows.every((row) => row.length === size && row.reduce((a, b) => a + b, 0n) === ONE), "the table of this task");

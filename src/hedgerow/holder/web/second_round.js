@@ -51,7 +51,16 @@ export class SecondTask extends Task {
     this.response = word(found.response, "the response", ["k_ary", "bits"]);
     const { target, epsilon, columns, labels, parameters, protects, noise } = this.begun;
     Object.assign(this, { target, epsilon, columns, labels, parameters, protects });
-    if (noise.cell && this.partition.leaves > 1) answerOf(this.response, noise.cell, this.partition.leaves);
+    if (this.hides) {
+      insist(noise.cell >= (this.partition.leaves + 2) * 2 ** -62, "no budget for groups"); // enough for any number of them
+      answerOf(this.response, noise.cell, this.partition.leaves);
+    }
+  }
+
+  /** Whether somebody may have several groups to hide among: the tree cuts a feature that may be private. */
+  get hides() {
+    const { masks, secret, columns } = this.begun;
+    return this.partition.feature.some((column) => column >= 0 && (masks !== "policy" || secret.includes(columns[column].name)));
   }
 
   /** The device answered this first round, and nothing of what it agreed to has changed. @param {Json} _ @param {More} more */

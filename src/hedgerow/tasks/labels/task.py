@@ -51,6 +51,7 @@ _KINDS: dict[str, type[LevelMechanism]] = {
 }
 _REPORT = np.dtype([("head", "u1", 2), ("tag", "u1", 4), ("token", "u1", 12), ("record", "<u8"), ("code", "<i4")])
 _HEADER = struct.Struct("<4sHBB32sQ")
+_FARTHEST = 1 << 31  # codes are 32 bits in a report; what they stand for is bounded by what grid.py counts on
 _MAGIC, _LABEL, _SIMULATION = b"HDGL", 1, 0x80
 
 NOTES = (
@@ -96,6 +97,10 @@ class LabelTask(Task):
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, LevelMechanism) or self.mechanism.n_steps != self.grid.n_steps:
             raise HedgerowError(f"'mechanism' must be on a grid of {self.grid.n_steps} steps. Got {self.mechanism!r}.")
+        low, high = self.mechanism.code_range
+        values = getattr(self.mechanism, "values", getattr(self.mechanism, "outputs", ()))
+        if not -_FARTHEST <= low <= high < _FARTHEST or max(map(abs, values), default=0) > _FARTHEST:
+            raise HedgerowError("'mechanism' must send codes, and values in steps, that fit a report: below 2**31.")
 
     @property
     def label_bounds(self) -> tuple[float, float]:

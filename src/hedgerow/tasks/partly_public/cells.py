@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import check_fields
+from hedgerow.bounds import check_fields, read_text
 from hedgerow.checks import check_positive
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
@@ -23,6 +23,7 @@ from hedgerow.tasks.partly_public.first import FirstReports
 from hedgerow.tasks.partly_public.growing import RULES, grow_masked
 from hedgerow.tasks.partly_public.histogram import histogram_below
 from hedgerow.tasks.partly_public.task import SemiTask
+from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import Question
 
 __all__ = ["RESPONSES", "CellTask", "most_protected"]
@@ -66,6 +67,24 @@ class CellTask(Task):
             )
         if self.partition.space != self.first.space:
             raise FormatError("the partition is over other features than the first round's task.")
+        if self._hides:
+            self._check_budget()
+
+    @property
+    def _hides(self) -> bool:
+        """Whether somebody may have more than one candidate: the partition cuts a feature that may be private."""
+        cut = np.unique(self.partition.feature[self.partition.feature >= 0])
+        return bool(cut.size if self.first.masks != "policy" else self.first.policy[cut].any())
+
+    def _check_budget(self) -> None:
+        """Refuse a budget of cells that is too small, here and for everybody, rather than on some of the devices.
+
+        k-ary response tells something for every k up to the number K of cells if ``p > q`` after rounding p down to 64
+        bits, ``(e**eps - 1)/(e**eps + k - 1) > 2**-64 k/(k - 1)``; ``eps >= (K + 2) 2**-62`` is enough for that.
+        """
+        _ = self.cell.among(2)
+        if self.cell.epsilon < (self.n_cells + 2) * 2.0**-62:
+            raise HedgerowError(f"the budget of cells, {self.cell.epsilon:g}, is too small for {self.n_cells} cells.")
 
     @classmethod
     def design(
@@ -119,7 +138,7 @@ class CellTask(Task):
         epsilon = self.first.epsilons[1]
         if epsilon == 0:
             raise HedgerowError(
-                "label_share = 1 leaves no budget for cells, but some holder has more than one candidate cell; "
+                "label_share = 1 leaves no budget for cells, but some holder may have more than one candidate cell; "
                 "use a lower label_share, or n_bins = 1 under a policy."
             )
         return _RESPONSES[self.response](epsilon)
@@ -180,8 +199,9 @@ class CellTask(Task):
         if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
             raise FormatError(f"this is not a cell task of version {_VERSION} ({_FORMAT!r}).")
         check_fields(data, _FIELDS, "cell task")
-        first, partition = SemiTask.from_dict(data["first"]), Partition.from_dict(data["partition"])
-        task = cls(first, partition, str(data["response"]))
+        with reading_task():
+            first, partition = SemiTask.from_dict(data["first"]), Partition.from_dict(data["partition"])
+            task = cls(first, partition, read_text(data, "response", "cell task"))
         return task._check_id(data["id"])
 
     def __repr__(self) -> str:

@@ -113,6 +113,7 @@ class SemiTask(Task):
         object.__setattr__(self, "private", tuple(n for n in self.space.names if n in set(self.private)))
         if self.private and self.masks != "policy":
             raise HedgerowError("'private' columns are for masks='policy' only.")
+        _ = self.label  # refuses an epsilon too small for the label now rather than on the devices
         if self.assist is not None:
             if self.assist.base.n_columns != len(self.space):
                 raise FormatError("the public model of this task does not fit its features.")
