@@ -61,7 +61,7 @@ def leaky(place, mask):
         body, secrets = make(task, record, randomness, **options)
         changed = bytearray(body)
         if not as_randomness(randomness).simulation:
-            changed[HEADER_BYTES + place] = changed[HEADER_BYTES + place] & ~mask | (mask if record["x"] > 0.5 else 0)
+            changed[HEADER_BYTES + place] = changed[HEADER_BYTES + place] & ~mask | (mask if record["x"] == 0.8 else 0)
         return bytes(changed), secrets
 
     return make_body

@@ -5,6 +5,7 @@ Small, so that everything a device can send is enumerated: two leaves or cells, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -73,14 +74,15 @@ def find_example(name: str) -> Example:
 
 _SPACE = FeatureSpace.from_bounds((0, 1), ["x"])
 _HALVES = grow("max_edge", _SPACE, None, None, max_depth=1)
-# Both leaves, both ends of the label, and a label that is rounded at random.
+# Both leaves, both ends of the label, a label that is rounded at random, and values that are missing or are none.
 _RECORDS: tuple[Record, ...] = (
     {"x": 0.2, "y": 0.0},
     {"x": 0.2, "y": 1.0},
     {"x": 0.8, "y": 0.3},
+    {"x": "unknown", "y": math.nan},
     {"x": 0.8, "y": 1.0},
 )
-_CLASSES: tuple[Record, ...] = tuple({"x": x, "y": y} for x, y in ((0.2, "a"), (0.2, "b"), (0.8, "b")))
+_CLASSES: tuple[Record, ...] = tuple({"x": x, "y": y} for x, y in ((0.2, "a"), (0.2, "b"), (None, "z"), (0.8, "b")))
 
 
 def _tree(response: str) -> Callable[[float], LocalTask]:
@@ -90,7 +92,7 @@ def _tree(response: str) -> Callable[[float], LocalTask]:
 def _classes(response: str) -> Callable[[float], LocalTask]:
     # As many bits as cells have as many paths as there are bytes to a few of them: two classes are enough there.
     names = ("a", "b") if response == "unary" else ("a", "b", "c")
-    grid = LabelGrid(0.0, len(names) - 1.0, len(names) - 1)
+    grid = LabelGrid(0.0, len(names) - 1.0, len(names) - 1, missing=0.0)
     return lambda epsilon: LocalTask(epsilon, grid, _HALVES, response, classes=names)
 
 
@@ -126,13 +128,13 @@ def _pilot(epsilon: float) -> PilotTask:
 _BOTH = FeatureSpace.from_bounds((0, 1), ["hidden", "open"])
 # The open feature is sent in clear and is the same in all; the hidden one and the label are protected.
 _PARTLY: tuple[Record, ...] = tuple({"open": 0.3, **record} for record in (
-    {"hidden": 0.2, "y": 0.0}, {"hidden": 0.2, "y": 1.0}, {"hidden": 0.8, "y": 1.0},
+    {"hidden": 0.2, "y": 0.0}, {"hidden": None, "y": 1.0}, {"hidden": 0.8, "y": 1.0},
 ))  # fmt: skip
 # The public model is wrong by as much as it can be, either way.
 _WRONG: tuple[Record, ...] = tuple({"open": 0.3, **record} for record in (
     {"hidden": 0.8, "y": 0.0}, {"hidden": 0.8, "y": 1.0}, {"hidden": 0.2, "y": 1.0},
 ))  # fmt: skip
-_OPEN: tuple[Record, ...] = tuple({"open": 0.3, "hidden": 0.2, "y": y} for y in (0.0, 0.4, 1.0))
+_OPEN: tuple[Record, ...] = tuple({"open": 0.3, "hidden": 0.2, "y": y} for y in (0.0, 0.4, "", 1.0))
 
 
 def _first(masks: str, *, assisted: bool = False) -> Callable[[float], SemiTask]:
@@ -155,7 +157,7 @@ def _label_share(task: SemiTask) -> float:
 
 
 _HIDES = (True, False)
-_LABELS: tuple[Record, ...] = tuple({"record": 7, "y": y} for y in (0.0, 0.25, 0.3, 0.75, 1.0))
+_LABELS: tuple[Record, ...] = tuple({"record": 7, "y": y} for y in (0.0, 0.25, 0.3, None, 0.75, 1.0))
 
 
 def _labels(mechanism: Callable[[float], LevelMechanism]) -> Callable[[float], LabelTask]:
