@@ -118,7 +118,7 @@ def test_more_models_than_holders():
         ({"label_bounds": None}, "label_bounds"),
         ({"epsilon": 0}, "epsilon"),
         ({"error_bound": -1}, "error_bound"),
-        ({"y": [math.nan]}, "y"),
+        ({"y": np.zeros((1, 2))}, "y"),
     ],
 )
 def test_wrong_arguments_are_named(options, name):

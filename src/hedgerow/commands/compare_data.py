@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.bounds import check_label_bounds
+from hedgerow.bounds import CategoricalFeature, check_label_bounds, label_numbers, middle
+from hedgerow.classes import class_codes
 from hedgerow.commands.schema import is_text
 from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.values import category
 
 if TYPE_CHECKING:
     from hedgerow.compare.comparison import Problem
@@ -41,10 +43,27 @@ def read_problem(arguments: argparse.Namespace) -> Problem:
     known: dict[str, Any] = {"X_public": None, "y_public": None}
     if public is not None:
         known = {"X_public": pd.DataFrame(public.columns(private.names, text)), "y_public": public.labels(classify)}
+    ranges = dict(zip(private.names, bounds.T.tolist(), strict=True))
+    rows = {
+        n: _listed(private.cells(n), lists[n]) if n in text else private.filled(n, ranges[n]) for n in private.names
+    }
+    y = _classes(private.cells(arguments.target), label["classes"]) if classify else None
     return Problem(
-        pd.DataFrame(private.columns(private.names, text)), private.labels(classify), arguments.target, bounds,
+        pd.DataFrame(rows), private.filled(arguments.target, label["label_bounds"]) if y is None else y,
+        arguments.target, bounds,
         categories=lists, private=tuple(arguments.private_columns), origin=origin, **label, **known,
     )  # fmt: skip
+
+
+def _listed(cells: Any, categories: list[str]) -> Any:
+    """Return categories, those that are not listed by the public rule."""
+    feature = CategoricalFeature("", tuple(categories))
+    return np.array(feature.categories)[feature.codes(cells).astype(int)]
+
+
+def _classes(cells: Any, classes: tuple[str, ...]) -> Any:
+    """Return classes, those that are not listed as the first."""
+    return np.array(classes)[class_codes(list(classes), cells)]
 
 
 class _Records:
@@ -70,6 +89,22 @@ class _Records:
 
     def texts(self, name: str) -> Any:
         return np.concatenate([b.texts(name) for b in self.blocks]).astype(str)
+
+    def cells(self, name: str) -> Any:
+        """Return a private column as it is."""
+        return np.concatenate([b.private_column(name, numeric=False) for b in self.blocks])
+
+    def filled(self, name: str, bounds: Any) -> Any:
+        """Return a private column of numbers; a missing one counts as the middle, an infinite one as the end."""
+        values = np.concatenate([b.private_numbers(name) for b in self.blocks])
+        return label_numbers(values, tuple(bounds), middle(*bounds, None, name))
+
+    def range(self, name: str) -> tuple[float, float]:
+        """Return the range of a column's numbers, with --bounds-from-data."""
+        values = np.concatenate([b.private_numbers(name) for b in self.blocks])
+        values = values[np.isfinite(values)]
+        low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+        return low, high if high > low else low + 1.0
 
     def labels(self, classify: bool) -> Any:
         return self.texts(self.target) if classify else self.numbers(self.target)
@@ -106,20 +141,9 @@ def _categories(
     for name in (n for n in text if n not in given):
         option = f"--categories {name}=A,B"
         source, origin = _source(arguments, public, private, f"the list of categories of {name!r}", option)
-        lists[name] = sorted(set(source.texts(name)))
+        lists[name] = sorted({c for v in source.cells(name) if (c := category(v)) is not None})
         origins.add(origin)
-        if source is public:
-            _known(private, name, lists[name])
     return {n: lists[n] for n in text}, _together(origins)
-
-
-def _known(private: _Records, name: str, known: list[str]) -> None:
-    """Refuse records with a category that the public ones do not have, without naming it."""
-    if set(private.texts(name)) - set(known):
-        raise BoundsError(
-            f"{private.path}: column {name!r} has categories that the public records lack; give "
-            f"--categories {name}=A,B."
-        )
 
 
 def _ranges(
@@ -134,9 +158,7 @@ def _ranges(
         else:
             option = f"--feature-bounds {name}=LOW:HIGH"
             source, origin = _source(arguments, public, private, f"the range of {name!r}", option)
-            values = source.numbers(name)
-            low, high = float(values.min()), float(values.max())
-            pairs.append((low, high if high > low else low + 1.0))
+            pairs.append(source.range(name))
             origins.add(origin)
     return np.array(pairs, dtype=np.float64).T, _together(origins)
 
@@ -144,23 +166,15 @@ def _ranges(
 def _label(arguments: argparse.Namespace, public: _Records | None, private: _Records) -> tuple[dict[str, Any], str]:
     """Return the bounds of the label or its classes."""
     if arguments.classes is not None:
-        if strange := set(private.texts(arguments.target)) - set(arguments.classes):
-            raise BoundsError(
-                f"--classes lacks {len(strange)} of the labels in {private.path}; list all that may occur."
-            )
         return {"classes": tuple(arguments.classes)}, GIVEN
     if arguments.label_bounds is not None:
         return {"label_bounds": check_label_bounds(arguments.label_bounds, name="--label-bounds")}, GIVEN
     if (public or private).is_text(arguments.target):
         source, origin = _source(arguments, public, private, "the list of classes", "--classes A,B")
-        found = sorted(set(source.texts(arguments.target)) | set(private.texts(arguments.target)))
-        if source is public and len(found) > len(set(source.texts(arguments.target))):
-            raise BoundsError(f"{private.path} has labels that the public records lack; give --classes A,B.")
+        found = sorted({c for v in source.cells(arguments.target) if (c := category(v)) is not None})
         return {"classes": tuple(found)}, origin
     source, origin = _source(arguments, public, private, "the range of the label", "--label-bounds LOW:HIGH")
-    values = source.numbers(arguments.target)
-    low, high = float(values.min()), float(values.max())
-    return {"label_bounds": (low, high if high > low else low + 1.0)}, origin
+    return {"label_bounds": source.range(arguments.target)}, origin
 
 
 def _together(origins: set[str]) -> str:

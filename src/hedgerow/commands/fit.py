@@ -7,20 +7,25 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.anova_files import frame, write_predictions
+from hedgerow.commands.anova_files import write_predictions
 from hedgerow.commands.arguments import bounds, column_bounds, column_names, names
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.bounds import FeatureSpace
-    from hedgerow.commands.tables import Block, Frame, Table
+    from hedgerow.commands.tables import Frame, Table
 
 _DESCRIPTION = """\
 Learn a private functional ANOVA model (curves and pair surfaces) from PRIVATE
 records in one place, and write it as JSON: the model may be published, the
 records may not. Ranges, category lists and classes are public knowledge and are
-given here; they are never read from the records.
+given here; they are never read from the records, unless --classes observed says
+that it is no secret which classes occur.
+
+Every record counts: numbers beyond a range as its end, empty cells and text in a
+number as the middle (or as something of their own, with --missing), categories
+that are not listed as 'other' or the first, classes that are not listed as the
+first. Nothing about a cell is ever printed.
 """
 
 
@@ -34,7 +39,9 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--delta", type=float, default=1e-5, metavar="D", help="0: pure epsilon (default: 1e-5)")
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of a numeric label")
-    kind.add_argument("--classes", type=names, metavar="A,B", help="public list of classes")
+    kind.add_argument(
+        "--classes", type=names, metavar="A,B", help="public list of classes; 'observed': read it off the labels"
+    )
     parser.add_argument(
         "--feature-bounds",
         action="append",
@@ -58,7 +65,7 @@ def register(subparsers: Any) -> None:
         help="what a person may change: be there or not, or have another record (default: add/remove)",
     )
     parser.add_argument("--additive", action="store_true", help="curves only: the model is exactly their sum")
-    parser.add_argument("--missing", action="store_true", help="empty cells are allowed, and have a say of their own")
+    parser.add_argument("--missing", action="store_true", help="missing values have a say of their own")
     parser.add_argument("--seed", type=int, help="reproducible noise: a simulation (default: secure randomness)")
     parser.add_argument("--predict", metavar="FILE", help="also predict these records")
     parser.add_argument("--predictions", metavar="FILE", help="where to, CSV or Parquet; the prediction is last")
@@ -133,44 +140,33 @@ def _estimator(arguments: argparse.Namespace, bounds: Any, categories: Any, call
         "categories": categories or None,
         "interactions": not arguments.additive,
         "neighbours": arguments.neighbours,
-        "missing": "indicator" if arguments.missing else "error",
+        "missing": "indicator" if arguments.missing else "middle",
         "callback": callback,
         "random_state": arguments.seed,
     }
     if arguments.classes is not None:
-        return PrivateAnovaClassifier(arguments.epsilon, classes=arguments.classes, **options)
+        classes = "observed" if arguments.classes == ["observed"] else arguments.classes
+        return PrivateAnovaClassifier(arguments.epsilon, classes=classes, **options)
     return PrivateAnovaRegressor(arguments.epsilon, label_bounds=arguments.label_bounds, **options)
 
 
 def _read(arguments: argparse.Namespace, names: list[str], categories: Any) -> tuple[Frame, Any]:
-    """Return all records and labels; whatever is wrong is reported with its line and column."""
+    """Return all records and labels; whatever is in their cells, it is for the model to say how they count."""
     import numpy as np
 
-    from hedgerow.bounds import FeatureSpace, category_name
-    from hedgerow.central.anova.model import MISSING
     from hedgerow.commands.tables import Frame, Table
 
-    more = [MISSING] if arguments.missing else []
-    space = FeatureSpace.from_bounds((0, 1), names, categories={n: [*c, *more] for n, c in categories.items()})
     table = Table(arguments.private)
     table.require([*names, arguments.target], "that were named")
-    frames, labels = [], []
+    frames: list[dict[str, Any]] = []
+    labels = []
     for block in table.blocks():
-        frames.append(_frame(block, space, arguments.missing))
-        labels.append(block.numbers(arguments.target) if arguments.classes is None else block.texts(arguments.target))
+        frames.append({n: block.private_column(n, numeric=n not in categories) for n in names})
+        labels.append(block.private_column(arguments.target, numeric=arguments.classes is None))
     if not frames:
         raise HedgerowError(f"{arguments.private} holds no records.")
-    whole = Frame({name: np.concatenate([f[name] for f in frames]) for name in names}, sum(map(len, frames)))
     y = np.concatenate(labels)
-    return whole, y if arguments.classes is None else np.array([category_name(v) for v in y])
-
-
-def _frame(block: Block, space: FeatureSpace, missing: bool) -> Frame:
-    try:
-        return frame(block, space, missing)
-    except BoundsError as error:
-        hint = " Or allow empty cells with --missing." if "an empty cell" in str(error) else ""
-        raise BoundsError(f"{error}{hint}") from None
+    return Frame({name: np.concatenate([f[name] for f in frames]) for name in names}, len(y)), y
 
 
 def _table_to_predict(arguments: argparse.Namespace, names: list[str]) -> Table:

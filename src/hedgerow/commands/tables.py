@@ -71,6 +71,13 @@ class Block:
         """Return a column of private numbers, NaN where a cell is none."""
         return _floats(self.columns[name])
 
+    def private_column(self, name: str, *, numeric: bool) -> npt.NDArray[Any]:
+        """Return a private column as numbers, or as whatever its cells hold; an empty cell is None."""
+        values = self._private(name, numeric)
+        if not numeric:
+            values[[value == "" for value in values.tolist()]] = None
+        return values
+
     def _private(self, name: str, numeric: bool) -> npt.NDArray[Any]:
         if name not in self.columns:
             return np.full(len(self), None)
