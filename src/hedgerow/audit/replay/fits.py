@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hedgerow.audit.replay.run import audit_replay
-from hedgerow.audit.replay.tables import Case, Table, classes_of, many_cases, record_cases
+from hedgerow.audit.replay.tables import Case, Table, classes_of, many_cases, odd_cases, record_cases
 from hedgerow.audit.result import AuditResult
 from hedgerow.randomness import Randomness
 
@@ -59,6 +59,7 @@ def central_fits() -> Iterator[WholeFit]:
     yield from _baselines()
     yield from _anova()
     yield from _large()
+    yield from _odd()
 
 
 _FORESTS: dict[str, tuple[Settings, float]] = {
@@ -159,6 +160,19 @@ def _large() -> Iterator[WholeFit]:
         yield WholeFit(f"{name}, many records", fit, near, many_cases)
 
 
+def _odd() -> Iterator[WholeFit]:
+    """Yield fits of records with missing and infinite values, and with categories and classes that no list has."""
+    for name, options in (
+        ("DiPriMeForest", _TREE),
+        ("DPExtraTrees", _TREE),
+        ("DPRandomForest", _TREE),
+        ("PrivateAnova", Settings()),
+    ):
+        given = {**options, "categories": {1: [0, 1]}}
+        yield WholeFit(f"{name}Regressor, odd records", _regression(f"{name}Regressor", given), 0.4, odd_cases)
+        yield WholeFit(f"{name}Classifier, odd records", _classification(f"{name}Classifier", given, 3), 0.4, odd_cases)
+
+
 def _regression(name: str, options: Settings, excess: float = 1.0, outputs: int = 1) -> Callable[[float, Table], Any]:
     """Return a fit of a label in [0, 4]; ``excess`` is what the scheme costs over what it is told."""
 
@@ -186,7 +200,7 @@ def _features(table: Table, options: Settings) -> Any:
     X = table.X
     if "categories" in options:
         X = X.copy()
-        X[:, 1] = X[:, 1] > 0.5
+        X[:, 1] = np.where(np.isnan(X[:, 1]), 7.0, X[:, 1] > 0.5)
     if "missing" in options:
         X = np.where(X == 0.5, np.nan, X)
     return X

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Case", "Neighbour", "Table", "classes_of", "label_cases", "many_cases", "record_cases"]
+__all__ = ["Case", "Neighbour", "Table", "classes_of", "label_cases", "many_cases", "odd_cases", "record_cases"]
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -96,6 +96,22 @@ _CORNERS: list[Record] = [
     ((np.nextafter(1.0, 2.0), -5e-324), -7.0),
 ]
 
+_ODD: list[Record] = [
+    ((np.nan, 0.5), 0.5),
+    ((np.inf, -np.inf), 1.0),
+    ((0.2, 0.8), np.nan),
+    ((0.9, np.nan), np.inf),
+]
+"""Records that no range holds: missing and infinite values. As a class, a missing label is one that is not listed."""
+
+
+def odd_cases(*, quick: bool) -> list[Case]:
+    """Return a table to which odd records are added: they are absorbed, in silence."""
+    table = _others()[2]
+    found = [Neighbour(table.added(record), 1) for record in _ODD]
+    found += [Neighbour(table.replaced(place, record), 2) for place, record in enumerate(_ODD)]
+    return [Case(table, tuple(found[2:4] if quick else found))]
+
 
 def record_cases(*, quick: bool) -> list[Case]:
     """Return tables with neighbours: a record more, one less, one replaced; then tables that have no relation.
@@ -155,7 +171,7 @@ def label_cases(*, quick: bool, n: int = 60) -> list[Case]:
         places = (0, 1, n - 1) if quick else (0, 1, 2, n - 1)
         for place in places:
             opposite = 0.0 if y[place] > 0.5 else 1.0
-            values = (opposite,) if quick else (opposite, 0.5, -1e300, 1e9)
+            values = (opposite,) if quick else (opposite, 0.5, -1e300, np.inf, np.nan)
             found += [Neighbour(_relabelled(table, place, value), 1) for value in values]
         found += [Neighbour(Table(other, X, labels[other]), None) for other in labels if other != name]
         found.append(Neighbour(Table("beyond the bounds", X, 1e6 * (y - 0.5)), None))
@@ -170,9 +186,12 @@ def _relabelled(table: Table, place: int, value: float) -> Table:
 
 
 def classes_of(y: Array, k: int) -> npt.NDArray[np.int64]:
-    """Return labels in [0, 1] as one of k classes.
+    """Return labels in [0, 1] as one of k classes; a missing one is a class that is not among them.
 
-    >>> classes_of(np.array([0.0, 0.5, 1.0, 7.0]), 3).tolist()
-    [0, 1, 2, 2]
+    >>> classes_of(np.array([0.0, 0.5, 1.0, 7.0, np.nan]), 3).tolist()
+    [0, 1, 2, 2, 99]
     """
-    return np.asarray(np.minimum(np.floor(np.clip(y, 0.0, 1.0) * k), k - 1), dtype=np.int64)
+    absent = np.isnan(y)
+    y = np.where(absent, 0.0, y)
+    codes = np.minimum(np.floor(np.clip(y, 0.0, 1.0) * k), k - 1)
+    return np.asarray(np.where(absent, 99, codes), dtype=np.int64)
