@@ -231,6 +231,40 @@ _FORESTS = (
         caught_by=_fits("DPExtraTreesRegressor, depth 1"),
     ),
     Fault(
+        name="categories in the order of their frequency",
+        path="src/hedgerow/central/base.py",
+        before="        categorical = declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)\n",
+        after=(
+            "        categorical = declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)\n"
+            "        at = {name: np.asarray(X)[:, names.index(name)].tolist() for name in categorical}\n"
+            "        categorical = {k: sorted(v, key=lambda c: at[k].count(float(c))) for k, v in categorical.items()}\n"
+        ),
+        caught_by=_fits("DiPriMeForestRegressor, categories"),
+    ),
+    Fault(
+        name="classes in the order of their frequency",
+        path="src/hedgerow/fitting.py",
+        before="        classes = np.unique(classes)\n    return classes, class_codes(classes, column)\n",
+        after=(
+            "        counts = np.bincount(class_codes(np.unique(classes), column), minlength=len(classes))\n"
+            "        classes = np.unique(classes)[np.argsort(-counts, kind='stable')]\n"
+            "    return classes, class_codes(classes, column)\n"
+        ),
+        caught_by=_fits("DPExtraTreesClassifier, depth 1"),
+    ),
+    Fault(
+        name="a label of no listed class stops the fit",
+        path="src/hedgerow/fitting.py",
+        before="        classes = np.unique(classes)\n    return classes, class_codes(classes, column)\n",
+        after=(
+            "        classes = np.unique(classes)\n"
+            "        if not np.isin(column, classes).all():\n"
+            "            raise BoundsError(f\"'y' has labels outside the public 'classes': {column}\")\n"
+            "    return classes, class_codes(classes, column)\n"
+        ),
+        caught_by=_fits("DiPriMeForestClassifier, odd records"),
+    ),
+    Fault(
         name="composition with delta forgets the levels of all trees but one",
         path="src/hedgerow/central/accounting.py",
         before="        parts.append((float(budget.level), n_trees * depth))\n",

@@ -18,15 +18,16 @@ NOISE = [f for f in FITS.values() if isinstance(f, DrawnNoise) and "Classifier" 
 # Classifiers share their code with regressors but for the scores; slow ones are left to the command.
 SLOW = (
     "LabelPrivateRegressor, interval", "LabelPrivateRegressor, auto", "additive", "many", "two labels, ",
-    "replace, exponential", "bounds, replace", "paper, exponential", "Forest, replace", "Trees, replace",
+    "Regressor, missing", "AnovaRegressor, categories", "DPExtraTreesRegressor, odd", "DPRandomForestRegressor, odd",
+    "DPExtraTreesClassifier, odd", "DPRandomForestClassifier, odd", "replace, exponential", "bounds, replace", "paper, exponential", "Forest, replace", "Trees, replace",
 )  # fmt: skip
 
 
 def quick(name):
     if name.startswith("DiPriMeForestClassifier"):
-        return name.partition(", ")[2] in ("", "depth 1", "three classes", "paper", "random", "replace")
+        return name.partition(", ")[2] in ("", "depth 1", "three classes", "paper", "replace", "odd records")
     if name.startswith("PrivateAnovaClassifier"):
-        return name.endswith("three classes")
+        return name.endswith(("three classes", "odd records"))
     return not any(word in name for word in SLOW)
 
 
