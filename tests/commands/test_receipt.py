@@ -1,5 +1,6 @@
 """``privatize --resume`` answers once: a receipt beside the reports keeps a second run from drawing."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -48,11 +49,23 @@ def test_reports_that_were_moved_or_changed_are_not_drawn_again(work, capsys):
 def test_another_task_or_other_records_need_another_name(work, capsys):
     assert cli.main([*COMMAND, "r.bin"]) == 0
     first = Path("r.bin").read_bytes()
+    receipt = Path("r.bin.receipt").read_text()
     with open("mine.csv", "a") as file:
         file.write("0.5,0.5\n")
+    assert cli.main([*COMMAND, "r.bin"]) == 0
+    assert "for other records give -o another name" in capsys.readouterr().out
+    other = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=["a"], feature_bounds=(0, 1))
+    Path("task.json").write_text(other.to_json())
     assert cli.main([*COMMAND, "r.bin"]) == 2
-    assert "other records or to another task" in capsys.readouterr().err
-    assert Path("r.bin").read_bytes() == first
+    assert "the answer to another task" in capsys.readouterr().err
+    assert Path("r.bin").read_bytes() == first and Path("r.bin.receipt").read_text() == receipt
+
+
+def test_a_receipt_says_nothing_about_the_records(work):
+    assert cli.main([*COMMAND, "r.bin"]) == 0
+    receipt = json.loads(Path("r.bin.receipt").read_text())
+    assert set(receipt) == {"format", "version", "task", "output", "n_reports"}
+    assert receipt["output"] == hashlib.sha256(Path("r.bin").read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "hedgerow/receipt", "version": 1}', "\x00"])

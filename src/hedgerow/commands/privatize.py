@@ -117,7 +117,7 @@ def _run_local(arguments: argparse.Namespace, task: LocalTask) -> int:
 def _receipt(arguments: argparse.Namespace, task: LocalTask) -> Receipt:
     from hedgerow.commands.receipt import Receipt
 
-    return Receipt(arguments.output, task.id, arguments.private)
+    return Receipt(arguments.output, task.id)
 
 
 def _answered(arguments: argparse.Namespace, task: LocalTask) -> int | None:
@@ -189,5 +189,7 @@ def _report(arguments: argparse.Namespace, task: LocalTask, n: int, simulation: 
     }
     lines = [f"{counted(n, 'report')} to task {task.id[:12]} -> {arguments.output}", str(guarantee)]
     if again:
-        lines.insert(1, "all of them were there already: nothing was drawn, and nothing was spent")
+        lines.insert(
+            1, "all of them were there already: nothing was drawn or spent; for other records give -o another name"
+        )
     report(arguments, summary, lines)

@@ -1,8 +1,8 @@
 """The receipt of ``hedgerow privatize --resume``: these records have answered this task.
 
 It lies beside the reports, as ``OUT.receipt``, from when they are whole; a later run that finds it draws nothing. It
-says which task was answered, which file was read (a digest of its size, beginning and end) and which reports came of
-it; nothing in it depends on a single record more than the reports do.
+says which task was answered and which reports came of it, and nothing about the records: a digest of private rows
+would let whoever finds it test guesses of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from hedgerow.collect.checkpoint import fingerprint, write_whole
+from hedgerow.collect.checkpoint import write_whole
 from hedgerow.errors import FormatError, HedgerowError
 
 __all__ = ["Receipt"]
@@ -29,7 +29,6 @@ class Receipt:
 
     output: str
     task: str
-    private: str
 
     @property
     def path(self) -> str:
@@ -44,15 +43,14 @@ class Receipt:
         found = self._read()
         if found is None:
             return None
-        if found["task"] != self.task or found["input"] != fingerprint(self.private):
+        if found["task"] != self.task:
             raise HedgerowError(
-                f"{self.path} says that {self.output} holds the answer of other records or to another task; "
-                "give -o another name."
+                f"{self.path} says that {self.output} holds the answer to another task; give -o another name."
             )
         if not os.path.exists(self.output) or found["output"] != _digest(self.output):
             raise HedgerowError(
-                f"{self.path} says that these records have answered this task already, and {self.output} was moved or "
-                "changed since. Use those reports: drawing again would spend epsilon again (--again does so)."
+                f"{self.path} says that this task was answered already, and {self.output} was moved or changed since. "
+                "Use those reports: drawing again would spend epsilon again (--again does so)."
             )
         return int(found["n_reports"])
 
@@ -62,7 +60,6 @@ class Receipt:
             "format": _FORMAT,
             "version": _VERSION,
             "task": self.task,
-            "input": fingerprint(self.private),
             "output": _digest(self.output),
             "n_reports": n_reports,
         }
@@ -73,7 +70,7 @@ class Receipt:
             with open(self.path, "rb") as file:
                 found = json.loads(file.read())
             whole = found["format"] == _FORMAT and found["version"] == _VERSION and found["n_reports"] >= 0
-            whole = whole and all(isinstance(found[name], str) for name in ("task", "input", "output"))
+            whole = whole and all(isinstance(found[name], str) for name in ("task", "output"))
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError):
