@@ -1,0 +1,146 @@
+"""Faults of tasks and of reading records: what makes some holders silent, or their reports unlike the others'."""
+
+from __future__ import annotations
+
+from mutants.fault import Fault
+
+_TOTAL = "tests/conformance/test_total.py"
+_STRICT = "tests/conformance/test_strict.py"
+_REPORTED = f"{_TOTAL}::test_every_record_is_reported_with_one_length"
+_UNFORESEEN = f"{_TOTAL}::test_an_unforeseen_failure_is_the_report_of_the_fixed_record"
+
+FAULTS = (
+    Fault(
+        name="a label range of no width is accepted",
+        path="src/hedgerow/grid.py",
+        before="    if high - low < SMALLEST:\n",
+        after="    if high - low < 0:\n",
+        caught_by=(f"{_STRICT}::test_a_grid_of_no_width_is_refused_in_every_task",),
+    ),
+    Fault(
+        name="a label range beyond what is finite is accepted",
+        path="src/hedgerow/grid.py",
+        before="    if max(-low, high, high - low) > LARGEST:\n",
+        after="    if max(-low, high, high - low) > 1e308:\n",
+        caught_by=("tests/test_bounds.py::test_a_grid_on_which_a_number_would_not_be_finite_is_refused",),
+    ),
+    Fault(
+        name="a missing label raises again",
+        path="src/hedgerow/grid.py",
+        before="        array = np.clip(np.where(np.isnan(array), missing, array), *bounds)\n",
+        after="        raise BoundsError('a label is no number')\n",
+        caught_by=("tests/test_bounds.py::test_private_labels_are_absorbed",),
+    ),
+    Fault(
+        name="labels are not clipped",
+        path="src/hedgerow/grid.py",
+        before="        position = np.clip(labels, self.low, self.high).ravel()\n",
+        after="        position = labels.astype(np.float64).ravel()\n",
+        caught_by=("tests/test_bounds.py::test_levels_are_integers_of_the_grid_and_labels_clip",),
+    ),
+    Fault(
+        name="a missing label counts as the highest",
+        path="src/hedgerow/grid.py",
+        before="            position[np.isnan(position)] = self.missing\n",
+        after="            position[np.isnan(position)] = self.high\n",
+        caught_by=("tests/test_bounds.py::test_private_labels_are_absorbed",),
+    ),
+    Fault(
+        name="features beyond their range are sent as they are",
+        path="src/hedgerow/bounds.py",
+        before="        return self.missing if math.isnan(x) else min(max(x, self.low), self.high)\n",
+        after="        return self.missing if math.isnan(x) else x\n",
+        caught_by=("tests/test_bounds.py::test_records_as_mappings_and_rows", f"{_TOTAL}",),
+    ),
+    Fault(
+        name="missing features are left as they are",
+        path="src/hedgerow/bounds.py",
+        before="                part = np.where(np.isnan(part), self.missing.astype(Z.dtype), part)\n",
+        after="                part = np.array(part)\n",
+        caught_by=("tests/test_bounds.py::test_missing_and_infinite_numbers",),
+    ),
+    Fault(
+        name="a field that a record lacks is an error",
+        path="src/hedgerow/values.py",
+        before="        return [field(record, name) for name in names]\n",
+        after="        return [record[name] for name in names]\n",
+        caught_by=("tests/test_bounds.py::test_records_as_mappings_and_rows",),
+    ),
+    Fault(
+        name="a value whose methods fail makes its holder silent",
+        path="src/hedgerow/values.py",
+        before="    except Exception:  # a value whose own methods fail is no number, and must not keep its record from reporting\n",
+        after="    except ZeroDivisionError:\n",
+        caught_by=("tests/test_values.py",),
+    ),
+    Fault(
+        name="a number beyond all floats is an error",
+        path="src/hedgerow/values.py",
+        before="    except OverflowError:\n        return math.inf if value > 0 else -math.inf\n",
+        after="    except OverflowError:\n        raise SystemExit from None\n",
+        caught_by=("tests/test_values.py",),
+    ),
+    Fault(
+        name="an unforeseen failure to read a record is raised",
+        path="src/hedgerow/tasks/records.py",
+        before="    except Exception:\n        return fixed(task)\n",
+        after="    except ZeroDivisionError:\n        return fixed(task)\n",
+        caught_by=(_UNFORESEEN,),
+    ),
+    Fault(
+        name="an unforeseen failure to work out a report is raised",
+        path="src/hedgerow/tasks/records.py",
+        before="    try:\n        return inputs(Z, y)\n    except Exception:\n        return instead\n",
+        after="    return inputs(Z, y)\n",
+        caught_by=(_UNFORESEEN,),
+    ),
+    Fault(
+        name="what overflows for some records is an error with -W error",
+        path="src/hedgerow/tasks/records.py",
+        before='    with np.errstate(all="ignore"):\n',
+        after='    with np.errstate(all="raise"):\n',
+        caught_by=(_REPORTED,),
+    ),
+    Fault(
+        name="a task that fails in a new way is not refused as malformed",
+        path="src/hedgerow/tasks/published.py",
+        before="    except Exception as error:  # who writes a task may be an enemy of who reads it\n",
+        after="    except TypeError as error:\n",
+        caught_by=(f"{_STRICT}::test_nothing_but_a_format_error_comes_out_of_reading",),
+    ),
+    Fault(
+        name="a second round without a budget for cells",
+        path="src/hedgerow/tasks/partly_public/cells.py",
+        before="        if self._hides:\n            self._check_budget()\n",
+        after="",
+        caught_by=(f"{_STRICT}::test_a_second_round_that_some_could_not_answer_is_refused",),
+    ),
+    Fault(
+        name="codes of labels beyond 32 bits",
+        path="src/hedgerow/tasks/labels/task.py",
+        before="        if not -_FARTHEST <= low <= high < _FARTHEST or",
+        after="        if",
+        caught_by=(f"{_STRICT}::test_noise_that_does_not_fit_a_report_is_refused",),
+    ),
+    Fault(
+        name="private cells of a file are refused",
+        path="src/hedgerow/commands/tables.py",
+        before="        return _floats(column) if numeric else _objects(_cells(column))\n",
+        after="        return self.numbers(name) if numeric else self.texts(name)\n",
+        caught_by=("tests/commands/test_cli_errors.py::test_privatize_reports_every_record_whatever_is_in_its_cells",),
+    ),
+    Fault(
+        name="a field that a task does not ask for makes a device silent",
+        path="src/hedgerow/commands/join.py",
+        before="        # No error: who has a field that others lack must not be silent.\n",
+        after="        raise HedgerowError('the task does not ask for this')\n",
+        caught_by=("tests/holder/test_holder_words.py::test_whatever_is_in_a_record_it_is_sent",),
+    ),
+    Fault(
+        name="a second round answers with features that have changed since",
+        path="src/hedgerow/holder/device.py",
+        before="        return Secrets.from_bytes(first, kept.secrets), {**record, **clear}\n",
+        after="        return Secrets.from_bytes(first, kept.secrets), {**clear, **record}\n",
+        caught_by=("tests/holder/test_holder_device.py::test_two_rounds_cost_once_and_use_one_label",),
+    ),
+)  # fmt: skip
