@@ -279,7 +279,7 @@ def test_one_way_through(public, base):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d | {"version": 2}, "version"),
+        (lambda d: d | {"version": 3}, "version"),
         (lambda d: d | {"more": 1}, "unknown fields"),
         (lambda d: d | {"format": "x"}, "not a pilot task"),
         (lambda d: d | {"epsilon": 50.0}, "does not match its id"),

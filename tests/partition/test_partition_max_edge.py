@@ -183,7 +183,8 @@ def test_both_sides_hold_enough_records(min_leaf):
 
 
 def test_without_public_data_edges_are_cut_in_turn():
-    space = FeatureSpace.from_bounds([[0, 2, 0], [1, 2, 8]], 3)  # the second column is one point
+    # The second column is one point.
+    space = FeatureSpace((NumericFeature("a", 0, 1), NumericFeature("b", 2, 2), NumericFeature("c", 0, 8)))
     tree = grow_max_edge(space, None, None, max_depth=4, min_samples_leaf=10)
     cells = tree.cell_bounds()
     assert tree.n_leaves == 16
