@@ -97,7 +97,8 @@ class _Records:
     def filled(self, name: str, bounds: Any) -> Any:
         """Return a private column of numbers; a missing one counts as the middle, an infinite one as the end."""
         values = np.concatenate([b.private_numbers(name) for b in self.blocks])
-        return label_numbers(values, tuple(bounds), middle(*bounds, None, "the column"))
+        low, high = bounds
+        return label_numbers(values, (low, high), middle(low, high, None, "the column"))
 
     def range(self, name: str) -> tuple[float, float]:
         """Return the range of a column's numbers, with --bounds-from-data."""
