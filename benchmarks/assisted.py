@@ -8,7 +8,6 @@ import numpy as np
 
 from hedgerow.local.assisted import design_assisted
 from hedgerow.local.public_model import PublicModel
-from hedgerow.tasks.assisted import simulate_assisted
 
 HOLDERS, PUBLIC, FEATURES = 100_000, 1000, 12
 
@@ -31,7 +30,7 @@ def main() -> None:
     options = {"epsilon": 1.0, "label_bounds": (-2.0, 3.0), "n_holders": HOLDERS}
     task = design_assisted(*public, base=base, random_state=0, **options)  # type: ignore[arg-type]
     mark("design")
-    total = simulate_assisted(task, *private, 0)
+    total = task.simulate(*private, 0)
     mark("reports")
     total.model().predict(X[:1000])
     mark("model")

@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import Row
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.reports import Reports
-from hedgerow.tasks.tree.holder import privatize_many
 from hedgerow.tasks.tree.task import LocalTask
 
 RESULTS = Path(__file__).parent / "results" / "service.json"

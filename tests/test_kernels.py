@@ -21,7 +21,7 @@ from hedgerow.partition.sides import Sides
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import SeededRandomness
 from hedgerow.samplers import ONE, binomial, discrete_laplace, dyadic_exp
-from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.tree.simulate import simulate_aggregate
 from hedgerow.tasks.tree.task import LocalTask
 

@@ -84,7 +84,6 @@ def test_assisted_models_have_the_pilot_of_the_estimator():
 
     from hedgerow import PublicModel
     from hedgerow.local.assisted import design_assisted
-    from hedgerow.tasks.assisted import simulate_assisted
     from hedgerow_experiments.frontier.models import assisted_models
 
     rng = np.random.default_rng(0)
@@ -95,7 +94,7 @@ def test_assisted_models_have_the_pilot_of_the_estimator():
     same, wide = (X[200:], noise[200:]), (X[200:], 5 * noise[200:])
     task = design_assisted(*public, n_holders=5000, **options)
     (alone,) = assisted_models(public, same, [7], pilot=None, **options)
-    assert alone == simulate_assisted(task, *same, 7).model()
+    assert alone == task.simulate(*same, 7).model()
     first, second = assisted_models(public, same, [7, 8], pilot="auto", **options)
     assert first.n_reports == second.n_reports == 5000 - 155 and first.task == second.task
     assert first.task.radius == task.radius

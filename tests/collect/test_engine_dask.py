@@ -10,9 +10,9 @@ import pytest
 from hedgerow import cli
 from hedgerow.collect import memory
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
-from hedgerow.tasks.tree.holder import privatize_many
 from hedgerow.tasks.tree.task import LocalTask
 
 pytest.importorskip("distributed")

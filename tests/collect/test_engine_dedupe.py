@@ -9,9 +9,9 @@ from hedgerow.collect import dedupe
 from hedgerow.collect.dedupe import find_copies, repeats, spread
 from hedgerow.collect.memory import MemorySource, aggregate
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
-from hedgerow.tasks.tree.holder import privatize_many
 from hedgerow.tasks.tree.task import LocalTask
 
 TASK = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=3)

@@ -14,9 +14,9 @@ from hedgerow import cli
 from hedgerow.collect import checkpoint, files
 from hedgerow.collect.files import BatchFile, ParquetReports, aggregate, open_reports
 from hedgerow.errors import FormatError
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
-from hedgerow.tasks.tree.holder import privatize_many
 from hedgerow.tasks.tree.task import LocalTask
 
 pa = pytest.importorskip("pyarrow")
@@ -246,13 +246,12 @@ def test_all_kinds_of_models_resume(small_blocks, monkeypatch):
 
     from hedgerow.commands.tables import Frame
     from hedgerow.local.assisted import design_assisted
-    from hedgerow.tasks.assisted import simulate_assisted
 
     write_csv(Path("new.csv"), 250)
     X = np.random.default_rng(3).random((300, 2))
     public = Frame({"a": X[:, 0], "b": X[:, 1]}, 300)
     assisted = design_assisted(public, X[:, 0], epsilon=2.0, n_holders=300, base=Ridge(), label_bounds=(0, 1))
-    Path("assisted.json").write_text(simulate_assisted(assisted, X, X[:, 0], 1).model().to_json())
+    Path("assisted.json").write_text(assisted.simulate(X, X[:, 0], 1).model().to_json())
     write_csv(Path("train.csv"), 200)
     public_facts = ["--label-bounds", "0:1", "--feature-bounds", "a=0:1", "--feature-bounds", "b=0:1", "--missing"]
     run("fit", "anova", "train.csv", "--target", "y", "--epsilon", 5, "--seed", 1, *public_facts, "-o", "anova.json")

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hedgerow.tasks.assisted import AssistedModel, AssistedTask, simulate_assisted
+from hedgerow.tasks.assisted import AssistedModel, AssistedTask
 from hedgerow.tasks.assisted.explain import assisted_table, explain_assisted
 
 DESIGN = ["design", "public.csv", "--target", "kwh", "--epsilon", "4", "--label-bounds", "0:60", "--features",
@@ -29,7 +29,7 @@ def test_files_give_what_python_gives(shell, task):
     columns = {name: np.array([float(r[i]) for r in rows[1:]]) for i, name in enumerate(rows[0]) if name in
                ("area", "people", "kwh")}  # fmt: skip
     X = np.column_stack([columns[n] for n in published.space.names])
-    assert simulate_assisted(published, X, columns["kwh"], 1).n_reports == model.n_reports
+    assert published.simulate(X, columns["kwh"], 1).n_reports == model.n_reports
     shell.ok("predict", "m.json", "private.csv", "--interval", "0.9", "--name", "guess", "-o", "out.csv")
     out = shell.rows("out.csv")
     assert out[0][-3:] == ["guess_low", "guess_high", "guess"]

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from hedgerow.tasks.assisted import AssistedTask, PilotTask, PilotTotals, assist_many
+from hedgerow.tasks.assisted import AssistedTask, PilotTask, PilotTotals
+from hedgerow.tasks.holder import privatize_many
 
 DESIGN = ["design", "public.csv", "--target", "kwh", "--epsilon", "4", "--label-bounds", "0:60", "--features",
           "area,people", "--n-holders", "5000", "--assisted", "compact"]  # fmt: skip
@@ -31,7 +32,7 @@ def test_from_the_pilot_to_the_task(shell, pilot):
     made = json.loads(shell.ok("aggregate", "pilot.json", "r.bin", "r.bin", "-o", "totals.json", "--json"))
     assert made["n_reports"] == made["n_copies"] == sent["n_reports"] and sum(made["shares"]) == pytest.approx(1)
     totals = PilotTotals.from_json((shell.folder / "totals.json").read_text())
-    expected = assist_many(task, *columns(shell, "private.csv"), 1)
+    expected = privatize_many(task, *columns(shell, "private.csv"), 1)
     assert totals.n_reports == len(expected) and totals.simulation
     plain = json.loads(shell.ok(*DESIGN, "-o", "plain.json", "--json"))
     main = json.loads(shell.ok(*DESIGN, "--pilot-totals", "totals.json", "-o", "task.json", "--json"))

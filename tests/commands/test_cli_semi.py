@@ -14,17 +14,8 @@ import pytest
 
 from hedgerow.cli import build_parser
 from hedgerow.commands import COMMANDS, semi_privatize, tables
-from hedgerow.tasks.partly_public import (
-    CellTask,
-    FirstReports,
-    Secrets,
-    SemiAggregate,
-    SemiModel,
-    SemiTask,
-    answer,
-    begin,
-)
-from hedgerow.tasks.partly_public.files import design_cells
+from hedgerow.tasks.partly_public import CellTask, Secrets, SemiModel, SemiTask
+from hedgerow.tasks.reports import Reports
 
 NAMES = ("area", "heating", "people")
 PUBLIC = [
@@ -105,22 +96,22 @@ def test_cli_equals_library(shell, homes, mode):
     if mask is not None:
         write_mask(mask)
     first(shell, *SEED, *given)
-    reports, secrets = begin(task, frame(private), private["kwh"], mask, 7)
+    reports = task.privatize(frame(private), private["kwh"], private=mask, randomness=7)
+    secrets = reports.kept
     assert Path("first.bin").read_bytes() == reports.to_bytes()
     assert Path("secrets.bin").read_bytes() == secrets.to_bytes()
 
     shell.ok("grow", "task.json", "first.bin", "-o", "cells.json", "--rule", "cart", "--n-bins", "2", "--seed", "1")
-    merged = FirstReports.concat(task, [FirstReports.from_bytes(task, reports.to_bytes())])
-    cells = design_cells(merged, rule="cart", n_bins=2, randomness=1)
+    cells = task.totals().add(Reports.from_bytes(task, reports.to_bytes())).model(rule="cart", n_bins=2, randomness=1)
     assert CellTask.from_json(Path("cells.json").read_text()) == cells and cells.n_cells > 1
 
     shell.ok(*second("--seed", "8"))
-    replies = answer(cells, frame(private), secrets, 8)
+    replies = cells.privatize(frame(private), kept=secrets, randomness=8)
     assert Path("second.bin").read_bytes() == replies.to_bytes()
     assert Path("secrets.bin").read_bytes() == secrets.to_bytes()  # both marked
 
     shell.ok("aggregate", "cells.json", "second.bin", "--first", "first.bin", "-o", "model.json")
-    model = SemiAggregate(cells).add(replies).model()
+    model = cells.totals().add(replies).model()
     assert SemiModel.from_json(Path("model.json").read_text()) == model and model.simulation
 
     shell.ok("predict", "model.json", "new.csv", "-o", "predictions.csv", "--interval", "0.9")
@@ -345,9 +336,7 @@ def test_mixed_tasks(answered):
     assert "secrets2.bin: these secrets belong to another task" in fails(*second(output="x", secrets="secrets2.bin"))
     for paths in (["first2.bin"], ["first.bin", "first2.bin"], ["second.bin"], ["secrets.bin"], ["task.json"]):
         line = fails("grow", "task.json", *paths, "-o", "x")
-        assert (
-            f"{paths[-1]}: this is not a batch" in line or f"{paths[-1]}: these reports were made for another" in line
-        )
+        assert f"{paths[-1]}: this is not a batch" in line or f"{paths[-1]}: this report was made for another" in line
     for paths in (["first.bin"], ["second.bin", "first2.bin"], ["secrets.bin"]):
         assert f"hedgerow aggregate: {paths[-1]}: " in fails("aggregate", "cells.json", *paths, "-o", "x")
     assert "second.bin: " in fails("aggregate", "cells2.json", "second.bin", "-o", "x")
@@ -367,7 +356,7 @@ def test_a_label_drawn_twice_is_caught(begun):
     secrets.coarse = secrets.coarse + 1 - 2 * (secrets.coarse > 0)
     table = tables.Table("private.csv")
     records = next(table.blocks()).frame(task.space)
-    Path("second.bin").write_bytes(answer(cells, records, secrets).to_bytes())
+    Path("second.bin").write_bytes(cells.privatize(records, kept=secrets).to_bytes())
     begun.ok("aggregate", "cells.json", "second.bin", "-o", "m.json")
     line = begun.fails("aggregate", "cells.json", "second.bin", "--first", "first.bin", "-o", "n.json")
     assert "second.bin: a holder sent the label level" in line and "drawn a second time" in line

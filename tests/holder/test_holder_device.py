@@ -266,7 +266,7 @@ def test_label_tasks(stub, holder):
     task = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16))
     join(holder, stub.announce(task), {"record": "17", "y": "12.5"})
     reports = LabelReports.from_bytes(task, stub.bodies[0])
-    assert reports.rows["record"].tolist() == [17] and not reports.simulation
+    assert reports.records.tolist() == [17] and not reports.simulation
     gauss = LabelTask(LabelGrid(0.0, 80.0, 8), GaussianNoise(1.0, 8, 1e-7))
     join(holder, stub.announce(gauss), {"record": 3, "y": 12.5})
     assert holder.store.spent() == Cost(2_000_000, 100_000_000)

@@ -459,7 +459,7 @@ def test_label_tasks_and_tokens_from_the_link(stub, context):
     visit = Visit(context).open(stub.announce(task, tokens=True) + "#token=abc&record=17")
     assert "#" not in visit.page.url
     shown = answer_all(visit, {"hours": "12"})
-    assert LabelReports.from_bytes(task, shown).rows["record"].tolist() == [17]
+    assert LabelReports.from_bytes(task, shown).records.tolist() == [17]
     assert marks(visit) == {"record": "sent in clear", "hours": "stays here"}
     assert stub.posts[0][2]["Authorization"] == "Bearer abc" and stub.posts[0][3] == shown
 

@@ -24,7 +24,7 @@ def test_task_and_reports_survive_the_wire(task):
     copy = LabelTask.from_json(task.to_json())
     assert copy == task and copy.id == task.id
     y = np.linspace(-5, 90, 50)
-    reports = task.reports(np.arange(50), y, randomness=1)
+    reports = task.privatize(np.arange(50), y, randomness=1)
     again = LabelReports.from_bytes(copy, reports.to_bytes())
     records, labels = again.dataset(50)
     assert records.tolist() == list(range(50)) and again.simulation and again.guarantee.simulation
@@ -51,8 +51,8 @@ def test_a_task_whose_noise_breaks_its_claim_is_refused():
 
 def test_foreign_and_broken_bytes_are_refused():
     task = TASKS[0]
-    data = task.reports([0, 1], [1.0, 2.0], randomness=0).to_bytes()
-    for bad in (data[:-1], data + b"x", b"", b"HDGR" + data[4:], data[:60]):
+    data = task.privatize([0, 1], [1.0, 2.0], randomness=0).to_bytes()
+    for bad in (data[:-1], data + b"x", b"", b"HDGX" + data[4:], data[:60]):
         with pytest.raises(FormatError):
             LabelReports.from_bytes(task, bad)
     with pytest.raises(FormatError, match="another task"):
@@ -65,12 +65,12 @@ def test_foreign_and_broken_bytes_are_refused():
 
 def test_a_report_sent_twice_counts_once_and_two_reports_are_refused():
     task = TASKS[0]
-    one = task.reports([3, 1], [5.0, 6.0], randomness=0)
+    one = task.privatize([3, 1], [5.0, 6.0], randomness=0)
     records, _ = (one + one).dataset()
     assert records.tolist() == [1, 3]
     with pytest.raises(HedgerowError, match="two different reports"):
-        (one + task.reports([3], [5.0], randomness=9)).dataset()
+        (one + task.privatize([3], [5.0], randomness=9)).dataset()
     with pytest.raises(HedgerowError, match="names record 3"):
         one.dataset(2)
     with pytest.raises(HedgerowError, match="'records'"):
-        task.reports([-1], [1.0])
+        task.privatize([-1], [1.0])

@@ -13,15 +13,10 @@ from hedgerow import AssistedForestRegressor, PublicModel, Report, Reports
 from hedgerow.audit import audit_exact, audit_sampled
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.local.assisted import design_assisted
-from hedgerow.tasks.assisted import (
-    AssistedModel,
-    AssistedTask,
-    assist,
-    assist_many,
-    simulate_assisted,
-)
+from hedgerow.tasks.assisted import AssistedModel, AssistedTask
 from hedgerow.tasks.assisted.message import AssistedMessage
 from hedgerow.tasks.assisted.shrink import estimate, mixed_shares, posterior, private_shares
+from hedgerow.tasks.holder import privatize, privatize_many
 from hedgerow.tasks.totals import Totals
 
 MESSAGES = [
@@ -83,7 +78,7 @@ def test_reports_of_records_hold_and_too_little_noise_is_caught(public, epsilon)
     def run(task):
         def draw(value, n, source):
             x, y = corners[value]
-            return assist_many(task, np.tile(x, (n, 1)), np.full(n, y), source).payloads
+            return privatize_many(task, np.tile(x, (n, 1)), np.full(n, y), source).payloads
 
         return draw
 
@@ -98,7 +93,7 @@ def test_reports_of_records_hold_and_too_little_noise_is_caught(public, epsilon)
 
 def test_labels_and_features_out_of_range_are_clipped_not_dropped(public):
     task = task_for(public)
-    reports = assist_many(task, [[9.0, -9.0, 0.5], [1.0, 0.0, 0.5]], [99.0, 8.0], 1)
+    reports = privatize_many(task, [[9.0, -9.0, 0.5], [1.0, 0.0, 0.5]], [99.0, 8.0], 1)
     assert len(reports) == 2
     g, leaf = task.place(task.space.encode([[9.0, -9.0, 0.5], [task.space.high[0], task.space.low[1], 0.5]]))
     assert g[0] == g[1] and (leaf[0] == leaf[1]).all()
@@ -109,7 +104,7 @@ def test_one_way_through(public, epsilon):
     """Task, reports, aggregate and model survive their wire forms, in any order, with equal results."""
     task = AssistedTask.from_json(task_for(public, epsilon).to_json())
     X, y = make(300, 1)
-    reports = assist_many(task, X, y, 5)
+    reports = privatize_many(task, X, y, 5)
     again = Reports.from_bytes(task, reports.to_bytes())
     whole = Totals(task).add(reports)
     parts = Totals(task).add(again[7]) + Totals(task).add([again[i] for i in range(300) if i != 7])
@@ -118,20 +113,20 @@ def test_one_way_through(public, epsilon):
     model = AssistedModel.from_json(read.model().to_json())
     assert model == whole.model() and model.guarantee.simulation
     assert (model.predict(X) == whole.model().predict(X)).all()
-    one = assist(task, {"x0": 0.5, "x1": 0.2, "x2": 0.1, "y": 1.0})
+    one = privatize(task, {"x0": 0.5, "x1": 0.2, "x2": 0.1, "y": 1.0})
     assert not one.simulation and Report.from_bytes(task, one.to_bytes()) == one
     assert len(one.payload) == task.encoding.width
 
 
 def test_simulation_is_what_holders_send(public):
     task, (X, y) = task_for(public), make(500, 2)
-    assert simulate_assisted(task, X, y, 3).to_bytes() == Totals(task).add(assist_many(task, X, y, 3)).to_bytes()
+    assert task.simulate(X, y, 3).to_bytes() == Totals(task).add(privatize_many(task, X, y, 3)).to_bytes()
 
 
 def test_corrections_are_unbiased_and_their_variance_is_as_stated(public):
     """Over 200 draws: z-scores of leaf means within 6, variances within a factor; false alarm below 1e-6."""
     task, (X, y) = task_for(public, 2.0, 3000, n_trees=2), make(3000, 3)
-    draws = [estimate(task, simulate_assisted(task, X, y, seed).sums) for seed in range(200)]
+    draws = [estimate(task, task.simulate(X, y, seed).sums) for seed in range(200)]
     exact = task_for(public, 2.0, 3000, n_trees=2)
     g, leaf = task.place(task.space.encode(X))
     v = np.clip((y - g) / task.radius, -1, 1)
@@ -192,7 +187,7 @@ def test_shares_follow_the_holders_where_they_differ_from_the_public(public):
     X, y = make(40_000, 8)
     moved = np.column_stack([X[:, 0], X[:, 1] ** 3, X[:, 2]])  # most holders below the step now
     task = task_for(public, 6.0, 40_000, n_trees=2)
-    sums = simulate_assisted(task, moved, y, 1).sums
+    sums = task.simulate(moved, y, 1).sums
     _, leaf = task.place(task.space.encode(moved))
     for t, (mixed, p, (share, variance)) in enumerate(
         zip(mixed_shares(task, sums), task.shares, private_shares(task, sums), strict=True)
@@ -265,7 +260,7 @@ def test_categories(public):
 @pytest.mark.parametrize("epsilon", [1.0, 8.0])
 def test_foreign_and_broken_reports_are_refused(public, epsilon):
     task, other = task_for(public, epsilon), task_for(public, 3.0)
-    report = assist(task, [0.5, 0.5, 0.5], 1.0, randomness=1)
+    report = privatize(task, [0.5, 0.5, 0.5], 1.0, randomness=1)
     with pytest.raises(FormatError, match="another task"):
         Totals(other).add(report)
     nothing = b"\xff" if task.randomizer == "levels" else b"\0"
@@ -300,7 +295,7 @@ def test_tasks_are_read_strictly(public, change, message):
 
 
 def test_models_are_read_strictly(public):
-    model = simulate_assisted(task_for(public), *make(50, 1), 1).model()
+    model = task_for(public).simulate(*make(50, 1), 1).model()
     data = json.loads(model.to_json())
     for change in ({"version": 2}, {"n_reports": 49}, {"sums": data["sums"][:-1]}, {"simulation": 1}, {"more": 1}):
         with pytest.raises(FormatError):

@@ -13,16 +13,10 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.local.assisted import design_assisted, design_pilot
 from hedgerow.local.assisted.pilot import pilot_group, pilot_size
 from hedgerow.randomness import SeededRandomness
-from hedgerow.tasks.assisted import (
-    PilotTask,
-    PilotTotals,
-    assist,
-    assist_many,
-    check_pilot,
-    simulate_assisted,
-)
+from hedgerow.tasks.assisted import PilotTask, PilotTotals, check_pilot
 from hedgerow.tasks.assisted.chi_square import chi_square_limit
 from hedgerow.tasks.assisted.pilot import PilotMessage, pilot_multiples
+from hedgerow.tasks.holder import privatize, privatize_many
 from hedgerow.tasks.totals import Totals
 
 BOUNDS = (-30, 30)
@@ -74,7 +68,7 @@ def test_reports_of_records_hold_and_too_little_noise_is_caught(public, base, ep
 
     def run(task):
         labels = (-30.0, 30.0)
-        return lambda v, n, source: assist_many(task, np.full((n, 3), v), np.full(n, labels[v]), source).payloads
+        return lambda v, n, source: privatize_many(task, np.full((n, 3), v), np.full(n, labels[v]), source).payloads
 
     assert audit_sampled(run(task), 0, 1, epsilon=epsilon, n=400_000, randomness=1).holds
     assert not audit_sampled(run(weak), 0, 1, epsilon=epsilon, n=400_000, randomness=1).holds
@@ -103,9 +97,9 @@ def test_errors_fall_into_bins_as_published(public, base):
     X, y = make(500, 3, spread=2.0)
     g = np.clip(base.predict(X), *BOUNDS)
     expected = (y - g)[:, None] >= np.array(task.edges)
-    assert (assist_many(task, X, y).payloads[:, 0] == expected.sum(axis=1)).all()
+    assert (privatize_many(task, X, y).payloads[:, 0] == expected.sum(axis=1)).all()
     assert task.bins(task.edges).tolist() == list(range(1, len(task.edges) + 1))  # on an edge: the bin above it
-    assert (assist_many(task, X, np.full(500, 1e9)).payloads[:, 0] == len(task.edges)).all()  # clipped, not dropped
+    assert (privatize_many(task, X, np.full(500, 1e9)).payloads[:, 0] == len(task.edges)).all()  # clipped, not dropped
     spread = np.sqrt(np.mean(base.residuals_**2))
     assert np.array(task.edges[len(task.edges) // 2 :]) / spread == pytest.approx(np.array(pilot_multiples(math.inf)))
 
@@ -115,7 +109,7 @@ def test_consistent_pilot_leaves_the_task_unchanged(public, base):
     task, plain = design_pilot(*public, **options(base)), design_assisted(*public, n_holders=5000, **options(base))
     found = []
     for seed in range(40):
-        totals = simulate_assisted(task, *make(600, 100 + seed), seed).model()
+        totals = task.simulate(*make(600, 100 + seed), seed).model()
         found.append(check_pilot(totals, base.residuals_).differs)
         if seed < 3:
             assert design_assisted(*public, n_holders=5000, pilot=totals, **options(base)) == plain
@@ -226,7 +220,7 @@ def test_without_a_pilot_nothing_changes(public, base, pilot, n):
     seed = int(source.child("design").integers(2**31 - 1, 1)[0])
     task = design_assisted(*public, n_holders=n, random_state=seed, **options(base, 1.0))
     assert forest.task_ == task and forest.guarantee_ == forest.model_.guarantee
-    assert forest.aggregate_ == simulate_assisted(task, *private, source.child("holders"))
+    assert forest.aggregate_ == task.simulate(*private, source.child("holders"))
 
 
 def test_auto_asks_as_few_as_can_tell():
@@ -261,14 +255,14 @@ def test_one_way_through(public, base):
         PilotTask.from_json(task.to_json()) == task and task.to_json() == PilotTask.from_json(task.to_json()).to_json()
     )
     X, y = make(300, 1)
-    reports = assist_many(task, X, y, 5)
+    reports = privatize_many(task, X, y, 5)
     again = Reports.from_bytes(task, reports.to_bytes())
     whole = Totals(task).add(reports)
     parts = Totals(task).add(again[7]) + Totals(task).add([again[i] for i in range(300) if i != 7])
-    assert whole.to_bytes() == parts.to_bytes() == simulate_assisted(task, X, y, 5).to_bytes()
+    assert whole.to_bytes() == parts.to_bytes() == task.simulate(X, y, 5).to_bytes()
     totals = Totals.from_bytes(task, whole.to_bytes()).model()
     assert PilotTotals.from_json(totals.to_json()) == totals == whole.model() and totals.guarantee.simulation
-    one = assist(task, {"x0": 0.5, "x1": 0.2, "x2": 0.1, "y": 1.0})
+    one = privatize(task, {"x0": 0.5, "x1": 0.2, "x2": 0.1, "y": 1.0})
     assert not one.simulation and Report.from_bytes(task, one.to_bytes()) == one and len(one.payload) == 1
     with pytest.raises(FormatError, match="not made for this task"):
         Report.from_bytes(task, one.to_bytes()[:-1] + b"\xff")
@@ -297,7 +291,7 @@ def test_tasks_are_read_strictly(public, base, change, message):
 
 
 def test_totals_are_read_strictly(public, base):
-    data = json.loads(simulate_assisted(design_pilot(*public, **options(base)), *make(50, 1), 1).model().to_json())
+    data = json.loads(design_pilot(*public, **options(base)).simulate(*make(50, 1), 1).model().to_json())
     for change in ({"version": 2}, {"n_reports": 49}, {"sums": data["sums"][:-1]}, {"simulation": 1}, {"more": 1}):
         with pytest.raises(FormatError):
             PilotTotals.from_dict(data | change)

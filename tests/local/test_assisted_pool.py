@@ -10,8 +10,8 @@ from hedgerow import FeatureSpace
 from hedgerow.local.assisted import design_assisted
 from hedgerow.local.assisted.reference import N_REFERENCE, reference_rows
 from hedgerow.portable import Linear, PortableModel
-from hedgerow.tasks.assisted import assist_many, simulate_assisted
 from hedgerow.tasks.assisted.pool import GRID, SLAB, SPIKE, overlaps, pool, rake
+from hedgerow.tasks.holder import privatize_many
 
 
 def made(seed, leaves=(3, 4, 2), rows=50):
@@ -107,7 +107,7 @@ def test_noise_alone_is_not_believed():
     labels = Z[:, 0] + rng.normal(0, 0.2, 500)
     moved = []
     for seed in range(30):
-        model = simulate_assisted(task, Z, labels, seed).model()
+        model = task.simulate(Z, labels, seed).model()
         moved.append(np.mean((model.predict(Z) - model.predict_public(Z)) ** 2))
     assert np.mean(moved) < 0.1 * task.residuals.mean_square
 
@@ -121,5 +121,5 @@ def test_a_public_model_that_overflows_keeps_nobody_from_answering(epsilon):
     space = FeatureSpace.from_bounds((0, 20), ["x"])
     task = replace(task, base=wild, space=space)
     with np.errstate(all="ignore"):
-        reports = assist_many(task, np.array([[0.5], [20.0]]), [0.5, 0.5], 0)
+        reports = privatize_many(task, np.array([[0.5], [20.0]]), [0.5, 0.5], 0)
     assert len(reports) == 2

@@ -7,7 +7,6 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from hedgerow.local.assisted import design_assisted
-from hedgerow.tasks.assisted import simulate_assisted
 from hedgerow.tasks.assisted.shrink import find_shift
 
 
@@ -18,7 +17,7 @@ def test_corrections_stay_attainable_when_holders_crowd_in_rare_leaves():
     task = design_assisted(X, y, epsilon=8.0, label_bounds=(-2, 5), n_holders=5000, base=Ridge(), random_state=0)
     Z = np.column_stack([rng.random(5000), rng.uniform(0.9, 1.0, 5000)])  # all of them where 10 % of the public are
     labels = Z[:, 0] + 1.0 + rng.normal(0, 0.2, 5000)
-    model = simulate_assisted(task, Z, labels, 0).model()
+    model = task.simulate(Z, labels, 0).model()
     low, high = model._attainable
     assert model.corrections.shift > 0
     overall = model.factors[0] * model.overall[0]
@@ -55,7 +54,7 @@ def test_public_shares_of_the_same_records_are_no_shift(task):
     rng, found = np.random.default_rng(2), 0
     for seed in range(100):
         drawn = with_new_public(task, rng)
-        aggregate = simulate_assisted(drawn, *labelled(rng.random((10_000, 3)), rng), seed)
+        aggregate = drawn.simulate(*labelled(rng.random((10_000, 3)), rng), seed)
         found += find_shift(drawn, aggregate.sums) > 0
     assert found <= 8
 
@@ -65,5 +64,5 @@ def test_holders_of_another_distribution_are(task, power):
     rng = np.random.default_rng(3)
     for seed in range(3):
         drawn = with_new_public(task, rng)
-        aggregate = simulate_assisted(drawn, *labelled(rng.random((10_000, 3)) ** power, rng), seed)
+        aggregate = drawn.simulate(*labelled(rng.random((10_000, 3)) ** power, rng), seed)
         assert find_shift(drawn, aggregate.sums) > 0 and aggregate.model().corrections.shift > 0

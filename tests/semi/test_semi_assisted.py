@@ -13,7 +13,7 @@ from hedgerow.local.public_model import PublicModel
 from hedgerow.partition import grow
 from hedgerow.randomness import as_randomness
 from hedgerow.semi import HistOfTreeRegressor
-from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiModel, SemiTask, answer, begin
+from hedgerow.tasks.partly_public import CellTask, SemiModel, SemiTask
 from hedgerow.tasks.partly_public.histogram import histogram_below
 from hedgerow.tasks.partly_public.law import TwoRounds
 
@@ -49,13 +49,14 @@ def test_fit_is_exactly_task_reports_aggregate_model(base):
     X, y = data(3000, 1)
     tree, source = fitted(base, X, y), as_randomness(3)
     task = SemiTask.from_json(tree.task_.to_json())
-    reports, secrets = begin(task, X, y, None, source.child("first"))
+    reports = task.privatize(X, y, private=None, randomness=source.child("first"))
+    secrets = reports.kept
     cells = CellTask.design(
         reports, n_private=tree.choice_.n_private, n_bins=2, max_depth=2, balance=0.2,
         randomness=source.child("partition"),
     )  # fmt: skip
     assert cells.id == tree.cell_task_.id
-    model = SemiAggregate(cells).add([answer(cells, X, secrets, source.child("second"))]).model(shrink=1.0)
+    model = cells.totals().add(cells.privatize(X, kept=secrets, randomness=source.child("second"))).model(shrink=1.0)
     again = SemiModel.from_json(model.to_json())
     assert np.array_equal(again.predict(X[:200]), tree.predict(X[:200]))
 
@@ -64,7 +65,7 @@ def test_what_is_reported_is_the_clipped_error_of_the_public_model(base):
     X, y = data(2000, 1)
     tree = fitted(base, X, y, epsilon=float("inf"))
     task = tree.task_
-    reports, _ = begin(task, X, y, None, 5)
+    reports = task.privatize(X, y, private=None, randomness=5)
     error = np.clip(y, -2, 11) - np.clip(base.predict(X), -2, 11)
     expected = np.clip(error, -task.assist.radius, task.assist.radius)
     # Without noise a level is the error rounded to one of its two neighbours.

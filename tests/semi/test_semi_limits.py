@@ -9,7 +9,7 @@ import pytest
 from hedgerow.bounds import FeatureSpace
 from hedgerow.partition import grow
 from hedgerow.semi import HistOfTreeRegressor
-from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiTask, answer, begin
+from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.partly_public.first import FirstReports
 from hedgerow.tasks.partly_public.growing import grow_masked
 from hedgerow.tasks.partly_public.histogram import histogram_below
@@ -38,14 +38,14 @@ def test_all_private_is_the_local_histogram():
     bits = np.unpackbits(reports.answer.astype(np.uint8), axis=1, count=8, bitorder="little").astype(np.int64)
     v = reports.levels
     sums = np.concatenate([[v.sum(), (v * v).sum()], bits.sum(axis=0), v @ bits, (v * v) @ bits])
-    theirs, moments = local.moments(sums, len(v)), SemiAggregate(cells).add(reports).moments()
+    theirs, moments = local.moments(sums, len(v)), cells.moments(cells.totals().add(reports))
     for name in ("numerator", "denominator", "var_n", "cov", "var_d"):
         assert getattr(moments, name) == pytest.approx(getattr(theirs, name), rel=1e-9)
 
 
 def answer_of(tree, private=(True, True, True)):
-    _, secrets = begin(tree.task_, X, Y, None, 7)
-    return answer(tree.cell_task_, X, secrets, 8)
+    secrets = tree.task_.privatize(X, Y, randomness=7).kept
+    return tree.cell_task_.privatize(X, kept=secrets, randomness=8)
 
 
 @pytest.mark.parametrize("rule", ["max_edge", "cart"])
@@ -54,7 +54,7 @@ def test_none_private_is_a_tree_on_noisy_labels(rule):
     tree.fit(X, Y, private=[False, False, False])
     assert tree.task_.epsilons == (1.0, 0.0)
     leaf = tree.apply(X)
-    first, _ = begin(tree.task_, X, Y, None, _source(tree))
+    first = tree.task_.privatize(X, Y, private=None, randomness=_source(tree))
     noisy = tree.task_.grid.values(first.levels)
     for cell in np.unique(leaf):
         mean = noisy[leaf == cell].mean()
@@ -70,9 +70,10 @@ def _source(tree):
 def test_personal_masks_that_are_empty_give_the_label_everything_too():
     tree = HistOfTreeRegressor(1.0, **BOUNDS, n_private=0, max_depth=2, random_state=1)
     tree.fit(X, Y, private=np.zeros((600, 3), dtype=bool))
-    first, secrets = begin(tree.task_, X, Y, np.zeros((600, 3), dtype=bool), 3)
+    first = tree.task_.privatize(X, Y, private=np.zeros((600, 3), dtype=bool), randomness=3)
+    secrets = first.kept
     assert (first.levels == secrets.fine).all()
-    assert set(tree.aggregate_.classes) == {1}
+    assert set(tree.aggregate_.blocks) == {1}
 
 
 @pytest.mark.parametrize("rule", ["max_edge", "cart"])
@@ -82,14 +83,15 @@ def test_public_data_like_masks_are_lpdt(rule):
     tree = HistOfTreeRegressor(np.inf, **BOUNDS, rule=rule, n_private=0, max_depth=3, response="bits", random_state=1)
     tree.fit(X, Y, private=W)
     space = FeatureSpace.from_bounds((0, 1), 3)
-    levels = begin(tree.task_, X[:200], Y[:200], W[:200], 1)[0].levels  # no noise: rounding only
+    levels = tree.task_.privatize(X[:200], Y[:200], private=W[:200], randomness=1).levels  # no noise: rounding only
     public = grow(rule, space, X[:200], np.rint(Y[:200] / 2 * 4096), max_depth=3, min_samples_leaf=1)
     ours = grow_masked(
         space, X[:200], np.rint(Y[:200] / 2 * 4096).astype(np.int64), W[:200], [0, 1, 2], rule=rule, max_depth=3
     )
     assert ours == public
     assert len(levels) == 200
-    sizes = np.unique(answer(tree.cell_task_, X, begin(tree.task_, X, Y, W, 2)[1], 3).sizes()).tolist()
+    kept = tree.task_.privatize(X, Y, private=W, randomness=2).kept
+    sizes = np.unique(tree.cell_task_.privatize(X, kept=kept, randomness=3).sizes()).tolist()
     assert sizes == [1, tree.cell_task_.n_cells]
     private_law = tree.cell_task_.first.label.coarse.epsilon
     assert private_law == np.inf
@@ -124,18 +126,21 @@ def test_memory_of_a_large_task():
 import sys, tracemalloc
 import numpy as np
 tracemalloc.start()
-from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiTask, answer_blocks, begin
+from hedgerow.randomness import SeededRandomness
+from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.partly_public.holder import draw_second
 n, d = int(sys.argv[1]), 8
 rng = np.random.default_rng(0)
 X = rng.random((n, d)); W = rng.random((n, d)) < np.array([.9, .8, .7, .3, .2, .1, .1, .1])
 task = SemiTask.design(d, epsilon=2.0, label_bounds=(0, 2), feature_bounds=(0, 1))
-first, secrets = begin(task, X, X[:, 0] + X[:, 5], W, 1)
+first = task.privatize(X, X[:, 0] + X[:, 5], private=W, randomness=1)
+secrets = first.kept
 cells = CellTask.design(first, n_private=3, n_bins=2, max_depth=9)
 few = slice(0, 4000)
 assert cells.n_cells == 4096
-total = SemiAggregate(cells)
-for i, block in enumerate(answer_blocks(cells, X, secrets, 2)):
-    total.add(block)
+total = cells.totals()
+for i, rows in enumerate(draw_second(cells, X, secrets, SeededRandomness(2))):
+    total.include(len(rows), cells.encoding.blocks(rows), True)
     if i == 5:
         break
 print(tracemalloc.get_traced_memory()[1] / 1e9)
@@ -146,10 +151,11 @@ print(tracemalloc.get_traced_memory()[1] / 1e9)
 
 def test_reports_of_no_holders():
     task = SemiTask.design(2, epsilon=1.0, **BOUNDS)
-    first, secrets = begin(task, np.empty((0, 2)), [], np.empty((0, 2), dtype=bool), 1)
+    first = task.privatize(np.empty((0, 2)), [], private=np.empty((0, 2), dtype=bool), randomness=1)
+    secrets = first.kept
     assert len(FirstReports.from_bytes(task, first.to_bytes())) == 0
     cells = CellTask.design(first, n_private=1, n_bins=2, max_depth=1)
-    empty = SemiAggregate(cells).add(answer(cells, np.empty((0, 2)), secrets, 2)).model()
+    empty = cells.totals().add(cells.privatize(np.empty((0, 2)), kept=secrets, randomness=2)).model()
     assert empty.predict([[0.5, 0.5]]).tolist() == [1.0]
 
 

@@ -9,19 +9,10 @@ import pytest
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.errors import BoundsError, BudgetError, FormatError, HedgerowError
-from hedgerow.tasks.partly_public import (
-    CellReports,
-    CellTask,
-    FirstReports,
-    Secrets,
-    SemiAggregate,
-    SemiModel,
-    SemiTask,
-    answer,
-    answer_blocks,
-    begin,
-)
+from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, Secrets, SemiModel, SemiTask
 from hedgerow.tasks.partly_public.reach import candidates
+from hedgerow.tasks.reports import Report
+from hedgerow.tasks.totals import Totals
 
 N, D = 300, 4
 
@@ -36,11 +27,12 @@ def rounds(masks="personal", response="k_ary", rule="max_edge", seed=1, **design
     X, y, W = data()
     options = {"policy": {"private_columns": ["x0"]}, "hidden": {"hide_mask": True}, "personal": {}}[masks]
     task = SemiTask.design(D, epsilon=2.0, label_bounds=(0, 2), feature_bounds=(0, 1), **options)
-    first, secrets = begin(task, X, y, W if masks != "policy" else None, seed)
+    first = task.privatize(X, y, private=W if masks != "policy" else None, randomness=seed)
+    secrets = first.kept
     cells = CellTask.design(
         first, n_private=design.pop("n_private", 1), max_depth=2, rule=rule, response=response, randomness=seed
     )
-    return X, first, secrets, cells, answer(cells, X, secrets, seed + 1)
+    return X, first, secrets, cells, cells.privatize(X, kept=secrets, randomness=seed + 1)
 
 
 CASES = [(m, r) for m in ("personal", "policy", "hidden") for r in ("k_ary", "bits")]
@@ -56,39 +48,39 @@ def test_everything_survives_a_round_trip(masks, response):
     assert np.array_equal(again.Z, first.Z, equal_nan=True) and np.array_equal(again.private, first.private)
     assert CellReports.from_bytes(cells, reports.to_bytes()).to_bytes() == reports.to_bytes()
     assert Secrets.from_bytes(first.task, secrets.to_bytes()).to_bytes() == secrets.to_bytes()
-    total = SemiAggregate(cells).add(reports)
-    assert SemiAggregate.from_bytes(cells, total.to_bytes()) == total
+    total = cells.totals().add(reports)
+    assert Totals.from_bytes(cells, total.to_bytes()) == total
     model = total.model()
     assert SemiModel.from_json(model.to_json()) == model
 
 
 def test_single_reports_are_batches_of_one():
     _, first, _, cells, reports = rounds()
-    one = next(first.iter_bytes())
-    assert len(FirstReports.from_bytes(first.task, one)) == 1
-    parts = [CellReports.from_bytes(cells, b) for b in reports.iter_bytes()]
-    assert SemiAggregate(cells).add(parts) == SemiAggregate(cells).add(reports)
+    one = Report.from_bytes(first.task, first[0].to_bytes())
+    assert FirstReports.collect(first.task, [one]).levels.tolist() == first.levels[:1].tolist()
+    parts = [Report.from_bytes(cells, report.to_bytes()) for report in reports]
+    assert cells.totals().add(parts) == cells.totals().add(reports)
 
 
 @pytest.mark.parametrize("response", ["k_ary", "bits"])
 def test_totals_merge_in_any_order_bit_for_bit(response):
     _, _, _, cells, reports = rounds(response=response)
-    parts = [CellReports.from_bytes(cells, b) for b in reports.iter_bytes()]
-    one = SemiAggregate(cells).add(parts[:100]) + SemiAggregate(cells).add(parts[100:])
-    two = SemiAggregate(cells).add(parts[200:]) + (SemiAggregate(cells).add(parts[:200:-1][:0]).add(parts[:200]))
-    whole = SemiAggregate(cells).add(reports)
+    parts = list(reports)
+    one = cells.totals().add(parts[:100]) + cells.totals().add(parts[100:])
+    two = cells.totals().add(parts[200:]) + (cells.totals().add(parts[:200:-1][:0]).add(parts[:200]))
+    whole = cells.totals().add(reports)
     assert one.to_bytes() == two.to_bytes() == whole.to_bytes()
     assert whole.n_reports == N
 
 
 def test_the_order_of_first_reports_does_not_matter():
     _, first, _, _, _ = rounds()
-    singles = [FirstReports.from_bytes(first.task, b) for b in first.iter_bytes()]
-    one = FirstReports.concat(first.task, singles)
-    two = FirstReports.concat(first.task, singles[::-1])
+    singles = list(first)
+    one = first.task.totals().add(singles)
+    two = first.task.totals().add(singles[::-1])
     assert one.to_bytes() == two.to_bytes()
     for rule in ("max_edge", "cart"):
-        trees = [CellTask.design(r, n_private=1, max_depth=3, rule=rule).id for r in (one, two, first)]
+        trees = [t.model(n_private=1, max_depth=3, n_bins=2, rule=rule).id for t in (one, two)]
         assert len(set(trees)) == 1
 
 
@@ -134,17 +126,17 @@ def test_candidates_are_exactly_the_cells_that_agree():
 def test_secrets_answer_once():
     X, _, secrets, cells, _ = rounds()
     with pytest.raises(BudgetError, match="answered already"):
-        answer(cells, X, secrets, 3)
+        cells.privatize(X, kept=secrets, randomness=3)
     assert Secrets.from_bytes(secrets.task, secrets.to_bytes()).answered
 
 
 def test_a_label_drawn_again_is_seen_by_the_curator():
     X, first, _, cells, reports = rounds()
     reports.check_labels(first)
-    _, fresh = begin(first.task, X, X[:, 0] + X[:, 3], first.private, 99)
+    fresh = first.task.privatize(X, X[:, 0] + X[:, 3], private=first.private, randomness=99).kept
     fresh.tokens = first.tokens
     with pytest.raises(HedgerowError, match="drawn a second time"):
-        answer(cells, X, fresh, 5).check_labels(first)
+        cells.privatize(X, kept=fresh, randomness=5).check_labels(first)
 
 
 def test_certain_holders_give_the_label_all_of_epsilon():
@@ -165,11 +157,11 @@ def test_certain_holders_give_the_label_all_of_epsilon():
 )
 def test_damaged_bytes_are_refused(damage):
     _, first, secrets, cells, reports = rounds()
-    total = SemiAggregate(cells).add(reports)
+    total = cells.totals().add(reports)
     for read, owner, thing in (
         (FirstReports.from_bytes, first.task, first),
         (CellReports.from_bytes, cells, reports),
-        (SemiAggregate.from_bytes, cells, total),
+        (Totals.from_bytes, cells, total),
         (Secrets.from_bytes, first.task, secrets),
     ):
         with pytest.raises(FormatError):
@@ -181,7 +173,7 @@ def test_forged_answers_are_refused():
     sizes = reports.sizes()
     i = int(np.flatnonzero(sizes < cells.n_cells)[0])
     outside = int(np.flatnonzero(~np.unpackbits(reports.candidates[i], bitorder="little").astype(bool))[0])
-    reports.answer[i] = outside
+    reports.payloads[i, -4:] = np.array([outside], dtype="<u4").view(np.uint8)
     with pytest.raises(FormatError, match=r"candidates|exist"):
         CellReports.from_bytes(cells, reports.to_bytes())
 
@@ -204,10 +196,10 @@ def test_masks_are_checked():
     task = SemiTask.design(2, epsilon=1.0, label_bounds=(0, 1), feature_bounds=(0, 1))
     for private, error in (([True], "shape"), ([0.5, 1.0], "boolean"), (None, "required")):
         with pytest.raises(HedgerowError, match=error):
-            begin(task, [[0.1, 0.2]], [0.5], private)
+            task.privatize([[0.1, 0.2]], [0.5], private=private)
     policy = SemiTask.design(2, epsilon=1.0, label_bounds=(0, 1), feature_bounds=(0, 1), private_columns=[0])
     with pytest.raises(HedgerowError, match="policy"):
-        begin(policy, [[0.1, 0.2]], [0.5], [False, True])
+        policy.privatize([[0.1, 0.2]], [0.5], private=[False, True])
     with pytest.raises(BoundsError, match="unknown columns"):
         SemiTask.design(2, epsilon=1.0, label_bounds=(0, 1), feature_bounds=(0, 1), private_columns=["z"])
 
@@ -234,9 +226,10 @@ def test_categorical_features_take_part():
     task = SemiTask.design(space, epsilon=np.inf, label_bounds=(0, 1))
     for private, s in (([False, True], 1), ([True, False], 1), ([False, True], 0)):
         for rule in ("max_edge", "cart"):
-            first, secrets = begin(task, X, y, private, 1)
+            first = task.privatize(X, y, private=private, randomness=1)
+            secrets = first.kept
             cells = CellTask.design(first, n_private=s, n_bins=4, max_depth=2, rule=rule)
-            model = SemiAggregate(cells).add(answer_blocks(cells, X, secrets, 2)).model(shrink=0)
+            model = cells.simulate(X, randomness=2, kept=secrets).model(shrink=0)
             assert np.abs(model.predict(X) - y).max() < 1e-9
 
 

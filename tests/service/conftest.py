@@ -20,8 +20,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("sqlalchemy")
 httpx = pytest.importorskip("httpx")
 
+from hedgerow.tasks.holder import privatize_many  # noqa: E402
 from hedgerow.tasks.reports import Reports  # noqa: E402
-from hedgerow.tasks.tree.holder import privatize_many  # noqa: E402
 from hedgerow.tasks.tree.task import LocalTask  # noqa: E402
 
 MEDIA = "application/vnd.hedgerow.reports+bin; version=1"

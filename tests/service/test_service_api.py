@@ -148,7 +148,7 @@ def test_a_body_full_of_nonsense_is_refused_as_a_whole(inside, local_task, holde
 
 
 def test_seeded_reports_are_refused_unless_the_task_is_a_demonstration(inside, local_task):
-    from hedgerow.tasks.tree.holder import privatize_many
+    from hedgerow.tasks.holder import privatize_many
 
     service, real, demo = inside(), local_task("real"), local_task("demo")
     service.publish(real)

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from hedgerow.service.app import create_app
 from hedgerow.service.dashboard.session import LIFETIME
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.totals import Aggregate
-from hedgerow.tasks.tree.holder import privatize_many
 from hedgerow.tasks.tree.task import LocalTask
 
 TOKEN = "hc_dashboard-test"

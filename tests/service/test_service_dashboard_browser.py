@@ -9,7 +9,7 @@ import urllib.request
 import numpy as np
 import pytest
 
-from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.tree.task import LocalTask
 
 pytest.importorskip("starlette")

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from hedgerow.service.kinds import kind_of
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
-from hedgerow.tasks.tree.holder import privatize_many
 from hedgerow.tasks.tree.task import LocalTask
 
 CURATOR = {"Authorization": "Bearer curator"}

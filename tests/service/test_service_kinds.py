@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hedgerow.bounds import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.tasks.assisted.influence import AssistedForgery, PilotForgery
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
-from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiAggregate, SemiTask, answer, begin
+from hedgerow.tasks.partly_public import CellReports, CellTask, SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate, Totals
 
@@ -40,7 +41,7 @@ def test_local_models_are_bit_for_bit_the_librarys(inside, local_task, holders, 
 
 
 def test_classes(inside, holders):
-    from hedgerow.tasks.tree.holder import privatize_many
+    from hedgerow.tasks.holder import privatize_many
     from hedgerow.tasks.tree.task import LocalTask
 
     task = LocalTask.design(
@@ -66,14 +67,14 @@ def test_assisted_tasks(inside):
     from sklearn.tree import DecisionTreeRegressor
 
     from hedgerow.local.assisted.design import design_assisted
-    from hedgerow.tasks.assisted.holder import assist_many
+    from hedgerow.tasks.holder import privatize_many
 
     rng, base = np.random.default_rng(0), DecisionTreeRegressor(max_depth=2)
     X = rng.random((80, 2))
     task = design_assisted(X, X[:, 0], epsilon=2.0, label_bounds=(0, 1), n_holders=1000, base=base, n_trees=2)
     service = inside()
     service.publish(task)
-    reports = assist_many(task, rng.random((200, 2)), rng.random(200))
+    reports = privatize_many(task, rng.random((200, 2)), rng.random(200))
     assert service.send(task, reports).json()["accepted"] == 200
     service.service.aggregator.turn()
     assert service.get(task, "model").text == Totals(task).add(reports).model().to_json()
@@ -88,14 +89,15 @@ def test_pilots_of_assisted_tasks(inside):
     from sklearn.tree import DecisionTreeRegressor
 
     from hedgerow.local.assisted import design_pilot
-    from hedgerow.tasks.assisted import PilotTotals, assist_many
+    from hedgerow.tasks.assisted import PilotTotals
+    from hedgerow.tasks.holder import privatize_many
 
     rng = np.random.default_rng(0)
     X = rng.random((80, 2))
     task = design_pilot(X, X[:, 0], epsilon=2.0, label_bounds=(0, 1), base=DecisionTreeRegressor(max_depth=2))
     service = inside()
     service.publish(task)
-    reports = assist_many(task, rng.random((200, 2)), rng.random(200))
+    reports = privatize_many(task, rng.random((200, 2)), rng.random(200))
     assert service.send(task, reports).json()["accepted"] == 200
     service.service.aggregator.turn()
     totals = PilotTotals.from_json(service.get(task, "model").text)
@@ -113,11 +115,12 @@ def label_task():
 def test_labels_are_delivered_as_a_table(inside):
     task, service = label_task(), inside()
     service.publish(task)
-    reports = task.reports(np.arange(40)[::-1], np.linspace(0, 80, 40))
+    reports = task.privatize(np.arange(40)[::-1], np.linspace(0, 80, 40))
     for part in (slice(0, 25), slice(25, 40)):
-        assert service.send(task, LabelReports(task, reports.rows[part])).json()["accepted"] == len(reports.rows[part])
+        some = LabelReports(task, reports.tokens[part], reports.payloads[part])
+        assert service.send(task, some).json()["accepted"] == len(some)
         service.service.aggregator.turn()
-    later = task.reports([100], [3.0])
+    later = task.privatize([100], [3.0])
     service.send(task, later)
     answer = service.get(task, "data")
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
@@ -132,21 +135,20 @@ def test_labels_are_delivered_as_a_table(inside):
 def test_a_record_has_one_label(inside):
     task, service = label_task(), inside()
     service.publish(task)
-    reports = task.reports([1, 2], [10.0, 20.0])
+    reports = task.privatize([1, 2], [10.0, 20.0])
     assert service.send(task, reports).json() == {"accepted": 2, "duplicates": 0, "failures": []}
     assert service.send(task, reports).json() == {"accepted": 0, "duplicates": 2, "failures": []}
-    again = service.send(task, task.reports([3, 2], [1.0, 2.0])).json()
+    again = service.send(task, task.privatize([3, 2], [1.0, 2.0])).json()
     assert again["accepted"] == 1 and failures(again) == [(1, "record-taken")]
-    twice = service.send(task, task.reports([7, 7], [1.0, 2.0])).json()
+    twice = service.send(task, task.privatize([7, 7], [1.0, 2.0])).json()
     assert twice["accepted"] == 1 and failures(twice) == [(1, "record-taken")]
-    huge = task.reports([5], [1.0])
-    huge.rows["record"] = np.uint64(2**63)
+    huge = task.privatize([5], [1.0])
+    huge.payloads[0, 7] = 128
     assert failures(service.send(task, huge).json()) == [(0, "invalid-report")]
-    stolen = task.reports([9], [1.0])
-    stolen.rows["token"] = reports.rows["token"][0]
+    stolen = replace(task.privatize([9], [1.0]), tokens=reports.tokens[:1])
     refused = service.send(task, stolen).json()
     assert failures(refused) == [(0, "id-conflict")]
-    assert refused["failures"][0]["id"] == (task.digest[:4] + reports.rows["token"][0].tobytes()).hex()
+    assert refused["failures"][0]["id"] == (task.digest[:4] + reports.tokens[0].tobytes()).hex()
 
 
 def semi(masks="personal"):
@@ -161,14 +163,15 @@ def test_two_rounds(inside, ids_in, masks, response):
     first, service = semi(masks), inside()
     rng = np.random.default_rng(0)
     X, private = rng.random((400, 2)), rng.random((400, 2)) < 0.5
-    reports, secrets = begin(first, X, X[:, 0], private if masks == "personal" else None)
+    reports = first.privatize(X, X[:, 0], private=private if masks == "personal" else None)
+    secrets = reports.kept
     service.publish(first, title="Income")
     assert service.send(first, reports).json()["accepted"] == 400
     service.service.aggregator.turn()
     assert service.post(first, "second").json()["code"] == "task-still-open"
     service.post(first, "close")
     service.service.aggregator.turn()
-    assert service.get(first, "data").content == FirstReports.concat(first, [reports]).to_bytes()
+    assert service.get(first, "data").content == first.totals().add(reports).reports().to_bytes()
 
     sizes = {"max_depth": 2, "n_bins": 2, "n_private": 1, "response": response}
     made = service.post(first, "second", {**sizes, "opens": 1000, "closes": 2000})
@@ -176,10 +179,10 @@ def test_two_rounds(inside, ids_in, masks, response):
     second = CellTask.from_json(
         json.dumps({**json.loads(made.json()["task_text"]), "id": made.headers["location"][-64:]})
     )
-    answers = answer(second, X, secrets)
+    answers = second.privatize(X, kept=secrets)
     assert service.send(second, answers).json() == {"accepted": 400, "duplicates": 0, "failures": []}
     assert service.send(second, answers).json() == {"accepted": 0, "duplicates": 400, "failures": []}
-    expected = SemiAggregate(second).add(answers)
+    expected = second.totals().add(answers)
     assert service.get(second, "model").text == expected.model().to_json()
     service.service.aggregator.turn()
     assert service.get(second, "model").text == expected.model().to_json()
@@ -195,28 +198,31 @@ def test_two_rounds(inside, ids_in, masks, response):
 def test_the_second_round_is_checked_against_the_first(inside):
     first, service = semi("policy"), inside()
     X = np.random.default_rng(0).random((50, 2))
-    reports, secrets = begin(first, X, X[:, 0])
+    reports = first.privatize(X, X[:, 0])
     service.publish(first)
     service.send(first, reports)
+    secrets = reports.kept
     second = CellTask.design(reports, n_private=1, n_bins=2, max_depth=1)
+    unknown = semi().privatize(X, X[:, 0], private=X > 0.5)
     assert service.client.post(
-        "/v1/tasks", json={"task": CellTask.design(begin(semi(), X, X[:, 0], X > 0.5)[0], n_private=1).to_dict()},
+        "/v1/tasks", json={"task": CellTask.design(unknown, n_private=1).to_dict()},
         headers={"Authorization": "Bearer curator"},
     ).json()["code"] == "first-round-unknown"  # fmt: skip
     service.publish(second)
-    answers = answer(second, X, secrets)
-    levels, tokens = answers.levels.copy(), answers.tokens.copy()
+    answers = second.privatize(X, kept=secrets)
+    payloads, tokens, levels = answers.payloads.copy(), answers.tokens.copy(), answers.levels
     many = np.flatnonzero(answers.sizes() > 1)
     assert len(many) >= 2
-    levels[many[0]] += 1 if levels[many[0]] < 1 else -1
+    moved = levels[many[0]] + (1 if levels[many[0]] < 1 else -1) + first.label.coarse.reach
+    payloads[many[0], :4] = np.array([moved], dtype="<u4").view(np.uint8)
     tokens[many[1]] ^= np.uint8(1)
-    forged = CellReports(second, tokens, levels, answers.candidates, answers.answer)
+    forged = CellReports(second, tokens, payloads)
     receipt = service.send(second, forged).json()
     expected = sorted([(int(many[0]), "label-changed"), (int(many[1]), "first-round-missing")])
     assert receipt["accepted"] == 48 and failures(receipt) == expected
     # The honest report of the same holder is still welcome.
     assert service.send(second, answers).json()["accepted"] == 2
-    assert service.get(second, "model").text == SemiAggregate(second).add(answers).model().to_json()
+    assert service.get(second, "model").text == second.totals().add(answers).model().to_json()
 
 
 def test_the_detector_sees_bulk_forgeries_and_not_honest_reports(inside, local_task, holders):

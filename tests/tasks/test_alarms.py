@@ -9,9 +9,9 @@ from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.tasks.alarms import ALPHA, Detector, Event
 from hedgerow.tasks.assisted.message import AssistedMessage
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.labels.task import LabelTask
-from hedgerow.tasks.partly_public import SemiTask, begin
-from hedgerow.tasks.tree.holder import privatize_many
+from hedgerow.tasks.partly_public import SemiTask
 
 
 def exact_bounds(task, detector):
@@ -103,21 +103,16 @@ def test_labels_far_outside_are_seen():
     task = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16))
     detector = task.alarms()
 
-    def rows(reports):
-        return np.frombuffer(reports.rows.tobytes(), dtype=np.uint8).reshape(-1, 30)[:, 18:]
-
-    honest = task.reports(np.arange(5000), np.full(5000, 80.0), randomness=2)
-    assert detector.alarms(detector.count(rows(honest)), 5000) == []
-    forged = honest.rows.copy()
-    forged["code"][:50] = task.mechanism.code_range[1]
-    honest.rows["code"][:50] = forged["code"][:50]
-    alarms = detector.alarms(detector.count(rows(honest)), 5000)
+    honest = task.privatize(np.arange(5000), np.full(5000, 80.0), randomness=2)
+    assert detector.alarms(detector.count(honest.payloads), 5000) == []
+    honest.payloads[:50, 8:] = np.array([task.mechanism.code_range[1]], dtype="<i4").view(np.uint8)
+    alarms = detector.alarms(detector.count(honest.payloads), 5000)
     assert alarms and "above its bounds" in alarms[0].event
 
 
 def test_two_rounds_watch_their_labels():
     task = SemiTask.design(["a"], epsilon=2.0, label_bounds=(0, 1), feature_bounds=(0, 1), private_columns=["a"])
-    reports, _ = begin(task, np.random.default_rng(0).random((5000, 1)), np.ones(5000), randomness=1)
+    reports = task.privatize(np.random.default_rng(0).random((5000, 1)), np.ones(5000), randomness=1)
     detector = task.alarms()
     rows = reports.payloads.copy()
     assert len(detector.events) > 4 and detector.alarms(detector.count(rows), 5000) == []
@@ -178,8 +173,8 @@ def test_one_output_sent_in_bulk_is_found_in_a_label_task():
     # Seeded honest reports, all with one label, and one in eleven forged: 11 standard deviations above the bound.
     mechanism = BinsResponse(2.0, 8, (0, 3, 6), (1.0, 4.0, 7.0))
     task = LabelTask(LabelGrid(0.0, 1.0, 8), mechanism)
-    honest = task.reports(np.arange(50_000), np.zeros(50_000), randomness=1)
-    rows = np.frombuffer(honest.rows.tobytes(), dtype=np.uint8).reshape(50_000, -1)[:, 18:]
+    honest = task.privatize(np.arange(50_000), np.zeros(50_000), randomness=1)
+    rows = honest.payloads
     detector = task.alarms()
     assert detector.alarms(detector.count(rows), len(rows)) == []
     most = detector.count(rows).argmax()

@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from hedgerow.local.assisted import design_assisted
-from hedgerow.tasks.assisted import AssistedModel, simulate_assisted
+from hedgerow.tasks.assisted import AssistedModel
 from hedgerow.tasks.assisted import explain as words
 
 
@@ -22,7 +22,7 @@ def make(n, seed):
 @pytest.fixture(scope="module")
 def model():
     task = design_assisted(*make(300, 0), epsilon=4.0, n_holders=20_000, base=Ridge(), label_bounds=(-2, 8))
-    return simulate_assisted(task, *make(20_000, 1), 1).model()
+    return task.simulate(*make(20_000, 1), 1).model()
 
 
 def test_rows_are_what_the_model_predicts(model):
@@ -89,7 +89,7 @@ def test_picture(model, tmp_path):
 
 def test_trees_that_nobody_answered_yet(model):
     """One report: one tree has it, and the noise of the whole is without bound."""
-    one = simulate_assisted(model.task, *make(1, 5), 1).model()
+    one = model.task.simulate(*make(1, 5), 1).model()
     rows, text = words.assisted_table(one), words.explain_assisted(one)
     assert {row["tree"] for row in rows if row["estimate"] is not None} != set(range(len(model.task.shares)))
     assert "corrected by 1 report about" in text and "Not every tree has a report yet" in text and "e+1" not in text

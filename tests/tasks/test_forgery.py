@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.labels.task import LabelTask
-from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiTask, answer, begin
+from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
 from hedgerow.tasks.tree.estimates import LeafEstimates
-from hedgerow.tasks.tree.holder import privatize_many
 
 
 def every_payload(task):
@@ -55,11 +55,12 @@ def test_no_report_moves_a_leaf_further_and_one_does(local_task, response, depth
 def test_second_rounds(response):
     first = SemiTask.design(["a", "b"], epsilon=3.0, label_bounds=(0, 1), feature_bounds=(0, 1), private_columns=["a"])
     X = np.random.default_rng(0).random((200, 2))
-    reports, secrets = begin(first, X, X[:, 1], randomness=1)
+    reports = first.privatize(X, X[:, 1], randomness=1)
+    secrets = reports.kept
     task = CellTask.design(reports, n_private=1, n_bins=2, max_depth=1, response=response, randomness=1)
-    answers = answer(task, X, secrets, randomness=2)
-    total, forgery = SemiAggregate(task).add(answers), task.influence()
-    n, mean = task.n_cells, LeafEstimates(first.grid, total.moments(), 200).mean
+    answers = task.privatize(X, kept=secrets, randomness=2)
+    total, forgery = task.totals().add(answers), task.influence()
+    n, mean = task.n_cells, LeafEstimates(first.grid, task.moments(total), 200).mean
     reach, worst, count = first.label.coarse.reach, np.zeros(task.n_cells), 0.0
     for may, level in itertools.product(range(1, 1 << n), (-reach, first.grid.n_steps + reach)):
         options = (
@@ -74,12 +75,12 @@ def test_second_rounds(response):
                 if response == "bits"
                 else np.array([option])
             )
-            forged = type(answers).make(task, np.zeros((1, 12), np.uint8), np.array([level]), candidates, chosen, False)
-            after = (SemiAggregate(task) + total).add(forged).moments()
+            row = task.encoding.write(np.array([level]), candidates, chosen)
+            after = task.moments((task.totals() + total).add(task.batch(np.zeros((1, 12), np.uint8), row)))
             worst = np.maximum(worst, np.abs(LeafEstimates(first.grid, after, 201).mean - mean))
-            count = max(count, np.abs(after.denominator - total.moments().denominator).max())
+            count = max(count, np.abs(after.denominator - task.moments(total).denominator).max())
     assert forgery.count == pytest.approx(count, rel=1e-9)
-    assert forgery.mean_shift(total.moments()) == pytest.approx(worst, rel=1e-6, abs=1e-9)
+    assert forgery.mean_shift(task.moments(total)) == pytest.approx(worst, rel=1e-6, abs=1e-9)
 
 
 def test_a_label_moves_no_leaf():

@@ -8,7 +8,8 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from hedgerow.local.assisted import design_assisted, design_pilot
-from hedgerow.tasks.assisted import assist_many, shrink, simulate_assisted
+from hedgerow.tasks.assisted import shrink
+from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Totals
 
@@ -58,7 +59,7 @@ KINDS = [("subset", 1), ("subset", 2), ("subset", 99), ("levels", 3), ("levels",
 def test_no_report_moves_a_correction_further_and_one_does(base, monkeypatch, randomizer, parameter, n):
     task = tasks(base, randomizer, parameter)
     assert max(task.trees.n_leaves) >= 3
-    total = simulate_assisted(task, *make(n, 1), 1) if n else Totals(task)
+    total = task.simulate(*make(n, 1), 1) if n else Totals(task)
     model, forgery = total.model(), task.influence()
     shares = model.corrections.p
     if parameter != 99:  # reports that name all leaves tell nothing of shares: nothing to hold fast
@@ -77,7 +78,7 @@ def test_no_report_moves_a_correction_further_and_one_does(base, monkeypatch, ra
 @pytest.mark.parametrize(("randomizer", "parameter"), KINDS)
 def test_the_whole_is_exact_though_shares_move(base, randomizer, parameter):
     task = tasks(base, randomizer, parameter)
-    total = simulate_assisted(task, *make(400, 2), 2)
+    total = task.simulate(*make(400, 2), 2)
     model = total.model()
     found = [abs(m.overall[0] - model.overall[0]) for m in with_one_more(task, total, every_report(task))]
     assert task.influence().overall_shift(model) == pytest.approx(max(found), rel=1e-9)
@@ -107,7 +108,7 @@ def test_pilots(n):
     task = design_pilot(X, y, epsilon=2.0, label_bounds=(-2, 4), feature_bounds=(0, 1), base=Ridge())
     total = Totals(task)
     if n:
-        total.add(assist_many(task, *make(n, 3)))
+        total.add(privatize_many(task, *make(n, 3)))
     before, forgery = total.model(), task.influence()
     bins = np.arange(task.encoding.n_inputs, dtype=np.uint8)[:, None]
     after = np.array([m.shares for m in with_one_more(task, total, bins)])

@@ -103,7 +103,7 @@ def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
     from hedgerow.commands.batches import PARQUET, BytesBatch, ParquetBatch
     from hedgerow.commands.tables import Table
     from hedgerow.randomness import as_randomness
-    from hedgerow.tasks.assisted import assist_many
+    from hedgerow.tasks.holder import privatize_many
 
     _refuse(arguments, {"secrets": None, "mask": None, "resume": False, "again": False})
     table, source = Table(arguments.private), as_randomness(arguments.seed)
@@ -121,7 +121,7 @@ def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
         for block in table.blocks():
             X, y = block.private(task)
             with naming(arguments.private):
-                batch.add(assist_many(task, X, y, source))
+                batch.add(privatize_many(task, X, y, source))
             progress.update(batch.n, table.share)
         batch.finish()
     guarantee = replace(task.guarantee, simulation=source.simulation)

@@ -56,15 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     reports = read_first(task, arguments.reports)
     if not len(reports):
         raise HedgerowError("there are no reports in these files, and so nothing to grow from; give at least one.")
-    rule = arguments.rule
-    if rule == "auto":
-        rule = "cart" if task.masks == "policy" else "max_edge"
     cells = design_cells(
         reports,
         n_private=arguments.n_private,
         max_depth=arguments.max_depth,
         n_bins=arguments.n_bins,
-        rule=rule,
+        rule=arguments.rule,
         response=arguments.response,
         randomness=arguments.seed,
     )
@@ -83,7 +80,10 @@ def read_first(task: SemiTask, paths: list[str]) -> FirstReports:
         with open(path, "rb") as file, naming(path):
             batches.append(FirstReports.from_bytes(task, file.read()))
     check_no_copies([b.tokens for b in batches], paths)
-    return FirstReports.concat(task, batches)
+    totals: Any = task.totals()
+    for batch in batches:
+        totals.add(batch)
+    return FirstReports.of(totals.reports())
 
 
 def _report(arguments: argparse.Namespace, cells: CellTask, reports: FirstReports) -> None:

@@ -118,7 +118,7 @@ def _budget(arguments: argparse.Namespace, holder: Holder) -> int:
 
 def _record(arguments: argparse.Namespace, invitation: Invitation) -> dict[str, Any]:
     """Return the record, numbers as numbers and categories as text."""
-    from hedgerow.holder.make import question
+    from hedgerow.holder.make import check_question
 
     record: dict[str, Any] = {}
     for item in [*arguments.record, *arguments.values]:
@@ -129,7 +129,7 @@ def _record(arguments: argparse.Namespace, invitation: Invitation) -> dict[str, 
             record |= _read(item)
         else:
             raise HedgerowError(f"{item!r} is not NAME=VALUE.")
-    _, names = question(invitation.notice.task)
+    names = check_question(invitation.notice.task)
     if unknown := sorted(set(record) - set(names)):
         # No error: who has a field that others lack must not be silent.
         warn(arguments, f"the task does not ask for {unknown}; left out. It asks for {list(names)}")

@@ -164,7 +164,7 @@ def _blocks(
     arguments: argparse.Namespace, task: LocalTask, table: Table, source: Randomness, skip: int = 0
 ) -> Iterator[Reports]:
     """Yield the reports of each block of rows, but for those that are done."""
-    from hedgerow.tasks.tree.holder import privatize_many
+    from hedgerow.tasks.holder import privatize_many
 
     for i, block in enumerate(table.blocks()):
         if i < skip:

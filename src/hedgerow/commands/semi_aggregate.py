@@ -8,7 +8,8 @@ from hedgerow.commands.batches import check_no_copies
 from hedgerow.commands.files import Progress, check_output, counted, naming, report, write_text
 from hedgerow.commands.grow import read_first
 from hedgerow.errors import HedgerowError
-from hedgerow.tasks.partly_public import CellReports, CellTask, SemiAggregate, SemiModel, SemiTask
+from hedgerow.tasks.partly_public import CellReports, CellTask, SemiModel, SemiTask
+from hedgerow.tasks.totals import Totals
 
 
 def run_semi(arguments: argparse.Namespace, task: SemiTask | CellTask) -> int:
@@ -30,9 +31,9 @@ def run_semi(arguments: argparse.Namespace, task: SemiTask | CellTask) -> int:
     return 0
 
 
-def _add(task: CellTask, paths: list[str], firsts: list[str] | None) -> SemiAggregate:
+def _add(task: CellTask, paths: list[str], firsts: list[str] | None) -> Totals:
     first = None if firsts is None else read_first(task.first, firsts)
-    total, tokens = SemiAggregate(task), []
+    total, tokens = task.totals(), []
     with Progress("adding") as progress:
         for i, path in enumerate(paths):
             with open(path, "rb") as file, naming(path):

@@ -27,7 +27,7 @@ from hedgerow.commands.batches import PARQUET
 from hedgerow.commands.files import STDIO, check_output, counted, naming, output, report, warn
 from hedgerow.commands.tables import Frame, Table
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.tasks.partly_public import CellTask, Secrets, SemiTask, answer, begin
+from hedgerow.tasks.partly_public import CellTask, Secrets, SemiTask
 
 
 def run_semi(arguments: argparse.Namespace, task: SemiTask | CellTask) -> int:
@@ -77,8 +77,8 @@ def _first(arguments: argparse.Namespace, task: SemiTask) -> tuple[int, bool]:
         output(arguments.output) as sent,
         output(path, "--secrets", secret=True) as kept,
     ):
-        reports, secrets = begin(task, X, y, mask, arguments.seed)
-        kept.write(secrets.to_bytes())
+        reports = task.privatize(X, y, private=mask, randomness=arguments.seed)
+        kept.write(reports.kept.to_bytes())
         sent.write(reports.to_bytes())
     return len(reports), reports.simulation
 
@@ -89,7 +89,9 @@ def _second(arguments: argparse.Namespace, task: CellTask) -> tuple[int, bool]:
     with _locked(path), output(arguments.output) as sent:
         with open(path, "rb") as file, naming(path):
             secrets = Secrets.from_bytes(task.first, file.read())
-            reports = answer(task, X, secrets, arguments.seed)  # marks the secrets; refuses marked ones
+            reports = task.privatize(
+                X, kept=secrets, randomness=arguments.seed
+            )  # marks the secrets; refuses marked ones
         data = reports.to_bytes()
         sent.write(bytes(len(data)))  # a full disk shows here, while nothing is spent
         sent.flush()

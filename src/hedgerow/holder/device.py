@@ -12,13 +12,13 @@ from typing import Any
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.budget import Cost, Limits
 from hedgerow.holder.client import Client, Place, Receipt, ServiceError, read_url
-from hedgerow.holder.make import make_body, question
+from hedgerow.holder.make import check_question, make_body
 from hedgerow.holder.store import Store
 from hedgerow.holder.words import describe, when
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.base import Task
 from hedgerow.tasks.keys import fingerprint
-from hedgerow.tasks.partly_public import CellTask, FirstReports, Secrets
 
 __all__ = ["Answer", "Holder", "Invitation", "default_home"]
 
@@ -109,7 +109,7 @@ class Holder:
             raise FormatError(
                 f"the server sent the task {notice.id[:12]}..., not {place.task_id[:12]}...; do not answer."
             )
-        question(notice.task)  # refuses one name for two things
+        check_question(notice.task)
         seen = self.store.trusted(place.base)
         if seen is not None and seen != notice.public_key:
             raise FormatError(
@@ -138,13 +138,13 @@ class Holder:
             return Answer(invitation, known.body, known.cost, True)
         self._check_window(notice)
         self.store.check(notice.id, notice.public_key, cost)
-        first = task.first if isinstance(task, CellTask) else None
+        first = task.before
         secrets = None
         if first is not None:
             secrets, record = self._secrets(notice, first, record)
 
         def draw() -> tuple[bytes, bytes | None]:
-            body, kept = make_body(task, record, self._randomness, mask=mask, secrets=secrets)
+            body, kept = make_body(task, record, self._randomness, mask=mask, kept=secrets)
             checkpoint("drawn")
             return body, None if kept is None else kept.to_bytes()
 
@@ -159,22 +159,14 @@ class Holder:
         if now < notice.opens:
             raise ServiceError(f"this task opens on {when(notice.opens)}. Nothing was spent.", code="not-open")
 
-    def _secrets(
-        self, notice: Announcement, first: Any, record: Mapping[str, Any]
-    ) -> tuple[Secrets, Mapping[str, Any]]:
-        """Return what the first round left here, if this second round may use it, and the record to answer with.
-
-        What was sent in clear counts as it was sent, whatever the record says now: no change makes a device silent.
-        """
+    def _secrets(self, notice: Announcement, first: Task, record: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+        """Return what the first round left here, if this second round may use it, and the record to answer with."""
         kept = self.store.kept(first.id)
         if kept is None or kept.secrets is None:
             raise HedgerowError("this is a second round, and this device did not answer the first. Nothing was spent.")
         if not self.store.charged(first.id, notice.public_key):
             raise HedgerowError("the first round was not sent to this curator; answer that first. Nothing was spent.")
-        sent = FirstReports.from_bytes(first, kept.body)
-        columns = zip(first.space.features, sent.Z[0].tolist(), sent.private[0].tolist(), strict=True)
-        clear = {f.name: f.decode(value) for f, value, private in columns if not private}
-        return Secrets.from_bytes(first, kept.secrets), {**record, **clear}
+        return first.reopen(kept.body, kept.secrets, record)
 
     def send(self, answer: Answer, *, token: str | None = None) -> Receipt:
         """Book the cost on disk, then send the bytes; again and again the same ones until the server has them."""
@@ -233,4 +225,4 @@ class Holder:
 def _cost(notice: Announcement) -> Cost:
     """Return what an answer costs; a second round was paid for with the first."""
     cost = Cost.of(notice.task.guarantee)
-    return replace(cost, epsilon=0, delta=0) if notice.kind == "semi-second" else cost
+    return replace(cost, epsilon=0, delta=0) if notice.task.before is not None else cost

@@ -70,7 +70,7 @@ def _vectors(case: Case, seed: int) -> Iterator[dict[str, Any]]:
             assert secrets is not None
             kept = _kept(secrets, FirstReports.from_bytes(first, sent))
         drawn = ScriptedRandomness(script, source.child("draw", i))
-        body, _ = make_body(case.task, record, drawn, mask=mask, secrets=secrets)
+        body, _ = make_body(case.task, record, drawn, mask=mask if secrets is None else None, kept=secrets)
         vector = {"record": record, "random": drawn.taken.hex(), "body": body.hex()}
         if isinstance(case, ModelCase):
             vector["place"] = case.place(record, ScriptedRandomness(drawn.taken, source))

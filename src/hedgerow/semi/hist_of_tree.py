@@ -16,7 +16,7 @@ from hedgerow.randomness import as_randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
 from hedgerow.spending import Booking
-from hedgerow.tasks.partly_public import CellTask, SemiAggregate, SemiModel, SemiTask, answer_blocks, begin
+from hedgerow.tasks.partly_public import CellTask, FirstReports, SemiModel, SemiTask
 from hedgerow.tasks.partly_public.choose import Choice
 from hedgerow.tasks.partly_public.files import resolve
 
@@ -157,7 +157,7 @@ class HistOfTreeRegressor(SemiRegressor):
         sent = None if self.task_.masks == "policy" else mask
         booking = Booking.of_holders(self, source, protects="private features and label")
         booking.book()  # both rounds: the second spends what the first has left
-        reports, secrets = begin(self.task_, X, labels, sent, source.child("first"))
+        reports = FirstReports.of(self.task_.privatize(X, labels, private=sent, randomness=source.child("first")))
         self.cell_task_ = CellTask.design(
             reports,
             n_private=self.choice_.n_private,
@@ -169,8 +169,7 @@ class HistOfTreeRegressor(SemiRegressor):
             response=self.response,
             randomness=source.child("partition"),
         )
-        blocks = answer_blocks(self.cell_task_, X, secrets, source.child("second"))
-        self.aggregate_ = SemiAggregate(self.cell_task_).add(blocks)
+        self.aggregate_ = self.cell_task_.simulate(X, randomness=source.child("second"), kept=reports.kept)
         self.model_: SemiModel = replace(self.aggregate_.model(shrink=self._strength()), notes=(AS_IF_LOCAL,))
         self.guarantee_: Guarantee = self.model_.guarantee
         booking.check(self.guarantee_)

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from hedgerow.service.database import Database, StorageError, StoragePressure
-from hedgerow.service.kinds import Kind, Summed
+from hedgerow.service.kinds import Kind
 from hedgerow.service.known import sorted_rows
 from hedgerow.service.logs import log
 from hedgerow.service.schema import (
@@ -51,7 +51,7 @@ def kept_rows(kind: Kind, bodies: list[bytes]) -> Rows:
     return np.frombuffer(b"".join(bodies), dtype=np.uint8).reshape(-1, kind.kept_width)
 
 
-def add_rows(kind: Summed, aggregate: Any, pending: list[Any]) -> Any:
+def add_rows(kind: Kind, aggregate: Any, pending: list[Any]) -> Any:
     """Add uploads (rows with ``simulation`` and ``body``) to an aggregate."""
     for simulation in (False, True):
         rows = kept_rows(kind, [u.body for u in pending if bool(u.simulation) is simulation])
@@ -192,14 +192,14 @@ class Aggregator:
             if partial is not None and partial.events:
                 events = events + np.frombuffer(partial.events, dtype="<i8")
             sums = b""
-            if isinstance(kind, Summed):
+            if not kind.retains:
                 sums = add_rows(kind, kind.aggregate(partial.sums if partial else b""), taken).to_bytes()
             revision = partial.revision if partial else 0
             values = {"n": n + (partial.n if partial else 0), "sums": sums, "events": events.astype("<i8").tobytes()}
 
             def change(connection: Connection) -> None:
                 _replace_partial(connection, number, revision, values)
-                if not isinstance(kind, Summed):
+                if kind.retains:
                     _merge_segments(connection, kind, number, taken)
                 gone = connection.execute(uploads.delete().where(uploads.c.seq.in_([u.seq for u in taken])))
                 if gone.rowcount != len(taken):
@@ -228,7 +228,7 @@ class Aggregator:
                 return False
             seconds = list(connection.execute(sa.select(tasks.c.finished).where(tasks.c.first == number)).scalars())
         kind, _ = self.look(number)
-        if kind.retains and hasattr(kind, "reports") and not (seconds and all(seconds)):
+        if kind.keeps_ids and not (seconds and all(seconds)):
             return False  # the second round is checked against the ids of the first
         self.writer.run(lambda connection: _forget_young(connection, number))
         for table, key in ((report_ids, report_ids.c.key), (upload_tokens, upload_tokens.c.digest)):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-from hedgerow.service.kinds import Kind, kind_of
+from hedgerow.service.kinds import Kind
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
@@ -57,7 +57,7 @@ class Collection:
     @cached_property
     def kind(self) -> Kind:
         """How the service treats it."""
-        return kind_of(self.announcement.kind, self.task)
+        return Kind(self.task)
 
     @cached_property
     def detector(self) -> Detector:

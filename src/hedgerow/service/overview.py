@@ -9,7 +9,6 @@ import sqlalchemy as sa
 
 from hedgerow.errors import HedgerowError
 from hedgerow.service.collection import Collection
-from hedgerow.service.kinds import FirstKind, LabelKind
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import partials, refusals, tasks, uploads
 from hedgerow.service.service import Service
@@ -142,26 +141,19 @@ class Overview:
 
     def data(self) -> tuple[str, bytes]:
         """Return the data set of a task that delivers one: its media type and bytes."""
-        kind, (rows, simulation) = self.collection.kind, self.service.rows(self.collection)
-        if isinstance(kind, LabelKind):
-            records, labels = kind.dataset(rows)
-            lines = [f"{r},{v!r}" for r, v in zip(records.tolist(), labels.tolist(), strict=True)]
-            return "text/csv; charset=utf-8", "\n".join([f"record,{_quoted(kind.task.target)}", *lines, ""]).encode()
-        if isinstance(kind, FirstKind):
-            if not len(rows):
-                raise Problem("no-reports", "The first round has no report yet.")
-            return "application/vnd.hedgerow.reports+bin; version=1", kind.reports(rows, simulation).to_bytes()
-        raise Problem("not-available", "Reports of this task are added up and scrubbed; see /model.")
+        kind = self.collection.kind
+        if not kind.retains:
+            raise Problem("not-available", "Reports of this task are added up and scrubbed; see /model.")
+        rows, simulation = self.service.rows(self.collection)
+        if not len(rows) and kind.keeps_ids:
+            raise Problem("no-reports", "The first round has no report yet.")
+        return self.collection.task.data(self.collection.task.totals().add(kind.batch(rows, simulation)))
 
 
 def _no_table(model: Any) -> str:
     if isinstance(model, PilotTotals):
         return "A pilot has no leaves: it tells the shares of errors of a public model by bin; see /model."
     return "An assisted model has many trees and no single table of leaves."
-
-
-def _quoted(name: str) -> str:
-    return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
 
 
 def _semi_rows(model: SemiModel, level: float) -> list[dict[str, Any]]:

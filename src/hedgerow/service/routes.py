@@ -15,7 +15,6 @@ from starlette.routing import Route
 from hedgerow.content import canonical
 from hedgerow.service.collection import Collection
 from hedgerow.service.http import answer, curator, decode, service_of
-from hedgerow.service.kinds import FirstKind
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import Problem
 from hedgerow.service.service import Service
@@ -99,13 +98,11 @@ async def _publish(service: Service, task: Any, simulation: bool, now: int, **wo
 
 async def second_round(request: Request) -> Response:
     """Grow the partition of the second round from the closed first round, and publish its task."""
-    from hedgerow.tasks.partly_public.files import design_cells
-
     service = await curator(request)
     now, first = int(service.clock()), await _collection(request, service)
     wanted = await decode(request, Grow)
     kind = first.kind
-    if not isinstance(kind, FirstKind):
+    if kind.task.makes != "task":
         raise Problem("not-available", "Only the first of two rounds has a second.")
 
     def grow() -> Any:
@@ -115,10 +112,10 @@ async def second_round(request: Request) -> Response:
         rows, simulation = service.rows(first)
         if not len(rows):
             raise Problem("no-reports", "The first round has no report to grow from.")
-        rule = wanted.rule or ("cart" if kind.task.masks == "policy" else "max_edge")
-        sizes = {name: getattr(wanted, name) for name in ("max_depth", "n_bins", "n_private")}
-        chosen: dict[str, Any] = {name: "auto" if value is None else value for name, value in sizes.items()}
-        return design_cells(kind.reports(rows, simulation), rule=rule, response=wanted.response, **chosen)
+        names = ("max_depth", "n_bins", "n_private", "rule", "response")
+        given = {name: getattr(wanted, name) for name in names if getattr(wanted, name) is not None}
+        totals = kind.task.totals().add(kind.batch(rows, simulation))
+        return totals.model(**given)
 
     task = await run_in_threadpool(grow)
     notice = first.announcement
@@ -185,7 +182,7 @@ async def model(request: Request) -> Response:
     service = await curator(request)
     now, collection = service.clock(), await _collection(request, service)
     fallback = request.query_params.get("fallback")
-    if fallback is not None and (fallback not in _FALLBACKS or collection.announcement.kind != "local"):
+    if fallback is not None and (fallback not in _FALLBACKS or "fallback" not in collection.task.model_options):
         raise Problem("invalid-request", f"'fallback' is one of {list(_FALLBACKS)}, for local tasks only.")
     text = await run_in_threadpool(lambda: Overview(service, collection, now).model(fallback).to_json())
     return Response(text, media_type="application/json")

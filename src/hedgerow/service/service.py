@@ -19,7 +19,7 @@ from hedgerow.service.aggregator import Aggregator, add_rows, kept_rows
 from hedgerow.service.collection import Collection
 from hedgerow.service.database import Database, StorageError
 from hedgerow.service.intake import Outcome, Upload
-from hedgerow.service.kinds import Kind, Summed
+from hedgerow.service.kinds import Kind
 from hedgerow.service.logs import log
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import partials, sealed_segments, segments, tasks, upload_tokens, uploads
@@ -28,8 +28,8 @@ from hedgerow.service.settings import Settings
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.base import Task
 from hedgerow.tasks.keys import base64url, ed25519, from_base64url
-from hedgerow.tasks.partly_public import CellTask
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -205,11 +205,11 @@ class Service:
             log("task-created", task=notice.id, kind=notice.kind, opens=notice.opens, closes=notice.closes)
         return self._remember(Collection.from_row(stored)), new
 
-    def _first_of(self, task: Any) -> int | None:
-        if not isinstance(task, CellTask):
+    def _first_of(self, task: Task) -> int | None:
+        if task.before is None:
             return None
         try:
-            return self.collection(task.first.id).number
+            return self.collection(task.before.id).number
         except Problem:
             raise Problem("first-round-unknown", "Reports of the second round are checked against the first.") from None
 
@@ -280,7 +280,7 @@ class Service:
     def total(self, collection: Collection) -> Any:
         """Return the aggregate of every acknowledged report, bit for bit that of the library."""
         kind = collection.kind
-        if not isinstance(kind, Summed):
+        if kind.retains:
             raise Problem("not-available", "This task delivers its reports as a data set; see /data.")
         while self._pending(collection) > _MANY and self.aggregator.segment(collection.number):
             pass  # a backlog is worked off first, a segment at a time

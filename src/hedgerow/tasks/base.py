@@ -7,16 +7,17 @@ methods and name no kind: what one door does, all doors do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from hedgerow.errors import HedgerowError
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.message import Message
 from hedgerow.tasks.published import Published
 from hedgerow.tasks.question import Question
-from hedgerow.tasks.reports import TOKEN_BYTES, Reports
+from hedgerow.tasks.records import IN_RECORD, read_record, read_table
+from hedgerow.tasks.reports import TOKEN_BYTES, Report, Reports
 
 if TYPE_CHECKING:
     from hedgerow.guarantee import Guarantee
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from hedgerow.types import ByteRows
 
 __all__ = ["Drawn", "Task"]
+
+_ROWS = 1 << 15  # records randomised at a time in a simulation: a few megabytes of messages
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,11 @@ class Task(Published):
         return None
 
     @property
+    def takes_mask(self) -> bool:
+        """Whether holders may say which of their features are private."""
+        return False
+
+    @property
     def keeps(self) -> bool:
         """Whether the device keeps something for a later round."""
         return False
@@ -90,8 +98,16 @@ class Task(Published):
 
     # The holder's side.
 
-    def draw(self, X: Any, y: Any, source: Randomness, *, private: Any = None, kept: Any = None) -> Drawn:
-        """Randomise records: a total function, one message of one length a record, whatever the record holds."""
+    def encode(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return a table of records and labels as numbers, by the task's public rule."""
+        return read_table(cast("Any", self), X, y)
+
+    def encode_record(self, record: Any, label: Any = IN_RECORD) -> tuple[Any, Any]:
+        """Return one record and its label as numbers, by the task's public rule: whatever they are, never an error."""
+        return read_record(cast("Any", self), record, label)
+
+    def draw(self, Z: Any, y: Any, source: Randomness, *, private: Any = None, kept: Any = None) -> Drawn:
+        """Randomise encoded records: a total function, one message of one length a record."""
         raise NotImplementedError
 
     def privatize(
@@ -103,19 +119,52 @@ class Task(Published):
         kept: Any = None,
         randomness: Randomness | int | None = None,
     ) -> Reports:
-        """Return one report a record, with fresh ids or those of the round before."""
-        if private is not None and not self.question().chooses:
-            raise HedgerowError(f"'private' is for tasks that let holders choose; a {self.kind} task does not.")
+        """Return one report a record of a table, with fresh ids or those of the round before.
+
+        Parameters
+        ----------
+        X, y : records and labels
+            No labels in a second round. Where the features are public already, X is the numbers of the records.
+        private : bool array of shape (d,) or (n, d), optional
+            Where the task lets holders choose: True where a feature is protected.
+        kept : optional
+            In a second round: what the first one kept, ``reports.kept``.
+        """
+        return self._privatize(lambda: self.encode(X, y), private, kept, randomness)
+
+    def privatize_record(
+        self,
+        record: Any,
+        label: Any = IN_RECORD,
+        *,
+        private: Any = None,
+        kept: Any = None,
+        randomness: Randomness | int | None = None,
+    ) -> Report:
+        """Return the report of one record; its label may be in the record, under :attr:`target`."""
+        return self._privatize(lambda: self.encode_record(record, label), private, kept, randomness)[0]
+
+    def _privatize(
+        self, read: Callable[[], tuple[Any, Any]], private: Any, kept: Any, randomness: Randomness | int | None
+    ) -> Reports:
+        if private is not None and not self.takes_mask:
+            raise HedgerowError(f"'private' is for tasks of two rounds; a {self.kind} task has no masks: leave it out.")
         if (kept is None) != (self.before is None):
-            need = "has one round: leave out 'kept'" if self.before is None else "needs 'kept', of the first round"
+            need = (
+                "has no earlier round: leave out 'kept'" if self.before is None else "needs 'kept', of the first round"
+            )
             raise HedgerowError(f"a {self.kind} task {need}.")
         source = as_randomness(randomness)
-        drawn = self.draw(X, y, source, private=private, kept=kept)
+        drawn = self.draw(*read(), source, private=private, kept=kept)
         tokens = drawn.tokens
         if tokens is None:
             tokens = source.uint8(TOKEN_BYTES * len(drawn.payloads)).reshape(-1, TOKEN_BYTES)
         simulation = source.simulation or getattr(kept, "simulation", False)
-        return Reports(self, tokens, drawn.payloads, simulation, drawn.kept)
+        return self.batch(tokens, drawn.payloads, simulation, drawn.kept)
+
+    def batch(self, tokens: ByteRows, payloads: ByteRows, simulation: bool = False, kept: Any = None) -> Reports:
+        """Return rows as reports of this task's kind."""
+        return Reports(self, tokens, payloads, simulation, kept)
 
     # The curator's side.
 
@@ -131,7 +180,34 @@ class Task(Published):
 
     def simulate(self, X: Any, y: Any, randomness: Randomness | int | None = None) -> Totals:
         """Return totals with exactly the law of adding up the reports of these records."""
-        return self.totals().add(self.privatize(X, y, randomness=randomness))
+        source = as_randomness(randomness)
+        Z, labels = self.encode(X, y)
+        totals = self.totals()
+        for start in range(0, len(Z), _ROWS):
+            part = slice(start, start + _ROWS)
+            payloads = self.draw(Z[part], labels[part], source).payloads
+            totals.include(len(payloads), self.encoding.blocks(payloads), source.simulation)
+        return totals
+
+    def data(self, totals: Any) -> tuple[str, bytes]:
+        """Return kept reports as a curator downloads them: media type and bytes."""
+        return "application/vnd.hedgerow.reports+bin; version=1", totals.reports().to_bytes()
+
+    def once(self, payloads: ByteRows) -> list[bytes] | None:
+        """Return what at most one report may name, besides its id; None if there is nothing of the kind."""
+        return None
+
+    def pledge(self, payloads: ByteRows) -> list[bytes] | None:
+        """Return what a later round must repeat under the same id, or None; empty where it need not."""
+        return None
+
+    def kept_from_bytes(self, data: bytes) -> Any:
+        """Read what a device kept of this round."""
+        raise HedgerowError(f"a {self.kind} task has one round, and keeps nothing.")
+
+    def reopen(self, body: bytes, kept: bytes, record: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+        """Return what a device kept of this round, whose report was ``body``, and the record to answer the next with."""
+        raise HedgerowError(f"a {self.kind} task has one round, and keeps nothing.")
 
     # In words and numbers, for people.
 

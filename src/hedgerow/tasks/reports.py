@@ -16,10 +16,10 @@ header that names the whole 32-byte digest, then the random parts of all ids, th
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +70,7 @@ class Report:
     id: bytes
     payload: bytes
     simulation: bool = False
+    kept: Any = field(default=None, repr=False, compare=False)
 
     def to_bytes(self) -> bytes:
         """Return the bytes that leave the device."""
@@ -116,7 +117,7 @@ class Reports:
         if not -len(self) <= i < len(self):
             raise IndexError(i)
         token, payload = self.tokens[i].tobytes(), self.payloads[i].tobytes()
-        return Report(self.task, self.task.digest[:4] + token, payload, self.simulation)
+        return Report(self.task, self.task.digest[:4] + token, payload, self.simulation, self.kept)
 
     def __iter__(self) -> Iterator[Report]:
         return (self[i] for i in range(len(self)))
@@ -126,7 +127,15 @@ class Reports:
         return (row.tobytes() for row in self.payloads)
 
     @classmethod
-    def collect(cls, task: Task, reports: list[Report]) -> Reports:
+    def concat(cls, parts: Sequence[Reports]) -> Self:
+        """Put batches of one task together."""
+        if not parts or any(part.task.digest != parts[0].task.digest for part in parts):
+            raise FormatError("batches of one and the same task are needed; at least one of these is of another.")
+        tokens, payloads = (np.concatenate([getattr(part, name) for part in parts]) for name in ("tokens", "payloads"))
+        return cls(parts[0].task, tokens, payloads, any(part.simulation for part in parts))
+
+    @classmethod
+    def collect(cls, task: Task, reports: list[Report]) -> Self:
         """Make a batch of single reports."""
         for report in reports:
             if not isinstance(report, Report):
@@ -145,7 +154,7 @@ class Reports:
         return head + self.tokens.tobytes() + self.payloads.tobytes()
 
     @classmethod
-    def from_bytes(cls, task: Task, data: bytes) -> Reports:
+    def from_bytes(cls, task: Task, data: bytes) -> Self:
         """Read a batch, refusing truncated, oversized or foreign bytes."""
         n, simulation = batch_head(task, data, len(data))
         width = task.encoding.width
@@ -156,7 +165,7 @@ class Reports:
     @classmethod
     def checked(
         cls, task: Task, tokens: npt.NDArray[np.uint8], payloads: npt.NDArray[np.uint8], simulation: bool
-    ) -> Reports:
+    ) -> Self:
         """Make a batch of untrusted rows: every message must be one that a holder could have sent."""
         task.encoding.validate(payloads)
         return cls(task, tokens, payloads, simulation)
@@ -180,7 +189,7 @@ class Reports:
         return pa.Table.from_arrays(arrays, schema=schema)
 
     @classmethod
-    def from_parquet(cls, task: Task, path: str | PathLike[str]) -> Reports:
+    def from_parquet(cls, task: Task, path: str | PathLike[str]) -> Self:
         """Read a batch from a Parquet file."""
         pa, pq = _arrow()
         try:
@@ -196,7 +205,8 @@ class Reports:
 
     def __repr__(self) -> str:
         note = ", simulation" if self.simulation else ""
-        return f"Reports({len(self)} to task {self.task.id[:12]}..., {self.payloads.shape[1]} bytes each{note})"
+        size = f"{self.payloads.shape[1]} bytes each"
+        return f"{type(self).__name__}({len(self)} to task {self.task.id[:12]}..., {size}{note})"
 
 
 PARQUET_OPTIONS: dict[str, Any] = {"use_dictionary": False, "compression": "none", "write_statistics": False}

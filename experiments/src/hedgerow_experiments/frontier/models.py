@@ -17,7 +17,7 @@ from hedgerow.local.assisted.pilot import pilot_group, pilot_size
 from hedgerow.local.public_model import PublicModel
 from hedgerow.local.records import take_rows
 from hedgerow.randomness import SeededRandomness
-from hedgerow.tasks.assisted import AssistedModel, check_pilot, simulate_assisted
+from hedgerow.tasks.assisted import AssistedModel, check_pilot
 
 __all__ = ["assisted_models", "fitted_model"]
 
@@ -71,8 +71,8 @@ def assisted_models(
         task, source, others = plain, SeededRandomness(seed), np.arange(len(y))
         if question is not None:
             asked, others = pilot_group(len(y), size, source.child("pilot group"))
-            totals = simulate_assisted(question, take_rows(X, asked), y[asked], source.child("pilot")).model()
+            totals = question.simulate(take_rows(X, asked), y[asked], source.child("pilot")).model()
             if check_pilot(totals, residuals).differs:
                 task = design_assisted(*public, n_holders=len(others), pilot=totals, **options)
-        models.append(simulate_assisted(task, take_rows(X, others), y[others], source).model())
+        models.append(task.simulate(take_rows(X, others), y[others], source).model())
     return models

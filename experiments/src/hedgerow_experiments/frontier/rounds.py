@@ -19,7 +19,6 @@ from hedgerow.compare.scores import Row
 from hedgerow.label.residual import inputs
 from hedgerow.local.assisted import design_assisted
 from hedgerow.randomness import SeededRandomness
-from hedgerow.tasks.assisted import simulate_assisted
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.data.splits import widened
 from hedgerow_experiments.experiment import Experiment, Key
@@ -102,7 +101,7 @@ def compute(key: Key, seed: int) -> dict[str, Any]:
     for epsilon in ROUNDS_EPSILONS:
         options: dict[str, Any] = {"epsilon": epsilon, "label_bounds": bounds, "n_holders": HOLDERS}
         task = design_assisted(*public, base=base, random_state=repeat, **options)
-        found = {"assisted": error(simulate_assisted(task, *private, repeat).model().predict(X_test))}
+        found = {"assisted": error(task.simulate(*private, repeat).model().predict(X_test))}
         for start, (residuals, fitted, prediction) in starts.items():
             population = Population(seen[0], residuals, variances, seen[1], labels - fitted, seen[2])
             for n in STEPS:

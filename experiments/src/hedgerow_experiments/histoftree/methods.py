@@ -18,7 +18,7 @@ from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
 from hedgerow.semi import KRRRegressor
 from hedgerow.semi.label_trees import noisy_labels
-from hedgerow.tasks.partly_public import CellTask, Secrets, SemiAggregate, SemiTask, answer_blocks, begin
+from hedgerow.tasks.partly_public import CellTask, FirstReports, Secrets, SemiTask
 from hedgerow.tasks.partly_public.cells import most_protected
 from hedgerow.tasks.partly_public.choose import choose
 from hedgerow.tasks.partly_public.growing import grow_masked
@@ -109,7 +109,7 @@ class _Rounds:
 
     @classmethod
     def run(cls, trial: Trial, task: SemiTask, mask: Any, s: int, rule: str, depth: int, source: Randomness) -> _Rounds:
-        first, secrets = begin(task, trial.X, trial.y, mask, source)
+        first = FirstReports.of(task.privatize(trial.X, trial.y, private=mask, randomness=source))
         columns = most_protected(first.private, s)
         rest = np.setdiff1d(np.arange(trial.X.shape[1]), columns)
         tree = grow_masked(
@@ -123,13 +123,12 @@ class _Rounds:
             balance=BALANCE,
             randomness=source,
         )
-        return cls(trial, secrets, tree, columns, 2.0 if rule == "cart" else 1.0)
+        return cls(trial, first.kept, tree, columns, 2.0 if rule == "cart" else 1.0)
 
     def errors(self, depth: int, bins: int, source: Randomness) -> tuple[float, float]:
         """Return the error with shrinking, and that of the paper's (9)."""
         task = CellTask(self.secrets.task, histogram_below(_cut(self.tree, depth), self.columns, bins))
-        blocks = answer_blocks(task, self.trial.X, _spent_once(self.secrets), source)
-        total = SemiAggregate(task).add(blocks)
+        total = task.simulate(self.trial.X, randomness=source, kept=_spent_once(self.secrets))
         cell = task.partition.apply(self.trial.X_test)
         both = [self.trial.mse(total.model(shrink=shrink).leaf_values[cell]) for shrink in (self.strength, 0.0)]
         return both[0], both[1]

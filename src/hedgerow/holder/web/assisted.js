@@ -17,7 +17,7 @@ import { levelOf } from "./mechanisms.js";
 import { design, predictWithin, reached, readGroups, readModel } from "./portable.js";
 import { budget, count, insist, list, number, text, word } from "./reader.js";
 import { checkResiduals, readLabels, readRadius, readSpace } from "./schema.js";
-import { Task } from "./task.js";
+import { CODES, Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./exact.js").Source} Source */
@@ -120,7 +120,7 @@ export class AssistedTask extends Task {
   message({ residual, leaves }, source) {
     const level = levelOf(this.grid, residual / this.radius, source);
     const { tree, payload } = this.drawMessage(leaves, level, source);
-    return { code: this.randomizer === "subset" ? 16 : 17, payload, truth: { level, tree, leaf: leaves[tree] } };
+    return { code: this.randomizer === "subset" ? CODES.assistedSubset : CODES.assistedLevels, payload, truth: { level, tree, leaf: leaves[tree] } };
   }
 
   /** Draw a tree, then randomise (group in it, level). @param {number[]} leaves in every tree @param {number} level @param {Source} source */

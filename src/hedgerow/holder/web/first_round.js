@@ -11,7 +11,7 @@ import { aboutLabel } from "./odds.js";
 import { predictWithin, readModel } from "./portable.js";
 import { budget, fields, insist, list, number, text, word } from "./reader.js";
 import { checkResiduals, readGrid, readLabels, readRadius, readSpace } from "./schema.js";
-import { Task } from "./task.js";
+import { CODES, Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./exact.js").Source} Source */
@@ -127,7 +127,7 @@ export class FirstTask extends Task {
     });
     const clear = z.map((/** @type {number} */ value, /** @type {number} */ j) => (mask[j] ? null : value));
     const secrets = { ...this.promise(), token: toHex(token), coarse: sent, fine: fineLevel, mask, clear };
-    return { body: this.frame(16, token, payload, source), secrets, truth: { ...place, level } };
+    return { body: this.frame(CODES.firstRound, token, payload, source), secrets, truth: { ...place, level } };
   }
 
   /** What was agreed to in the first round, to be held to in the second. */

@@ -9,12 +9,13 @@ import { levelOf } from "./mechanisms.js";
 import { aboutLabel } from "./odds.js";
 import { text } from "./reader.js";
 import { numberOf, readGrid, valueOf } from "./schema.js";
-import { Cutter, header, simulationMark, Task } from "./task.js";
+import { CODES, Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./exact.js").Source} Source */
 /** @typedef {import("./mechanisms.js").LevelMechanism} LevelMechanism */
 /** @typedef {import("./schema.js").Grid} Grid */
+/** @typedef {import("./task.js").Cutter} Cutter */
 /** @typedef {import("./task.js").Question} Question */
 
 const RECORD = "record";
@@ -61,12 +62,10 @@ export class LabelTask extends Task {
   }
 
   /** @param {Json} place @param {Source} source */
-  report(place, source) {
+  message(place, source) {
     const level = levelOf(this.grid, place.label, source);
     const code = this.mechanism.draw(level, source);
-    const row = [Uint8Array.of(1, 1 | simulationMark(source)), this.digest.slice(0, 4), source.take(12), littleBytes(place.record, 8), signed32(code)];
-    // The mark of a simulation is in the row, not in the header of the batch.
-    return { body: join([header("HDGL", 1, this.digest), ...row]), truth: { ...place, level, code } };
+    return { code: CODES.label, payload: join([littleBytes(place.record, 8), signed32(code)]), truth: { level, code } };
   }
 
   /** @returns {Question[]} */
@@ -87,14 +86,11 @@ export class LabelTask extends Task {
     return name === RECORD;
   }
 
-  /** @param {Uint8Array} body @param {Json} [truth] */
-  explain(body, truth) {
-    const cutter = new Cutter(body);
-    cutter.cut("format, and the task's tag", 6);
-    cutter.cut("random name of this report", 12);
+  /** @param {Cutter} cutter @param {Json} [truth] */
+  about(cutter, truth) {
     cutter.cut("number of your record", 8, "clear");
     const sent = cutter.cut(`your ${this.target}, randomised`, 4, "noisy");
     const code = new DataView(sent.buffer).getInt32(0, true);
-    return { parts: cutter.parts, rows: [], label: aboutLabel(this.target, this.grid, this.mechanism, code, truth?.label), words: [] };
+    return { rows: [], label: aboutLabel(this.target, this.grid, this.mechanism, code, truth?.label), words: [] };
   }
 }

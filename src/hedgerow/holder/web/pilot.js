@@ -13,7 +13,7 @@ import { kAry } from "./mechanisms.js";
 import { predictWithin, readModel } from "./portable.js";
 import { budget, insist, list, number, text } from "./reader.js";
 import { LARGEST, readLabels, readSpace } from "./schema.js";
-import { Task } from "./task.js";
+import { CODES, Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./exact.js").Source} Source */
@@ -63,7 +63,7 @@ export class PilotTask extends Task {
 
   /** @param {Json} place @param {Source} source */
   message({ bin }, source) {
-    return { code: 20, payload: Uint8Array.of(this.response.draw(bin, source)) };
+    return { code: CODES.pilot, payload: Uint8Array.of(this.response.draw(bin, source)) };
   }
 
   /** P(the own bin is named), and P(another one is). */

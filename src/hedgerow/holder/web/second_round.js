@@ -13,7 +13,7 @@ import { flippedBits, kAry, toNumber } from "./mechanisms.js";
 import { candidates, leafOf, leafWords, readPartition } from "./partition.js";
 import { innerDigest, insist, spell, word } from "./reader.js";
 import { encodeRecord } from "./schema.js";
-import { Task } from "./task.js";
+import { CODES, Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./exact.js").Source} Source */
@@ -101,7 +101,7 @@ export class SecondTask extends Task {
       answer = pack(all);
     }
     const payload = [littleBytes(level + coarse.reach, 4), pack(reach), answer];
-    return { body: this.frame(this.response === "k_ary" ? 17 : 18, fromHex(secrets.token), payload, source), truth: { z: place.z, leaf, cells } };
+    return { body: this.frame(this.response === "k_ary" ? CODES.secondRoundNamed : CODES.secondRoundBits, fromHex(secrets.token), payload, source), truth: { z: place.z, leaf, cells } };
   }
 
   // -------------------------------------------------------------- for people

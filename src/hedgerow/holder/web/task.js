@@ -23,6 +23,21 @@ import { encodeLabel, encodeRecord, valueOf } from "./schema.js";
 
 const SIMULATION = 0x80;
 
+/** The one table of codes, as in hedgerow/tasks/message.py: what a report's header says of the message. */
+export const CODES = {
+  bits: 1,
+  unary: 2,
+  k_ary: 3,
+  subset: 4,
+  assistedSubset: 16,
+  assistedLevels: 17,
+  pilot: 20,
+  firstRound: 32,
+  secondRoundNamed: 33,
+  secondRoundBits: 34,
+  label: 48,
+};
+
 /** @param {Source} source */
 export const simulationMark = (source) => (source.simulation ? SIMULATION : 0);
 

@@ -9,7 +9,7 @@ import { aboutLabel, bitRow, labelValue } from "./odds.js";
 import { leafOf, leafWords, readPartition } from "./partition.js";
 import { budget, count, fields, insist, list, number, plainNumber, text, word } from "./reader.js";
 import { readClasses, readGrid } from "./schema.js";
-import { Task } from "./task.js";
+import { CODES, Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./exact.js").Source} Source */
@@ -47,7 +47,7 @@ function bitsMessage(epsilon, share, groups, steps) {
   const wide = steps + 2 * label.reach < 65536 ? 2 : 4;
   const kept = bits.kept;
   return {
-    code: 1,
+    code: CODES.bits,
     parameters: { flip: bits.flip, ratio: label.ratio, reach: label.reach },
     leaves: (target) => `One bit for each of ${groups} groups of people, each told truly with probability ${percent(kept)} and flipped otherwise; and your ${target}, rounded to a grid, with random noise.`,
     draw(leaf, level, source) {
@@ -85,7 +85,7 @@ function unaryMessage(epsilon, k, steps) {
   const mechanism = unary(epsilon, k);
   const q = toNumber(mechanism.rare);
   return {
-    ...pairBits(2, mechanism, 0.5, q, steps, `The bit of yours is set with probability 50 %, each other bit with ${percent(q)}.`),
+    ...pairBits(CODES.unary, mechanism, 0.5, q, steps, `The bit of yours is set with probability 50 %, each other bit with ${percent(q)}.`),
     parameters: { rare: mechanism.rare },
     leaves: () => `One bit for each of ${k} pairs of a group and a value: yours is set with probability 50 %, every other one with ${percent(q)}.`,
   };
@@ -98,7 +98,7 @@ function subsetMessage(epsilon, k, steps) {
   const p = toNumber(hold);
   const q = (size - p) / (k - 1);
   return {
-    ...pairBits(4, mechanism, p, q, steps, `Exactly ${size} of ${k} bits are set. Yours is among them with probability ${percent(p)}, each other one with ${percent(q)}.`),
+    ...pairBits(CODES.subset, mechanism, p, q, steps, `Exactly ${size} of ${k} bits are set. Yours is among them with probability ${percent(p)}, each other one with ${percent(q)}.`),
     parameters: { hold, size },
     leaves: () => `A set of ${size} out of ${k} pairs of a group and a value: yours is in it with probability ${percent(p)}.`,
   };
@@ -110,7 +110,7 @@ function namedMessage(epsilon, k, steps) {
   const p = toNumber(response.truth);
   const rest = percent((1 - p) / Math.max(1, k - 1));
   return {
-    code: 3,
+    code: CODES.k_ary,
     parameters: { truth: response.truth },
     leaves: () => `One of ${k} pairs of a group and a value: yours with probability ${percent(p)}, else any other.`,
     draw: (leaf, level, source) => littleBytes(response.draw(leaf * (steps + 1) + level, source), 4),

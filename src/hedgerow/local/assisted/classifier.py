@@ -20,7 +20,6 @@ from hedgerow.local.assisted.regressor import AssistedForestRegressor
 from hedgerow.local.records import take_rows
 from hedgerow.randomness import as_randomness
 from hedgerow.spending import Booking
-from hedgerow.tasks.assisted import simulate_assisted
 
 __all__ = ["AssistedForestClassifier"]
 
@@ -108,9 +107,8 @@ class AssistedForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
             rows = np.flatnonzero(drawn == k)
             task = self._task(X, X_public, y_public, first + k, max(1, n // len(asked)), source.child("design", k))
             booking.book()  # all classes under one key: each holder answers about one of them
-            holders = simulate_assisted(
-                task, take_rows(X, rows), (codes[rows] == first + k).astype(float), source.child("holders", k)
-            )
+            own = (codes[rows] == first + k).astype(float)
+            holders = task.simulate(take_rows(X, rows), own, source.child("holders", k))
             self.models_.append(replace(holders.model(), notes=notes))
         self.guarantee_ = replace(self.models_[0].guarantee, simulation=source.simulation)
         booking.check(self.guarantee_)

@@ -26,7 +26,7 @@ from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
 from hedgerow.local.records import take_rows
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.spending import Booking
-from hedgerow.tasks.assisted import AssistedModel, PilotTask, PilotTotals, simulate_assisted
+from hedgerow.tasks.assisted import AssistedModel, PilotTask, PilotTotals
 
 __all__ = ["AssistedForestRegressor"]
 
@@ -143,7 +143,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         else:
             X, labels = self._design(X, labels, X_public, y_public, size, source, booking)
         booking.book()
-        self.aggregate_ = simulate_assisted(self.task_, X, labels, source.child("holders"))
+        self.aggregate_ = self.task_.simulate(X, labels, source.child("holders"))
         self.model_: AssistedModel = replace(self.aggregate_.model(), notes=self._notes())
         self.guarantee_ = self.model_.guarantee
         booking.check(self.guarantee_)
@@ -170,7 +170,7 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
             asked, others = pilot_group(len(y), size, source.child("pilot group"))
             self.pilot_task_ = task = design_pilot(X_public, y_public, **options)
             booking.book()
-            self.pilot_ = simulate_assisted(task, take_rows(X, asked), y[asked], source.child("pilot")).model()
+            self.pilot_ = task.simulate(take_rows(X, asked), y[asked], source.child("pilot")).model()
             X, y = take_rows(X, others), y[others]
         self.task_ = design_assisted(
             X_public, y_public, n_holders=len(y), n_trees=self.n_trees, pilot=self.pilot_, **options

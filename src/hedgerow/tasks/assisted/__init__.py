@@ -2,7 +2,6 @@
 
 from hedgerow.tasks.assisted.choose import Choice, choose_randomizer
 from hedgerow.tasks.assisted.classes import ClassMessage
-from hedgerow.tasks.assisted.holder import assist, assist_many, simulate_assisted
 from hedgerow.tasks.assisted.model import AssistedModel
 from hedgerow.tasks.assisted.pilot import PilotMessage, PilotTask
 from hedgerow.tasks.assisted.pilot_check import PilotCheck, check_pilot
@@ -20,9 +19,6 @@ __all__ = [
     "PilotTask",
     "PilotTotals",
     "Residuals",
-    "assist",
-    "assist_many",
     "check_pilot",
     "choose_randomizer",
-    "simulate_assisted",
 ]

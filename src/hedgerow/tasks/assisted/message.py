@@ -18,7 +18,7 @@ from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.mechanisms.joint import JointMechanism, LevelResponse, SignedSubset
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import MOST_EVENTS, Detector, join, within
-from hedgerow.tasks.message import Message
+from hedgerow.tasks.message import CODES, Message
 from hedgerow.tasks.tree.encoding import ByteRows, IntArray, pack, unpack
 
 __all__ = ["AUDITS", "RANDOMIZERS", "AssistedMessage", "build_joint"]
@@ -96,7 +96,7 @@ class AssistedMessage(LocalMechanism, Message):
     @property
     def code(self) -> int:
         """Code of this kind of message in a report."""
-        return 16 + RANDOMIZERS.index(self.kind)
+        return CODES[f"assisted {self.kind}"]
 
     @property
     def _bits(self) -> int:

@@ -28,10 +28,11 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import Detector, named
 from hedgerow.tasks.assisted.influence import PilotForgery
 from hedgerow.tasks.assisted.residuals import read_numbers
-from hedgerow.tasks.base import Task
-from hedgerow.tasks.message import Message
+from hedgerow.tasks.base import Drawn, Task
+from hedgerow.tasks.message import CODES, Message
 from hedgerow.tasks.published import check_published, reading_task
 from hedgerow.tasks.question import LabelField, Question
+from hedgerow.tasks.records import for_each
 from hedgerow.tasks.tree.encoding import ByteRows, IntArray
 from hedgerow.values import RULE
 
@@ -76,7 +77,7 @@ class PilotMessage(LocalMechanism, Message):
     epsilon: float
     n_inputs: int
     name = "pilot message"
-    code = 20
+    code = CODES["pilot"]
     width = 1
     largest = 1
 
@@ -227,11 +228,10 @@ class PilotTask(Task):
 
         return PilotTotals(self, totals.n_reports, tuple(totals.sums.tolist()), totals.simulation)
 
-    def simulate(self, X: Any, y: Any, randomness: Randomness | int | None = None) -> Totals:
-        """Draw the totals of holders with these records, block by block."""
-        from hedgerow.tasks.assisted.holder import simulate_assisted
-
-        return simulate_assisted(self, X, y, randomness)
+    def draw(self, Z: Any, y: Any, source: Randomness, *, private: Any = None, kept: Any = None) -> Drawn:
+        """Randomise the bin of the error of encoded records."""
+        (bins,) = for_each(self, self.inputs, Z, y)
+        return Drawn(self.encoding.randomize(bins, source))
 
     def _content(self) -> dict[str, Any]:
         return {

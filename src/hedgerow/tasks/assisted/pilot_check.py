@@ -67,14 +67,13 @@ def check_pilot(pilot: PilotTotals, residuals: npt.ArrayLike) -> PilotCheck:
     --------
     >>> from hedgerow import PublicModel
     >>> from hedgerow.local.assisted import design_pilot
-    >>> from hedgerow.tasks.assisted import simulate_assisted
     >>> from sklearn.linear_model import Ridge
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.random((4400, 2)), rng.normal(size=4400)
     >>> base = PublicModel(Ridge(), random_state=0).fit(X[:400], noise[:400])
     >>> task = design_pilot(X[:400], noise[:400], epsilon=2.0, label_bounds=(-20, 20), base=base)
     >>> for scale in (1, 3):
-    ...     check = check_pilot(simulate_assisted(task, X[400:], scale * noise[400:], 0).model(), base.residuals_)
+    ...     check = check_pilot(task.simulate(X[400:], scale * noise[400:], 0).model(), base.residuals_)
     ...     print(check.differs, round(check.scale, 1))
     False 1.0
     True 3.1

@@ -33,9 +33,10 @@ from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.assisted.influence import AssistedForgery
 from hedgerow.tasks.assisted.message import RANDOMIZERS, AssistedMessage
 from hedgerow.tasks.assisted.residuals import Residuals, read_numbers
-from hedgerow.tasks.base import Task
+from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.published import check_published, reading_task
 from hedgerow.tasks.question import LabelField, Question
+from hedgerow.tasks.records import for_each
 from hedgerow.values import RULE
 
 if TYPE_CHECKING:
@@ -182,11 +183,10 @@ class AssistedTask(Task):
 
         return AssistedModel(self, totals.n_reports, tuple(totals.sums.tolist()), totals.simulation, **options)
 
-    def simulate(self, X: Any, y: Any, randomness: Randomness | int | None = None) -> Totals:
-        """Draw the totals of holders with these records, block by block."""
-        from hedgerow.tasks.assisted.holder import simulate_assisted
-
-        return simulate_assisted(self, X, y, randomness)
+    def draw(self, Z: Any, y: Any, source: Randomness, *, private: Any = None, kept: Any = None) -> Drawn:
+        """Randomise the leaf and the error of encoded records, in a tree drawn at random."""
+        leaf, error = for_each(self, self.inputs, Z, y)
+        return Drawn(self.encoding.draw(leaf, self.grid.levels(error, source), source))
 
     def _content(self) -> dict[str, Any]:
         d = self.trees.n_features

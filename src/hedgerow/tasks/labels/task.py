@@ -1,24 +1,13 @@
 """The label task: holders randomise one label each, the curator joins them to features that are public.
 
-A report is little-endian bytes::
-
-    offset  size  content
-    0       1     format version (1)
-    1       1     kind of report (1, a label); the high bit marks a simulation
-    2       4     task tag: the first 4 bytes of the task's digest
-    6       12    random: tells a report sent twice from a second report
-    18      8     record: the public number of the record that the label belongs to
-    26      4     code: the randomised output
-
 The holder's side needs NumPy and the standard library only.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +24,18 @@ from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import Detector
-from hedgerow.tasks.base import Task
+from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.labels.alarms import code_alarms
+from hedgerow.tasks.labels.reports import LabelMessage, LabelReports, record_number
 from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
+from hedgerow.tasks.records import IN_RECORD, one
 from hedgerow.tasks.words import plain
-from hedgerow.types import FloatArray, IntArray
-from hedgerow.values import RULE
+from hedgerow.types import ByteRows, FloatArray, IntArray, RealArray
+from hedgerow.values import RULE, field
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.totals import KeptRows
 
 __all__ = ["LabelReports", "LabelTask"]
 
@@ -49,10 +43,7 @@ _FORMAT, _VERSION, _REPORT_VERSION = "hedgerow/label-task", 2, 1
 _KINDS: dict[str, type[LevelMechanism]] = {
     m.kind: m for m in (LaplaceNoise, StaircaseNoise, GaussianNoise, IntervalResponse, BinsResponse, MatrixResponse)
 }
-_REPORT = np.dtype([("head", "u1", 2), ("tag", "u1", 4), ("token", "u1", 12), ("record", "<u8"), ("code", "<i4")])
-_HEADER = struct.Struct("<4sHBB32sQ")
 _FARTHEST = 1 << 31  # codes are 32 bits in a report; what they stand for is bounded by what grid.py counts on
-_MAGIC, _LABEL, _SIMULATION = b"HDGL", 1, 0x80
 
 NOTES = (
     "the features are public: nothing about them is protected",
@@ -81,9 +72,9 @@ class LabelTask(Task):
     >>> task = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16))
     >>> LabelTask.from_json(task.to_json()) == task
     True
-    >>> reports = task.reports([0, 1], [12.5, 70.0], randomness=1)
-    >>> len(reports.to_bytes()), LabelReports.from_bytes(task, reports.to_bytes()).simulation
-    (108, True)
+    >>> reports = task.privatize([0, 1], [12.5, 70.0], randomness=1)
+    >>> len(reports.to_bytes()), LabelReports.from_bytes(task, reports.to_bytes()).dataset()[0].tolist()
+    (96, [0, 1])
     """
 
     kind = "label"
@@ -129,22 +120,48 @@ class LabelTask(Task):
         """Return the exact law of the output given a level of the grid."""
         return self.mechanism.law(level)
 
-    def reports(self, records: npt.ArrayLike, y: object, randomness: Randomness | int | None = None) -> LabelReports:
-        """Randomise labels, each for the record of that public number.
+    @property
+    def encoding(self) -> LabelMessage:
+        """The message."""
+        return LabelMessage(*self.mechanism.code_range)
 
-        The number is public and sent in clear, so a wrong one is an error; a label never is.
+    def encode(self, X: Any, y: Any) -> tuple[IntArray, RealArray]:
+        """Return the numbers of records and their labels.
+
+        A number is public and sent in clear, so a wrong one is an error; a label never is.
         """
-        source = as_randomness(randomness)
-        numbers = np.asarray(records)
+        numbers = np.asarray(X)
         if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or (numbers.size and numbers.min() < 0):
             raise HedgerowError("'records' must be a 1-d array of record numbers >= 0.")
-        codes = self.codes(self.grid.labels(y, n=numbers.size), source)
-        rows = np.zeros(numbers.size, dtype=_REPORT)
-        rows["head"] = (_REPORT_VERSION, _LABEL | (_SIMULATION if source.simulation else 0))
-        rows["tag"] = np.frombuffer(self.digest[:4], dtype=np.uint8)
-        rows["token"] = source.uint8(12 * numbers.size).reshape(-1, 12)
-        rows["record"], rows["code"] = numbers, codes
-        return LabelReports(self, rows)
+        return numbers.astype(np.int64), self.grid.labels(y, n=numbers.size)
+
+    def encode_record(self, record: Any, label: Any = IN_RECORD) -> tuple[IntArray, RealArray]:
+        """Return the public number that a record has under ``"record"``, and its label."""
+        label = field(record, self.target) if label is IN_RECORD else label
+        return np.array([record_number(record)]), self.grid.labels(one(label))
+
+    def draw(self, Z: Any, y: Any, source: Randomness, *, private: Any = None, kept: Any = None) -> Drawn:
+        """Randomise the labels' levels; the numbers go in clear."""
+        return Drawn(self.encoding.write(Z, self.codes(y, source)))
+
+    def batch(self, tokens: ByteRows, payloads: ByteRows, simulation: bool = False, kept: Any = None) -> LabelReports:
+        """Return rows as reports, with their columns."""
+        return LabelReports(self, tokens, payloads, simulation, kept)
+
+    def data(self, totals: KeptRows) -> tuple[str, bytes]:
+        """Return numbers of records, rising, and their noisy labels, as CSV."""
+        records, labels = self.model(totals).dataset()
+        name = self.target if self.target.isidentifier() else '"' + self.target.replace('"', '""') + '"'
+        lines = [f"{r},{v!r}" for r, v in zip(records.tolist(), labels.tolist(), strict=True)]
+        return "text/csv; charset=utf-8", "\n".join([f"record,{name}", *lines, ""]).encode()
+
+    def once(self, payloads: ByteRows) -> list[bytes]:
+        """Return the number of each record: one report each."""
+        return [row[:8].tobytes() for row in payloads]
+
+    def model(self, totals: KeptRows) -> LabelReports:
+        """Return the reports, whose ``dataset()`` a learner is trained on."""
+        return LabelReports.of(totals.reports())
 
     def question(self) -> Question:
         """Return what is asked: the public number of the record, and its label."""
@@ -189,68 +206,3 @@ class LabelTask(Task):
             f"LabelTask(id={self.id[:12]}..., {self.mechanism.name}, epsilon={self.mechanism.epsilon:g}, "
             f"label={self.target!r} in [{self.grid.low:g}, {self.grid.high:g}])"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class LabelReports:
-    """Reports to one label task, as one structured array."""
-
-    task: LabelTask
-    rows: npt.NDArray[Any]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def simulation(self) -> bool:
-        """Return True if any report was made with seeded noise."""
-        return bool((self.rows["head"][:, 1] & _SIMULATION).any())
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the reports protect."""
-        return replace(self.task.guarantee, simulation=self.simulation)
-
-    def __add__(self, other: LabelReports) -> LabelReports:
-        if self.task != other.task:
-            raise FormatError("these reports were made for different tasks.")
-        return LabelReports(self.task, np.concatenate([self.rows, other.rows]))
-
-    def dataset(self, n_records: int | None = None) -> tuple[IntArray, FloatArray]:
-        """Return record numbers, rising, and their noisy labels; a report sent twice counts once.
-
-        A record with two different reports is refused: its holder has spent epsilon twice.
-        """
-        rows = np.unique(self.rows)
-        order = np.argsort(rows["record"], kind="stable")
-        record = rows["record"][order]
-        if (record[1:] == record[:-1]).any():
-            raise HedgerowError("a record has two different reports; ask its holder which one counts.")
-        if n_records is not None and record.size and int(record[-1]) >= n_records:
-            raise HedgerowError(f"a report names record {int(record[-1])}, but there are {n_records} records.")
-        return record.astype(np.int64), self.task.labels(rows["code"][order])
-
-    def to_bytes(self) -> bytes:
-        """Return the batch as bytes: a header with the task's whole digest, then the reports."""
-        return _HEADER.pack(_MAGIC, _REPORT_VERSION, _LABEL, 0, self.task.digest, len(self)) + self.rows.tobytes()
-
-    @classmethod
-    def from_bytes(cls, task: LabelTask, data: bytes) -> LabelReports:
-        """Read a batch, refusing truncated, oversized or foreign bytes and impossible outputs."""
-        if len(data) < _HEADER.size:
-            raise FormatError(f"this is not a batch of label reports: {len(data)} bytes are too few.")
-        magic, version, kind, reserved, digest, n = _HEADER.unpack_from(data)
-        if magic != _MAGIC or version != _REPORT_VERSION or kind != _LABEL or reserved:
-            raise FormatError("this is not a batch of label reports of this version.")
-        if digest != task.digest:
-            raise FormatError("these reports were made for another task.")
-        if len(data) != _HEADER.size + n * _REPORT.itemsize:
-            raise FormatError(f"a batch of {n} label reports is truncated or oversized: {len(data)} bytes.")
-        rows = np.frombuffer(data, dtype=_REPORT, offset=_HEADER.size)
-        low, high = task.mechanism.code_range
-        tag = np.frombuffer(task.digest[:4], dtype=np.uint8)
-        heads = (rows["head"][:, 0] == _REPORT_VERSION) & ((rows["head"][:, 1] & ~np.uint8(_SIMULATION)) == _LABEL)
-        possible = (rows["code"] >= low) & (rows["code"] <= high) & (rows["tag"] == tag).all(axis=1) & heads
-        if not possible.all():
-            raise FormatError("a report in the batch is one that no holder of this task could have sent.")
-        return cls(task, rows)

@@ -1,13 +1,12 @@
 """Two rounds for holders who keep some features private: labels and public features first, cells second.
 
-Round 1: :class:`SemiTask` -> :func:`begin` -> :class:`FirstReports`; the curator grows a partition from them.
-Round 2: :class:`CellTask` -> :func:`answer` -> :class:`CellReports` -> :class:`SemiAggregate` -> :class:`SemiModel`.
+Round 1: :class:`SemiTask` -> reports, of which the curator grows a partition, and :class:`Secrets` that devices keep.
+Round 2: :class:`CellTask` -> reports -> totals -> :class:`SemiModel`.
 """
 
-from hedgerow.tasks.partly_public.aggregate import SemiAggregate
 from hedgerow.tasks.partly_public.cells import CellTask
 from hedgerow.tasks.partly_public.first import FirstReports
-from hedgerow.tasks.partly_public.holder import Secrets, answer, answer_blocks, begin
+from hedgerow.tasks.partly_public.holder import Secrets
 from hedgerow.tasks.partly_public.model import SemiModel
 from hedgerow.tasks.partly_public.second import CellReports
 from hedgerow.tasks.partly_public.task import SemiTask
@@ -17,10 +16,6 @@ __all__ = [
     "CellTask",
     "FirstReports",
     "Secrets",
-    "SemiAggregate",
     "SemiModel",
     "SemiTask",
-    "answer",
-    "answer_blocks",
-    "begin",
 ]

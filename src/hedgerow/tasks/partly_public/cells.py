@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,14 +17,21 @@ from hedgerow.mechanisms.candidates import CandidateBits, CandidateKary, Candida
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import Detector
-from hedgerow.tasks.base import Task
+from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.influence import LeafForgery, with_free_label
 from hedgerow.tasks.partly_public.first import FirstReports
 from hedgerow.tasks.partly_public.growing import RULES, grow_masked
 from hedgerow.tasks.partly_public.histogram import histogram_below
+from hedgerow.tasks.partly_public.second import CellMessage, CellReports, moments
 from hedgerow.tasks.partly_public.task import SemiTask
 from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import Question
+from hedgerow.types import ByteRows
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.partly_public.model import SemiModel
+    from hedgerow.tasks.totals import Totals
+    from hedgerow.tasks.tree.encoding import Moments
 
 __all__ = ["RESPONSES", "CellTask", "most_protected"]
 
@@ -55,6 +62,7 @@ class CellTask(Task):
     """
 
     kind = "semi-second"
+    model_options: ClassVar[Mapping[str, Any]] = {"shrink": 1.0}
 
     first: SemiTask
     partition: Partition
@@ -165,6 +173,59 @@ class CellTask(Task):
     def question(self) -> Question:
         """Return what is asked: the same features; what was drawn of the label is on the device."""
         return replace(self.first.question(), label=None, chooses=False)
+
+    @cached_property
+    def encoding(self) -> CellMessage:
+        """The message."""
+        return CellMessage(self)
+
+    def encode(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return records as the first round does; there are no labels."""
+        Z = self.first.encode(X, np.zeros(len(X)))[0]
+        return Z, np.zeros(len(Z))
+
+    def encode_record(self, record: Any, label: Any = None) -> tuple[Any, Any]:
+        """Return one record; there is no label."""
+        return self.first.encode_record(record, None)
+
+    def draw(self, Z: Any, y: Any, source: Randomness, *, private: Any = None, kept: Any = None) -> Drawn:
+        """Randomise the cell among the candidates; see :func:`.holder.draw_second`. What was kept is used up."""
+        from hedgerow.tasks.partly_public.holder import draw_second
+
+        none = np.empty((0, self.encoding.width), dtype=np.uint8)
+        payloads = np.concatenate([none, *draw_second(self, np.asarray(Z, dtype=np.float64), kept, source)])
+        return Drawn(payloads, kept.tokens)
+
+    def simulate(
+        self, X: Any, y: Any = None, randomness: Randomness | int | None = None, *, kept: Any = None
+    ) -> Totals:
+        """Return the totals of these holders' answers, a block of them at a time."""
+        from hedgerow.tasks.partly_public.holder import draw_second
+
+        source = as_randomness(randomness)
+        totals = self.totals()
+        for payloads in draw_second(self, self.encode(X, None)[0], kept, source):
+            totals.include(len(payloads), self.encoding.blocks(payloads), source.simulation or kept.simulation)
+        return totals
+
+    def batch(self, tokens: ByteRows, payloads: ByteRows, simulation: bool = False, kept: Any = None) -> CellReports:
+        """Return rows as reports, with their columns."""
+        return CellReports(self, tokens, payloads, simulation, kept)
+
+    def pledge(self, payloads: ByteRows) -> list[bytes]:
+        """Return the noisy level of each report; nothing where the cell is certain, as the fine level is sent then."""
+        certain = self.batch(np.empty((len(payloads), 0), dtype=np.uint8), payloads).sizes() == 1
+        return [b"" if sure else row[:4].tobytes() for sure, row in zip(certain, payloads, strict=True)]
+
+    def moments(self, totals: Totals) -> Moments:
+        """Return the estimates of N and D for each cell, and their covariance; see :func:`.second.moments`."""
+        return moments(self, totals)
+
+    def model(self, totals: Totals, *, shrink: float = 1.0) -> SemiModel:
+        """Return the model that totals make; see :class:`SemiModel` for ``shrink``."""
+        from hedgerow.tasks.partly_public.model import SemiModel
+
+        return SemiModel.of(self, totals.n_reports, self.moments(totals), totals.simulation, shrink)
 
     def odds(self) -> list[str]:
         """Return what leaves in the second round."""

@@ -1,57 +1,17 @@
-"""What a command line needs: any of this package's JSON by its format, reports from files, the second task."""
+"""The second task, from the reports of the first round."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from hedgerow.errors import FormatError
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.partly_public.cells import CellTask
 from hedgerow.tasks.partly_public.choose import Choice, choose
 from hedgerow.tasks.partly_public.first import FirstReports
-from hedgerow.tasks.partly_public.model import SemiModel
-from hedgerow.tasks.partly_public.second import CellReports
-from hedgerow.tasks.partly_public.task import SemiTask
 
-__all__ = ["design_cells", "load", "read_cell_reports", "read_first_reports", "resolve"]
-
-_KINDS: dict[str, Any] = {
-    "hedgerow/semi-task": SemiTask,
-    "hedgerow/cell-task": CellTask,
-    "hedgerow/semi-model": SemiModel,
-}
-
-
-def load(text: str | bytes) -> SemiTask | CellTask | SemiModel:
-    """Read a first task, a second task or a model, whichever it is.
-
-    Examples
-    --------
-    >>> task = SemiTask.design(2, epsilon=1.0, label_bounds=(0, 1), feature_bounds=(0, 1), private_columns=[0])
-    >>> load(task.to_json()) == task
-    True
-    """
-    try:
-        data = json.loads(text)
-        kind = _KINDS[data["format"]]
-    except (ValueError, TypeError, KeyError) as error:
-        raise FormatError(f"this is none of {sorted(_KINDS)}: {error}") from error
-    result: SemiTask | CellTask | SemiModel = kind.from_dict(data)
-    return result
-
-
-def read_first_reports(task: SemiTask, batches: Iterable[bytes]) -> FirstReports:
-    """Read and merge files of first-round reports."""
-    return FirstReports.concat(task, [FirstReports.from_bytes(task, data) for data in batches])
-
-
-def read_cell_reports(task: CellTask, batches: Iterable[bytes]) -> Iterable[CellReports]:
-    """Read files of second-round reports one after the other, for :meth:`SemiAggregate.add`."""
-    return (CellReports.from_bytes(task, data) for data in batches)
+__all__ = ["design_cells", "resolve"]
 
 
 def resolve(
@@ -85,13 +45,18 @@ def design_cells(
     max_depth: int | str = "auto",
     n_bins: int | str = "auto",
     constant: float = 0.1,
-    rule: str = "max_edge",
+    rule: str = "auto",
     response: str = "k_ary",
     min_samples_leaf: int = 1,
     balance: float = 0.2,
     randomness: Randomness | int | None = None,
 ) -> CellTask:
-    """Make the second task of the first round's reports; see :meth:`CellTask.design`."""
+    """Make the second task of the first round's reports; see :meth:`CellTask.design`.
+
+    The rule is by default "cart" if the task fixes what is private, else "max_edge".
+    """
+    if rule == "auto":
+        rule = "cart" if reports.task.masks == "policy" else "max_edge"
     choice = resolve(
         reports.private,
         reports.task.epsilon,

@@ -17,9 +17,10 @@ from hedgerow.mechanisms.words import percent
 from hedgerow.partition import grow
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.partly_public.cells import CellTask
+from hedgerow.tasks.partly_public.first import FirstReports
 from hedgerow.tasks.partly_public.histogram import histogram_below
-from hedgerow.tasks.partly_public.holder import answer, begin
 from hedgerow.tasks.partly_public.reach import candidates
+from hedgerow.tasks.partly_public.second import CellReports
 from hedgerow.tasks.partly_public.task import SemiTask
 
 __all__ = ["AUDITS", "TwoRounds", "small_protocol"]
@@ -131,7 +132,8 @@ class TwoRounds(LocalMechanism):
         record, level = np.divmod(self._check(values), self.first.grid.n_steps + 1)
         y = self.first.grid.values(level)
         mask = None if self._mask is None else np.repeat(self._mask, len(y), axis=0)
-        reports, secrets = begin(self.first, self.records[record], y, mask, source)
+        reports = FirstReports.of(self.first.privatize(self.records[record], y, private=mask, randomness=source))
+        secrets = reports.kept
         widest = max([self.tasks(level).n_cells for level in np.unique(reports.levels).tolist()], default=0)
         out = np.zeros((len(y), 2 + widest), dtype=np.int64)
         out[:, 0] = reports.levels
@@ -141,7 +143,8 @@ class TwoRounds(LocalMechanism):
                 secrets.task, secrets.tokens[rows], secrets.coarse[rows], secrets.fine[rows], secrets.private[rows],
                 secrets.simulation,
             )  # fmt: skip
-            sent = answer(self.tasks(coarse), self.records[record[rows]], part, source)
+            asked = self.tasks(coarse)
+            sent = CellReports.of(asked.privatize(self.records[record[rows]], kept=part, randomness=source))
             out[rows, 1] = sent.levels
             cells = sent.task.n_cells
             if sent.task.response == "k_ary":

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +26,20 @@ from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.gradual import GradualLaplace
 from hedgerow.portable import PortableModel
+from hedgerow.randomness import Randomness
 from hedgerow.tasks.alarms import Detector, far_levels
-from hedgerow.tasks.base import Task
+from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.partly_public.assist import Assist
+from hedgerow.tasks.partly_public.first import FirstMessage, FirstReports
 from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.bits import split_epsilon
 from hedgerow.types import ByteRows, FloatArray, IntArray
 from hedgerow.values import RULE
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.partly_public.cells import CellTask
+    from hedgerow.tasks.totals import KeptRows
 
 __all__ = ["MASKS", "SemiTask", "check_mask"]
 
@@ -94,6 +100,10 @@ class SemiTask(Task):
 
     kind = "semi-first"
     makes = "task"
+    model_options: ClassVar[Mapping[str, Any]] = {
+        "n_private": "auto", "max_depth": "auto", "n_bins": "auto", "rule": "auto", "response": "k_ary",
+        "randomness": None,
+    }  # fmt: skip
 
     epsilon: float
     grid: LabelGrid
@@ -218,6 +228,64 @@ class SemiTask(Task):
         clear = frozenset(set(self.space.names) - set(self.private)) if self.masks == "policy" else frozenset[str]()
         label = LabelField(self.target, self.label_bounds)
         return Question(self.space.features, label, clear=clear, chooses=self.masks == "personal")
+
+    @cached_property
+    def encoding(self) -> FirstMessage:
+        """The message."""
+        return FirstMessage(self)
+
+    @property
+    def takes_mask(self) -> bool:
+        """Masks are what the task is about."""
+        return True
+
+    @property
+    def keeps(self) -> bool:
+        """The labels as drawn, for the second round."""
+        return True
+
+    def encode(self, X: Any, y: Any) -> tuple[FloatArray, FloatArray]:
+        """Return records in double precision: single precision rounds the ends of a range, beyond it now and then."""
+        if isinstance(X, np.ndarray) and X.dtype == np.float32:
+            X = X.astype(np.float64)
+        Z = np.asarray(self.space.encode(X, fill=True), dtype=np.float64)
+        return Z, self.labels(y, n=len(Z))
+
+    def draw(self, Z: Any, y: Any, source: Randomness, *, private: Any = None, kept: Any = None) -> Drawn:
+        """Draw the labels of both rounds; see :func:`.holder.draw_first`."""
+        from hedgerow.tasks.partly_public.holder import draw_first
+
+        return draw_first(self, Z, y, private, source)
+
+    def batch(self, tokens: ByteRows, payloads: ByteRows, simulation: bool = False, kept: Any = None) -> FirstReports:
+        """Return rows as reports, with their columns."""
+        return FirstReports(self, tokens, payloads, simulation, kept)
+
+    def pledge(self, payloads: ByteRows) -> list[bytes]:
+        """Return the noisy level of each report: the second round must send the same."""
+        return [row[:4].tobytes() for row in payloads]
+
+    def kept_from_bytes(self, data: bytes) -> Any:
+        """Read what a device kept of the first round."""
+        from hedgerow.tasks.partly_public.holder import Secrets
+
+        return Secrets.from_bytes(self, data)
+
+    def reopen(self, body: bytes, kept: bytes, record: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+        """Return the secrets, and the record to answer the second round with.
+
+        What was sent in clear counts as it was sent, whatever the record says now: no change makes a device silent.
+        """
+        sent = FirstReports.from_bytes(self, body)
+        columns = zip(self.space.features, sent.Z[0].tolist(), sent.private[0].tolist(), strict=True)
+        clear = {f.name: f.decode(value) for f, value, private in columns if not private}
+        return self.kept_from_bytes(kept), {**record, **clear}
+
+    def model(self, totals: KeptRows, **options: Any) -> CellTask:
+        """Return the second round's task, grown from the reports; see :func:`.files.design_cells`."""
+        from hedgerow.tasks.partly_public.files import design_cells
+
+        return design_cells(FirstReports.of(totals.reports()), **options)
 
     def odds(self) -> list[str]:
         """Return what leaves in the first round."""

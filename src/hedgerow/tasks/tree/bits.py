@@ -22,6 +22,7 @@ from hedgerow.mechanisms.laplace import DiscreteLaplace
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import binomial
 from hedgerow.tasks.alarms import Detector, far_levels, join, set_bits
+from hedgerow.tasks.message import CODES
 from hedgerow.tasks.tree.encoding import ByteRows, Encoding, FloatArray, IntArray, Moments, check_padding, pack, unpack
 
 __all__ = ["AUDITS", "BitsEncoding", "split_epsilon"]
@@ -74,7 +75,7 @@ class BitsEncoding(Encoding):
     label: DiscreteLaplace = field(init=False, repr=False)
     name = "tree message, bits"
     response = "bits"
-    code = 1
+    code = CODES["tree bits"]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))

@@ -20,6 +20,7 @@ from hedgerow.mechanisms.subset import SubsetSelection
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, binomial
 from hedgerow.tasks.alarms import MOST_EVENTS, NOTHING, Detector, join, named, set_bits
+from hedgerow.tasks.message import CODES
 from hedgerow.tasks.tree.encoding import ByteRows, Encoding, FloatArray, IntArray, Moments, check_padding, pack, unpack
 
 __all__ = ["AUDITS", "CellEncoding", "KaryEncoding", "SubsetEncoding", "UnaryCellEncoding"]
@@ -189,7 +190,7 @@ class UnaryCellEncoding(CellEncoding):
 
     name = "tree message, unary"
     response = "unary"
-    code = 2
+    code = CODES["tree unary"]
     build = UnaryEncoding
 
     def alarms(self) -> Detector:
@@ -210,7 +211,7 @@ class SubsetEncoding(CellEncoding):
 
     name = "tree message, subset"
     response = "subset"
-    code = 4
+    code = CODES["tree subset"]
     build = SubsetSelection
 
     def _supported(self) -> tuple[int, int]:
@@ -232,7 +233,7 @@ class KaryEncoding(CellEncoding):
 
     name = "tree message, k-ary"
     response = "k_ary"
-    code = 3
+    code = CODES["tree k_ary"]
     build = KaryResponse
 
     @property

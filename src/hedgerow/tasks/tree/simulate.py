@@ -18,7 +18,7 @@ from hedgerow.kernels import native
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.totals import Aggregate
 from hedgerow.tasks.tree.bits import BitsEncoding
-from hedgerow.tasks.tree.holder import privatize_encoded
+from hedgerow.tasks.tree.holder import payloads
 from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["simulate_aggregate"]
@@ -51,7 +51,8 @@ def simulate_aggregate(task: LocalTask, X: object, y: object, randomness: Random
         # A grid far finer than the noise needs: the table would be larger than the reports.
         for start in range(0, len(rows), _ROWS):
             part = slice(start, start + _ROWS)
-            aggregate.add(privatize_encoded(task, encode(rows[part]), labels[part], source))
+            drawn = payloads(task, encode(rows[part]), labels[part], source)
+            aggregate.include(len(drawn), task.encoding.blocks(drawn), source.simulation)
     elif len(rows):
         counts = _table(task, rows, apply, labels, source)
         aggregate.include(len(rows), {0: task.encoding.simulate(counts, source)}, source.simulation)

@@ -33,7 +33,7 @@ from hedgerow.partition import grow
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import Detector
-from hedgerow.tasks.base import Task
+from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.influence import LeafForgery
 from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
@@ -280,6 +280,12 @@ class LocalTask(Task):
         if fallback is None:
             fallback = "none" if self.response == "bits" else "blend"
         return make_model(self, totals.n_reports, tuple(totals.sums.tolist()), totals.simulation, fallback)
+
+    def draw(self, Z: Any, y: Any, source: Randomness, *, private: Any = None, kept: Any = None) -> Drawn:
+        """Randomise the leaf and the level of encoded records."""
+        from hedgerow.tasks.tree.holder import payloads
+
+        return Drawn(payloads(self, Z, y, source))
 
     def simulate(self, X: Any, y: Any, randomness: Randomness | int | None = None) -> Totals:
         """Draw the totals of holders with these records, at O(n + cells): see :mod:`hedgerow.tasks.tree.simulate`."""
