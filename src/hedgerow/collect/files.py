@@ -145,6 +145,7 @@ def aggregate(
     copies: str = "drop",
     checkpoint: str | None = None,
     progress: Progress | None = None,
+    check: Callable[[Reports], None] | None = None,
 ) -> tuple[Totals, Copies]:
     """Add up the reports in files; return the totals and what was found about copies.
 
@@ -161,6 +162,8 @@ def aggregate(
         files, adding goes on from where it stood; the result is the same to the last bit. It is removed at the end.
     progress : callable, optional
         Called with the number of reports added and their share.
+    check : callable, optional
+        Called with every block of reports before it is added; raises to refuse them.
     """
     sources = [open_reports(task, str(path)) for path in paths]
     found = find_copies(sources, copies=copies)
@@ -170,7 +173,10 @@ def aggregate(
         stop = start + rows.stop - rows.start
         if stop <= done:
             continue
-        add_source(total, sources[i].reports(rows.start, rows.stop), found.keep(start, stop))
+        block = sources[i].reports(rows.start, rows.stop)
+        if check is not None:
+            check(block)
+        add_source(total, block, found.keep(start, stop))
         if saved is not None:
             saved.save(total, stop)
         if progress is not None:

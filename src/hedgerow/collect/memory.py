@@ -75,7 +75,7 @@ def aggregate(task: Task, batches: Sequence[Reports], *, copies: str = "drop") -
 def add_source(total: Totals, reports: Reports, keep: npt.NDArray[np.bool_] | None) -> None:
     """Add the reports that are to be kept (all, if None)."""
     if keep is not None:
-        reports = Reports(reports.task, reports.tokens[keep], reports.payloads[keep], reports.simulation)
+        reports = reports.task.batch(reports.tokens[keep], reports.payloads[keep], reports.simulation)
     total.add(reports)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import (
@@ -11,16 +12,17 @@ from hedgerow.commands.files import (
     add_output,
     check_output,
     counted,
+    output,
     read_task,
     report,
     write_text,
 )
 from hedgerow.errors import HedgerowError
+from hedgerow.tasks.models import About
 
 if TYPE_CHECKING:
-    from hedgerow.tasks.totals import Aggregate
-    from hedgerow.tasks.tree.model import Model
-    from hedgerow.tasks.tree.task import LocalTask
+    from hedgerow.tasks.base import Task
+    from hedgerow.tasks.totals import Totals
 
 _DESCRIPTION = """\
 Add up the reports to a task, in exact integers, and make a model of the totals.
@@ -76,31 +78,49 @@ def register(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read every file, add, write the model."""
-    from hedgerow.commands.assisted_files import aggregate_assisted, read_assisted
-    from hedgerow.tasks.tree.task import LocalTask
-
+    """Read every file, add, write what the reports make."""
     check_output(arguments, [arguments.task, *arguments.reports, *(arguments.first or [])])
-    if (assisted := read_assisted(arguments.task)) is not None:
-        return aggregate_assisted(arguments, assisted)
     task = read_task(arguments.task)
-    if not isinstance(task, LocalTask):
-        from hedgerow.commands.semi_aggregate import run_semi
-
-        return run_semi(arguments, task)
-    for option in ("first", "shrink"):
-        if getattr(arguments, option) is not None:
-            raise HedgerowError(f"--{option} is for tasks of two rounds, and {arguments.task} has one; leave it out.")
+    if task.makes == "task":
+        raise HedgerowError(
+            f"{arguments.task} is the first of two rounds, which makes no model; "
+            "make the second with 'hedgerow grow' and aggregate the reports to that."
+        )
+    options = _options(arguments, task)
     total, n_copies = _add(arguments, task)
     if not total.n_reports:
         raise HedgerowError("there are no reports in these files, and so no model; give at least one report.")
-    model = total.model(fallback=arguments.fallback or "blend")
-    write_text(arguments.output, model.to_json() + "\n")
-    _report(arguments, model, n_copies)
+    if task.makes == "data":
+        with output(arguments.output) as file:
+            file.write(task.data(total)[1])
+        about = About(f"{counted(total.n_reports, 'report')}, one noisy label each")
+    else:
+        result = total.model(**options)
+        write_text(arguments.output, result.to_json() + "\n")
+        about = result.about()
+    _report(arguments, total, about, n_copies)
     return 0
 
 
-def _add(arguments: argparse.Namespace, task: LocalTask) -> tuple[Aggregate, int]:
+_FOR = {
+    "fallback": "tasks that count public labels by leaf",
+    "shrink": "tasks of two rounds",
+    "first": "tasks of two rounds",
+}
+
+
+def _options(arguments: argparse.Namespace, task: Task) -> dict[str, Any]:
+    """Return the options of the model that were given; refuse those that this task does not have."""
+    known = {*task.model_options, *(["first"] if task.before is not None else [])}
+    given = {name: getattr(arguments, name) for name in _FOR if getattr(arguments, name) is not None}
+    for name in given:
+        if name not in known:
+            raise HedgerowError(f"--{name} is for {_FOR[name]}, and {arguments.task} is not one; leave it out.")
+    given.pop("first", None)
+    return given
+
+
+def _add(arguments: argparse.Namespace, task: Task) -> tuple[Totals, int]:
     """Return the totals and how many copies were left out."""
     if arguments.engine == "dask":
         return _add_on_cluster(arguments, task)
@@ -108,16 +128,28 @@ def _add(arguments: argparse.Namespace, task: LocalTask) -> tuple[Aggregate, int
         raise HedgerowError("--scheduler is for --engine dask; leave it out, or add that.")
     from hedgerow.collect.files import aggregate
 
+    check = None
+    if arguments.first is not None and task.before is not None:
+        check = task.check_against(aggregate(task.before, arguments.first)[0])
     with Progress("adding") as progress:
         total, found = aggregate(
-            task, arguments.reports, copies=arguments.copies, checkpoint=arguments.checkpoint, progress=progress.update
+            task,
+            arguments.reports,
+            copies=arguments.copies,
+            checkpoint=arguments.checkpoint,
+            progress=progress.update,
+            check=check,
         )
     return total, found.n_copies
 
 
-def _add_on_cluster(arguments: argparse.Namespace, task: LocalTask) -> tuple[Aggregate, int]:
-    if arguments.checkpoint is not None:
-        raise HedgerowError("--checkpoint is for --engine files: a cluster repeats what a lost worker did.")
+def _add_on_cluster(arguments: argparse.Namespace, task: Task) -> tuple[Totals, int]:
+    for option, why in (
+        ("checkpoint", "a cluster repeats what a lost worker did"),
+        ("first", "labels are compared where the files are"),
+    ):
+        if getattr(arguments, option) is not None:
+            raise HedgerowError(f"--{option} is for --engine files: {why}.")
     from hedgerow.collect.dask import aggregate_files, connect
 
     with connect(arguments.scheduler) as client:
@@ -125,26 +157,23 @@ def _add_on_cluster(arguments: argparse.Namespace, task: LocalTask) -> tuple[Agg
     return total, n_copies
 
 
-def _report(arguments: argparse.Namespace, model: Model, n_copies: int) -> None:
-    starved = int(model.starved.sum())
+def _report(arguments: argparse.Namespace, total: Totals, about: About, n_copies: int) -> None:
+    guarantee = replace(total.task.guarantee, simulation=total.simulation)
+    checked = {} if total.task.before is None else {"labels_checked": arguments.first is not None}
     summary = {
         "output": arguments.output,
-        "task": model.task.id,
-        "n_reports": model.n_reports,
+        "task": total.task.id,
+        "n_reports": total.n_reports,
         "n_files": len(arguments.reports),
         "n_copies": n_copies,
-        "n_leaves": model.task.n_leaves,
-        "n_starved": starved,
-        "fallback": model.fallback,
-        "simulation": model.simulation,
-        "guarantee": model.guarantee.to_dict(),
+        **about.facts,
+        **checked,
+        "simulation": total.simulation,
+        "guarantee": guarantee.to_dict(),
     }
-    size = f"{counted(model.n_reports, 'report')}, {model.task.n_leaves} leaves"
-    lines = [f"{size} -> {arguments.output}", str(model.guarantee)]
+    note = "; labels agree with the first round wherever they can be compared" if arguments.first else ""
+    lines = [f"{about.headline}{note} -> {arguments.output}", *about.remarks]
     if n_copies:
         copies = "1 copy of a report was" if n_copies == 1 else f"{n_copies:,} copies of reports were"
         lines.insert(1, f"{copies} left out")
-    if starved:
-        some = "1 leaf has" if starved == 1 else f"{starved} leaves have"
-        lines.insert(1, f"{some} too few reports to be told from none; see 'hedgerow explain'")
-    report(arguments, summary, lines)
+    report(arguments, summary, [*lines, str(guarantee)])

@@ -13,9 +13,8 @@ from hedgerow.errors import HedgerowError
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Block, Table
     from hedgerow.tasks.assisted import AssistedModel, AssistedTask, PilotTask
-    from hedgerow.tasks.reports import Reports
 
-__all__ = ["aggregate_assisted", "design_task", "predict_assisted", "privatize_assisted", "read_assisted", "read_model"]
+__all__ = ["design_task", "predict_assisted", "privatize_assisted", "read_assisted", "read_model"]
 
 TASK, MODEL, PILOT = "hedgerow/assisted-task", "hedgerow/assisted-model", "hedgerow/pilot-task"
 
@@ -139,61 +138,6 @@ def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | Pilot
         [f"{counted(batch.n, 'report')} to task {task.id[:12]} -> {arguments.output}", str(guarantee)],
     )
     return 0
-
-
-def aggregate_assisted(arguments: argparse.Namespace, task: AssistedTask | PilotTask) -> int:
-    """Add reports up, each of them once, and write the model (of a pilot: the totals)."""
-    from hedgerow.commands.pilot_files import write_totals
-    from hedgerow.tasks.assisted import PilotTotals
-
-    refused = {"first": None, "shrink": None, "fallback": None, "checkpoint": None, "scheduler": None}
-    _refuse(arguments, {**refused, "engine": "files"})
-    total, seen, n_copies = task.totals(), set[bytes](), 0
-    for path in arguments.reports:
-        with naming(path):
-            reports = _reports(task, path)
-            fresh = []
-            for i, token in enumerate(reports.tokens):
-                if (key := token.tobytes()) not in seen:
-                    seen.add(key)
-                    fresh.append(i)
-            n_copies += len(reports) - len(fresh)
-            if n_copies and arguments.copies == "refuse":
-                raise HedgerowError("a report is there twice; --copies drop counts it once.")
-            total.add(type(reports)(reports.task, reports.tokens[fresh], reports.payloads[fresh], reports.simulation))
-    if not total.n_reports:
-        raise HedgerowError("there are no reports in these files, and so no model; give at least one report.")
-    model = total.model()
-    if isinstance(model, PilotTotals):
-        return write_totals(arguments, model, n_copies)
-    write_text(arguments.output, model.to_json() + "\n")
-    whole, leaves = model.factors
-    summary = {
-        "output": arguments.output,
-        "task": task.id,
-        "n_reports": model.n_reports,
-        "n_files": len(arguments.reports),
-        "n_copies": n_copies,
-        "kept_overall": whole,
-        "kept_by_leaf": leaves,
-        "simulation": model.simulation,
-        "guarantee": model.guarantee.to_dict(),
-    }
-    kept = f"kept {whole:.0%} of the overall correction and {leaves:.0%} of those by leaf"
-    nothing = "the reports carry no evidence against the public model: it predicts alone"
-    lines = [f"{counted(model.n_reports, 'report')} -> {arguments.output}", kept if model.gate else nothing]
-    report(arguments, summary, [*lines, str(model.guarantee)])
-    return 0
-
-
-def _reports(task: AssistedTask | PilotTask, path: str) -> Reports:
-    from hedgerow.commands.batches import PARQUET
-    from hedgerow.tasks.reports import Reports
-
-    if path.lower().endswith(PARQUET):
-        return Reports.from_parquet(cast("Any", task), path)
-    with open(path, "rb") as file:
-        return Reports.from_bytes(cast("Any", task), file.read())
 
 
 def predict_assisted(arguments: argparse.Namespace, model: AssistedModel, table: Table, new: list[str]) -> int:

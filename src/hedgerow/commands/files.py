@@ -21,15 +21,17 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import LARGE_DELTA, LARGE_EPSILON
+from hedgerow.tasks.registry import TASKS
+from hedgerow.tasks.registry import read_task as parse_task
 
 if TYPE_CHECKING:
-    from hedgerow.tasks.partly_public import CellTask, SemiModel, SemiTask
+    from hedgerow.tasks.base import Task
+    from hedgerow.tasks.partly_public import SemiModel
     from hedgerow.tasks.tree.model import Model
-    from hedgerow.tasks.tree.task import LocalTask
 
 EXIT_CODES = "Exit codes: 0 all well, 2 bad arguments or input; nothing is written then."
 STDIO = "-"
-FIRST_TASK, SECOND_TASK, SEMI_MODEL = "hedgerow/semi-task", "hedgerow/cell-task", "hedgerow/semi-model"
+SEMI_MODEL = "hedgerow/semi-model"
 
 T = TypeVar("T")
 
@@ -55,20 +57,9 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=f"{what}; - for standard output")
 
 
-def read_task(path: str) -> LocalTask | SemiTask | CellTask:
-    """Read a published task, of one round or of either of two."""
-    return _parse(path, _task, "task")
-
-
-def _task(data: bytes) -> LocalTask | SemiTask | CellTask:
-    from hedgerow.tasks.tree.task import LocalTask
-
-    kind = _format(data)
-    if kind in (FIRST_TASK, SECOND_TASK):
-        from hedgerow.tasks.partly_public import CellTask, SemiTask
-
-        return SemiTask.from_json(data) if kind == FIRST_TASK else CellTask.from_json(data)
-    return LocalTask.from_json(data)
+def read_task(path: str) -> Task:
+    """Read a published task of any kind."""
+    return _parse(path, parse_task, "task")
 
 
 def read_any_model(path: str) -> Model | SemiModel:
@@ -88,7 +79,7 @@ def _any_model(data: bytes) -> Model | SemiModel:
 
 def _format(data: bytes) -> str:
     """Return the format field of a file of two rounds; "" for all others, which have their own checks."""
-    if not any(kind.encode() in data for kind in (FIRST_TASK, SECOND_TASK, SEMI_MODEL)):
+    if SEMI_MODEL.encode() not in data:
         return ""
     try:
         content = json.loads(data)
@@ -108,9 +99,8 @@ def _parse(path: str, parse: Callable[[bytes], T], wanted: str) -> T:
 
 
 _KINDS = {
-    "task": ("hedgerow/local-task", "hedgerow/assisted-task", "hedgerow/pilot-task", FIRST_TASK, SECOND_TASK),
+    "task": tuple(TASKS),
     "model": ("hedgerow/local-model", "hedgerow/assisted-model", SEMI_MODEL, "hedgerow anova"),
-    "label task": ("hedgerow/label-task",),
     "signed announcement of a task": ("hedgerow/announcement",),
 }
 _MADE = {

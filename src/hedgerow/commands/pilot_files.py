@@ -11,7 +11,7 @@ from hedgerow.errors import HedgerowError
 if TYPE_CHECKING:
     from hedgerow.tasks.assisted import PilotTotals
 
-__all__ = ["check_pilot_options", "read_totals", "write_pilot", "write_totals"]
+__all__ = ["check_pilot_options", "read_totals", "write_pilot"]
 
 
 def write_pilot(arguments: argparse.Namespace, X: Any, y: Any, n_holders: int, options: dict[str, Any]) -> int:
@@ -35,27 +35,6 @@ def write_pilot(arguments: argparse.Namespace, X: Any, y: Any, n_holders: int, o
     ask = f"ask {n:,} of {n_holders:,} holders, drawn at random, and do not ask them the task after it"
     nobody = f"5 % of {n_holders:,} holders could not tell at this epsilon: go without a pilot"
     report(arguments, summary, [f"{task} -> {arguments.output}", ask if n else nobody, str(task.guarantee)])
-    return 0
-
-
-def write_totals(arguments: argparse.Namespace, totals: PilotTotals, n_copies: int) -> int:
-    """Write what the pilot found."""
-    write_text(arguments.output, totals.to_json() + "\n")
-    summary = {
-        "output": arguments.output,
-        "task": totals.task.id,
-        "n_reports": totals.n_reports,
-        "n_files": len(arguments.reports),
-        "n_copies": n_copies,
-        "edges": list(totals.task.edges),
-        "shares": totals.shares.tolist(),
-        "simulation": totals.simulation,
-        "guarantee": totals.guarantee.to_dict(),
-    }
-    shares = ", ".join(f"{share:.0%}" for share in totals.shares)
-    lines = [f"{totals.n_reports:,} reports of the pilot -> {arguments.output}", f"shares of bins: {shares}"]
-    next_step = f"next: hedgerow design ... --assisted --pilot-totals {arguments.output}"
-    report(arguments, summary, [*lines, next_step, str(totals.guarantee)])
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hedgerow.commands.files import (
     STDIO,
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise HedgerowError(
                 "--resume is for tasks of one round; of two, the secrets file remembers what was answered."
             )
-        return run_semi(arguments, task)
+        return run_semi(arguments, cast("Any", task))
     for option in ("secrets", "mask"):
         if getattr(arguments, option) is not None:
             raise HedgerowError(f"--{option} is for tasks of two rounds, and {arguments.task} has one; leave it out.")

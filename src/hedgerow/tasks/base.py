@@ -201,6 +201,10 @@ class Task(Published):
         """Return what a later round must repeat under the same id, or None; empty where it need not."""
         return None
 
+    def check_against(self, before: Any) -> Callable[[Reports], None]:
+        """Return a check of reports against those of the round before (its totals)."""
+        raise HedgerowError(f"a {self.kind} task has no round before it.")
+
     def kept_from_bytes(self, data: bytes) -> Any:
         """Read what a device kept of this round."""
         raise HedgerowError(f"a {self.kind} task has one round, and keeps nothing.")

@@ -18,7 +18,9 @@ from hedgerow.guarantee import Guarantee
 from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool, rake
 from hedgerow.tasks.assisted.shrink import Corrections, estimate, posterior
 from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.models import About
 from hedgerow.tasks.notes import model_guarantee, read_notes
+from hedgerow.tasks.rules import reports
 
 __all__ = ["AssistedModel"]
 
@@ -157,6 +159,14 @@ class AssistedModel:
         spread = np.hypot(ends - res.mean, left) * np.sign(ends - res.mean)
         low, high = (np.clip(f + e, *self.task.label_bounds) for e in spread)
         return low, high
+
+    def about(self) -> About:
+        """Return what was made, in short."""
+        whole, leaves = self.factors
+        kept = f"kept {whole:.0%} of the overall correction and {leaves:.0%} of those by leaf"
+        nothing = "the reports carry no evidence against the public model: it predicts alone"
+        facts = {"kept_overall": whole, "kept_by_leaf": leaves}
+        return About(reports(self.n_reports), facts, (kept if self.gate else nothing,))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""

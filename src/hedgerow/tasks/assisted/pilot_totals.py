@@ -14,6 +14,8 @@ from hedgerow.bounds import check_fields, read_list, read_whole
 from hedgerow.errors import FormatError
 from hedgerow.guarantee import Guarantee
 from hedgerow.tasks.assisted.pilot import PilotTask
+from hedgerow.tasks.models import About
+from hedgerow.tasks.rules import reports
 
 if TYPE_CHECKING:
     from typing import Self
@@ -67,6 +69,13 @@ class PilotTotals:
         message = self.task.encoding
         named = float(message.response.q) + message.kappa * np.asarray(shares, dtype=np.float64)
         return (np.diag(named) - np.outer(named, named)) / (max(self.n_reports, 1) * message.kappa**2)
+
+    def about(self) -> About:
+        """Return what the pilot found, in short."""
+        facts = {"edges": list(self.task.edges), "shares": self.shares.tolist()}
+        shares = ", ".join(f"{share:.0%}" for share in self.shares)
+        next_step = "next: hedgerow design ... --assisted --pilot-totals, with this file"
+        return About(f"{reports(self.n_reports)} of the pilot", facts, (f"shares of bins: {shares}", next_step))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,6 +26,7 @@ from hedgerow.tasks.partly_public.second import CellMessage, CellReports, moment
 from hedgerow.tasks.partly_public.task import SemiTask
 from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import Question
+from hedgerow.tasks.reports import Reports
 from hedgerow.types import ByteRows
 
 if TYPE_CHECKING:
@@ -211,6 +212,11 @@ class CellTask(Task):
     def batch(self, tokens: ByteRows, payloads: ByteRows, simulation: bool = False, kept: Any = None) -> CellReports:
         """Return rows as reports, with their columns."""
         return CellReports(self, tokens, payloads, simulation, kept)
+
+    def check_against(self, before: Any) -> Callable[[Reports], None]:
+        """Return a check that labels are those of the first round; see :meth:`.CellReports.check_labels`."""
+        known = FirstReports.of(before.reports()).known_levels()
+        return lambda reports: CellReports.of(reports).check_levels(known)
 
     def pledge(self, payloads: ByteRows) -> list[bytes]:
         """Return the noisy level of each report; nothing where the cell is certain, as the fine level is sent then."""

@@ -111,6 +111,10 @@ class FirstReports(Reports):
         """Encoded features of shape (n, d), NaN where private."""
         return np.where(self.private, np.nan, self._columns[2])
 
+    def known_levels(self) -> dict[bytes, int]:
+        """Return the noisy level that each id was sent with."""
+        return {token.tobytes(): int(level) for token, level in zip(self.tokens, self.levels, strict=True)}
+
 
 def _sent(task: SemiTask) -> BoolArray:
     if task.masks == "personal":

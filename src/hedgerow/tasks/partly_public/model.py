@@ -16,8 +16,10 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
+from hedgerow.tasks.models import About
 from hedgerow.tasks.notes import model_guarantee, read_notes
 from hedgerow.tasks.partly_public.cells import CellTask
+from hedgerow.tasks.rules import reports
 from hedgerow.tasks.tree.encoding import FloatArray, Moments
 from hedgerow.tasks.tree.estimates import LeafEstimates
 
@@ -187,6 +189,11 @@ class SemiModel:
         from hedgerow.tasks.partly_public.explain import plot_semi
 
         return plot_semi(self, path, level)
+
+    def about(self) -> About:
+        """Return what was made, in short."""
+        cells = self.task.n_cells
+        return About(f"{reports(self.n_reports)}, {cells} cells", {"n_cells": cells, "shrink": self.shrink})
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""

@@ -202,7 +202,10 @@ class CellReports(Reports):
 
         Holders with a single candidate are exempt: they send the fine label, which the coarse one is part of.
         """
-        known = {t.tobytes(): int(v) for t, v in zip(first.tokens, first.levels, strict=True)}
+        self.check_levels(first.known_levels())
+
+    def check_levels(self, known: dict[bytes, int]) -> None:
+        """Do so for the levels that ids are known with."""
         for token, level, size in zip(self.tokens, self.levels, self.sizes(), strict=True):
             before = known.get(token.tobytes())
             if before is None:

@@ -14,8 +14,9 @@ import numpy as np
 from hedgerow.bounds import LabelGrid, check_fields, read_list, read_text, read_whole
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
+from hedgerow.tasks.models import About
 from hedgerow.tasks.notes import model_guarantee, read_notes
-from hedgerow.tasks.rules import cell_rules
+from hedgerow.tasks.rules import cell_rules, reports
 from hedgerow.tasks.tree.encoding import FloatArray
 from hedgerow.tasks.tree.estimates import LeafEstimates, blend
 from hedgerow.tasks.tree.task import LocalTask
@@ -158,6 +159,14 @@ class Model:
                 row["public_mean"] = self.task.public.mean[j]
             rows.append(row)
         return rows
+
+    def about(self) -> About:
+        """Return what was made, in short."""
+        starved = int(self.starved.sum())
+        facts = {"n_leaves": self.task.n_leaves, "n_starved": starved, "fallback": self.fallback}
+        some = "1 leaf has" if starved == 1 else f"{starved} leaves have"
+        remark = f"{some} too few reports to be told from none; see 'hedgerow explain'"
+        return About(f"{reports(self.n_reports)}, {self.task.n_leaves} leaves", facts, (remark,) if starved else ())
 
     def shift(self) -> ShiftReport:
         """Compare private and public records leaf by leaf; see :func:`hedgerow.tasks.tree.shift.shift_report`."""
