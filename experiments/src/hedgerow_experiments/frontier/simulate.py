@@ -10,7 +10,6 @@ import numpy as np
 from hedgerow.label import LabelPrivateRegressor
 from hedgerow.local.assisted import design_assisted
 from hedgerow.semi import HistOfTreeRegressor
-from hedgerow.tasks.assisted import simulate_assisted
 from hedgerow_experiments.data.splits import Split
 
 __all__ = ["predicted", "private_half"]
@@ -29,7 +28,7 @@ def predicted(setting: str, s: Split, base: Any, epsilon: float, seed: int) -> A
     if setting == "local":
         options["n_holders"] = len(s.private.y)
         task = design_assisted(s.public.X, s.public.y, base=base, random_state=seed, **options)
-        return simulate_assisted(task, s.private.X, s.private.y, seed).model().predict(s.test.X)
+        return task.simulate(s.private.X, s.private.y, seed).model().predict(s.test.X)
     if setting == "semi-feature":
         names = [str(c) for c in s.private.X.columns]
         mask = np.isin(names, private_half(names))
