@@ -102,11 +102,11 @@ def test_a_label_drawn_again_in_the_second_round_is_caught(monkeypatch):
     # The same noisy label must be used in both rounds: a fresh one costs its share of epsilon once more.
     make = module.make_body
 
-    def make_body(task, record, randomness=None, *, mask=None, secrets=None):
-        if secrets is not None:
+    def make_body(task, record, randomness=None, *, mask=None, kept=None):
+        if kept is not None:
             _, again = make(task.first, record, mask=mask)
-            secrets.coarse[:] = again.coarse
-        return make(task, record, mask=mask, secrets=secrets)
+            kept.coarse[:] = again.coarse
+        return make(task, record, mask=mask, kept=kept)
 
     monkeypatch.setattr(module, "make_body", make_body)
     assert not WholeTask(find_example("partly public, both rounds, k_ary")).exact(12.0).holds

@@ -25,7 +25,6 @@ from hedgerow.errors import HedgerowError
 from hedgerow.holder.make import make_body
 from hedgerow.mechanisms.base import Law
 from hedgerow.randomness import Randomness
-from hedgerow.tasks.partly_public import CellTask, Secrets
 
 __all__ = ["WholeTask", "body_of", "branched_law"]
 
@@ -43,12 +42,11 @@ def body_of(task: Any, record: Record, mask: tuple[bool, ...] | None = None) -> 
     >>> len(body_of(pilot.build(1.0), pilot.records[0]))
     61
     """
-    if not isinstance(task, CellTask):
+    if task.before is None:
         return make_body(task, record, mask=mask)[0]
-    first, kept = make_body(task.first, record, mask=mask)
-    assert kept is not None
-    secrets = Secrets.from_bytes(task.first, kept.to_bytes())  # as a device keeps them until the second round
-    return first + make_body(task, record, secrets=secrets)[0]
+    first, drawn = make_body(task.before, record, mask=mask)
+    kept = task.before.kept_from_bytes(drawn.to_bytes())  # as a device keeps it until the second round
+    return first + make_body(task, record, kept=kept)[0]
 
 
 def branched_law(
