@@ -5,41 +5,41 @@ from __future__ import annotations
 from mutants.fault import Fault
 
 _DEVICE = "tests/holder/test_holder_device.py"
-_TREE = "src/hedgerow/tasks/tree/holder.py"
-_TOKENS = "    tokens = source.uint8(12 * len(payloads)).reshape(-1, 12)\n"
+_CONTRACT = "src/hedgerow/tasks/base.py"
+_TOKENS = "            tokens = source.uint8(TOKEN_BYTES * len(drawn.payloads)).reshape(-1, TOKEN_BYTES)\n"
+_COPIED = _TOKENS + "            tokens = tokens.copy()\n"
 _TWO_ROUNDS = "src/hedgerow/tasks/partly_public/holder.py"
 
 _IDS = (
     Fault(
         name="report id carries the true leaf, if the source is secure",
-        path=_TREE,
+        path=_CONTRACT,
         before=_TOKENS,
-        after=_TOKENS.replace("-1, 12)", "-1, 12).copy()")
-        + "    if not source.simulation:\n        tokens[:, 0] = task.partition.apply(Z)\n",
+        after=_COPIED + "            if not source.simulation:\n"
+        "                tokens[:, 0] = self.partition.apply(read()[0])\n",
         caught_by=("audit", "whole: tree, unary"),
     ),
     Fault(
         name="one bit of the report id tells the half that the label is in",
-        path="src/hedgerow/tasks/assisted/holder.py",
+        path=_CONTRACT,
         before=_TOKENS,
-        after=_TOKENS.replace("-1, 12)", "-1, 12).copy()")
-        + "    tokens[:, 11] = tokens[:, 11] & 254 | (np.asarray(y) > np.mean(task.label_bounds))\n",
+        after=_COPIED + "            tokens[:, 11] = tokens[:, 11] & 254 | (read()[1] > sum(self.label_bounds) / 2)\n",
         caught_by=("audit", "whole: pilot"),
     ),
     Fault(
         name="report id is a hash of the record",
-        path=_TREE,
+        path=_CONTRACT,
         before=_TOKENS,
-        after="    import hashlib\n\n"
-        "    tokens = np.array([list(hashlib.sha256(z.tobytes()).digest()[:12]) for z in Z], dtype=np.uint8)\n",
+        after=_COPIED + "            import hashlib\n\n"
+        "            for i, z in enumerate(read()[0]):\n"
+        "                tokens[i] = list(hashlib.sha256(z.tobytes()).digest()[:12])\n",
         caught_by=("audit", "whole: tree, k_ary"),
     ),
     Fault(
         name="report ids counted up from the label",
-        path="src/hedgerow/tasks/labels/task.py",
-        before='        rows["token"] = source.uint8(12 * numbers.size).reshape(-1, 12)\n',
-        after='        rows["token"] = source.uint8(12 * numbers.size).reshape(-1, 12)\n'
-        '        rows["token"][:, 3] += np.asarray(self.grid.levels(y, source), dtype=np.uint8)\n',
+        path=_CONTRACT,
+        before=_TOKENS,
+        after=_COPIED + "            tokens[:, 3] += self.grid.levels(read()[1], source).astype('u1')\n",
         caught_by=("audit", "whole: labels, bins"),
     ),
 )
@@ -63,9 +63,9 @@ _BODIES = (
     ),
     Fault(
         name="simulated reports pass for secure",
-        path=_TREE,
-        before="    return Reports(task, tokens, payloads, source.simulation)\n",
-        after="    return Reports(task, tokens, payloads, False)\n",
+        path=_CONTRACT,
+        before='        simulation = source.simulation or getattr(kept, "simulation", False)\n',
+        after="        simulation = False\n",
         caught_by=("tests/tasks/test_report.py::test_report_round_trip",),
     ),
     Fault(
@@ -92,11 +92,11 @@ _BODIES = (
     ),
     Fault(
         name="holders far from the public model send a fixed report",
-        path="src/hedgerow/tasks/assisted/holder.py",
-        before="    leaf, error = for_each(task, task.inputs, Z, y)\n",
-        after="    leaf, error = for_each(task, task.inputs, Z, y)\n"
-        "    if (np.abs(error) > 1).any():\n"
-        "        return np.zeros((len(error), task.encoding.width), dtype=np.uint8)\n",
+        path="src/hedgerow/tasks/assisted/task.py",
+        before="        leaf, error = for_each(self, self.inputs, Z, y)\n",
+        after="        leaf, error = for_each(self, self.inputs, Z, y)\n"
+        "        if (np.abs(error) > 1).any():\n"
+        "            return Drawn(np.zeros((len(error), self.encoding.width), dtype=np.uint8))\n",
         caught_by=("audit", "whole: assisted, levels"),
     ),
     Fault(
@@ -122,9 +122,9 @@ _ROUNDS = (
     Fault(
         name="noisy label drawn again for the second round",
         path=_TWO_ROUNDS,
-        before="        Secrets(task, tokens, coarse, fine, mask, simulation),\n",
-        after="        Secrets(\n            task, tokens, task.label.randomize_both(task.grid.levels(labels, source), source)[0], fine,\n"
-        "            mask, simulation,\n        ),\n",
+        before="    kept = Secrets(task, tokens, coarse, fine, mask, source.simulation)\n",
+        after="    again = task.label.randomize_both(task.grid.levels(labels, source), source)[0]\n"
+        "    kept = Secrets(task, tokens, again, fine, mask, source.simulation)\n",
         caught_by=("tests/audit/test_whole.py::test_both_rounds_with_little_noise",),
     ),
     Fault(
@@ -137,15 +137,15 @@ _ROUNDS = (
     Fault(
         name="candidate cells read off the private features",
         path=_TWO_ROUNDS,
-        before="    reach = candidates(task.partition, Z, secrets.private[part])\n",
-        after="    reach = candidates(task.partition, Z, np.zeros_like(secrets.private[part]))\n",
+        before="    reach = candidates(task.partition, Z, kept.private[part])\n",
+        after="    reach = candidates(task.partition, Z, np.zeros_like(kept.private[part]))\n",
         caught_by=("tests/audit/test_whole.py::test_both_rounds_with_little_noise",),
     ),
     Fault(
         name="the fine label is sent whatever the cell",
         path=_TWO_ROUNDS,
-        before="    levels = np.where(certain, secrets.fine[part], secrets.coarse[part])\n",
-        after="    levels = secrets.fine[part]\n",
+        before="    levels = np.where(certain, kept.fine[part], kept.coarse[part])\n",
+        after="    levels = kept.fine[part]\n",
         caught_by=("tests/audit/test_whole.py::test_both_rounds_with_little_noise",),
     ),
     Fault(

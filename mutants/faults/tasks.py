@@ -138,9 +138,9 @@ FAULTS = (
     ),
     Fault(
         name="a second round answers with features that have changed since",
-        path="src/hedgerow/holder/device.py",
-        before="        return Secrets.from_bytes(first, kept.secrets), {**record, **clear}\n",
-        after="        return Secrets.from_bytes(first, kept.secrets), {**clear, **record}\n",
+        path="src/hedgerow/tasks/partly_public/task.py",
+        before="        return self.kept_from_bytes(kept), {**record, **clear}\n",
+        after="        return self.kept_from_bytes(kept), {**clear, **record}\n",
         caught_by=("tests/holder/test_holder_device.py::test_two_rounds_cost_once_and_use_one_label",),
     ),
 )  # fmt: skip

@@ -12,11 +12,10 @@ from hedgerow.holder.make import make_body
 from hedgerow.label.residual import ResidualMechanism
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks.announcement import read_task, task_text
-from hedgerow.tasks.assisted import assist
 from hedgerow.tasks.assisted.message import build_joint
-from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.holder import privatize
+from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.registry import TASKS as FORMATS
-from hedgerow.tasks.tree.holder import privatize
 from tests.conformance.kinds import KINDS, Pick
 from tests.conformance.records import VALUES, Broken, records
 
@@ -28,10 +27,10 @@ kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def bodies(kind, task, record, source):
     """Return what a device sends in all rounds."""
     mask = [True, False] if kind.masked else None
-    if not isinstance(task, CellTask):
+    if task.before is None:
         return [make_body(task, record, source, mask=mask)[0]]
-    first, secrets = make_body(task.first, record, source, mask=mask)
-    return [first, make_body(task, record, source, secrets=secrets)[0]]
+    first, kept = make_body(task.before, record, source, mask=mask)
+    return [first, make_body(task, record, source, kept=kept)[0]]
 
 
 @kinds
@@ -71,29 +70,30 @@ def test_odd_values_count_as_the_task_says(kind):
     assert empty == bodies(kind, task, record | {first.target: None}, SeededRandomness(1))
 
 
-@pytest.mark.parametrize("send", [privatize, assist])
-def test_what_is_no_record_is_reported_too(send):
-    kind = KINDS[0] if send is privatize else next(k for k in KINDS if k.name.startswith("assisted"))
+@pytest.mark.parametrize("name", ["local", "assisted"])
+def test_what_is_no_record_is_reported_too(name):
+    kind = KINDS[0] if name == "local" else next(k for k in KINDS if k.name.startswith(name))
     task = kind.tasks(TASKS)[0]
     odd = ["text", b"x", None, 5, [], [1] * 99, np.ones((2, 2)), Broken(), object(), {1, 2}]
-    assert len({len(send(task, record, 1.0).to_bytes()) for record in odd}) == 1
+    assert len({len(privatize(task, record, 1.0).to_bytes()) for record in odd}) == 1
     for record in odd[:-3]:
         with pytest.raises(BoundsError, match="'label' is required"):  # a wrong call, whatever the record
-            send(task, record)
+            privatize(task, record)
 
 
 def test_an_unforeseen_failure_is_the_report_of_the_fixed_record(monkeypatch):
     """Whatever fails for one record alone, in reading it or in working out what to report, must not be seen."""
     kind = next(k for k in KINDS if k.name == "assisted, levels")
     task = kind.tasks(TASKS)[0]
-    fixed = assist(task, {}, randomness=3)
+    fixed = privatize(task, {}, randomness=3)
     monkeypatch.setattr(type(task.space), "encode_record", failing(type(task.space).encode_record, lambda s, r: r))
-    assert assist(task, {"y": 1.0}, randomness=3).to_bytes() == fixed.to_bytes()
+    assert privatize(task, {"y": 1.0}, randomness=3).to_bytes() == fixed.to_bytes()
     monkeypatch.undo()
     place = type(task).place
     monkeypatch.setattr(type(task), "place", failing(place, lambda s, Z: not np.array_equal(Z[0], task.space.missing)))
     assert (
-        assist(task, dict.fromkeys(task.space.names, 1e300) | {"y": 1.0}, randomness=3).to_bytes() == fixed.to_bytes()
+        privatize(task, dict.fromkeys(task.space.names, 1e300) | {"y": 1.0}, randomness=3).to_bytes()
+        == fixed.to_bytes()
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from hedgerow.service.kinds import kind_of
+from hedgerow.service.kinds import Kind
 from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
@@ -56,7 +56,7 @@ def bodies(draw, task):
 @given(data=st.data())
 def test_the_service_reads_exactly_what_the_library_reads(response, data):
     task = TASKS[response]
-    kind, body = kind_of("local", task), data.draw(bodies(task))
+    kind, body = Kind(task), data.draw(bodies(task))
     try:
         theirs = Reports.from_bytes(task, body)
     except ValueError:

@@ -15,8 +15,7 @@ import pytest
 from hedgerow.service import aggregator
 from hedgerow.service.intake import keys_of
 from hedgerow.service.service import digest_of
-from hedgerow.tasks.partly_public import SemiTask, begin
-from hedgerow.tasks.partly_public.first import write_batch
+from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
 
@@ -39,9 +38,8 @@ def collection(kind, local_task, holders):
         ["age", "income"], epsilon=4.0, label_bounds=(0, 1), feature_bounds=(0, 1), private_columns=["income"]
     )
     X = np.random.default_rng(0).random((N, 2))
-    reports, _ = begin(task, X, X[:, 0])
-    rows = [slice(i, i + 1) for i in range(N)]
-    return task, [write_batch(task.digest, 16, False, reports.tokens[r], reports.payloads[r]) for r in rows], []
+    reports = task.privatize(X, X[:, 0])
+    return task, [Reports.collect(task, [report]).to_bytes() for report in reports], []
 
 
 def play(inside, url, task, bodies, order, shift, monkeypatch):

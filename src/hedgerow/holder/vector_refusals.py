@@ -15,12 +15,12 @@ from typing import Any
 
 from hedgerow.errors import HedgerowError
 from hedgerow.holder.budget import Cost
-from hedgerow.holder.make import make_body, question
+from hedgerow.holder.make import check_question, make_body
 from hedgerow.holder.vector_bases import bases
 from hedgerow.holder.vector_mutations import Path, mutations, put
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.announcement import read_task
-from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.base import Task
 
 __all__ = ["CountedRandomness", "judge", "make_refusals", "refusals_json"]
 
@@ -75,13 +75,17 @@ class CountedRandomness(Randomness):
 def answer(task: Any) -> bytes:
     """Return the report to an empty record; of a task with personal masks, every second feature is private."""
     source = CountedRandomness()
-    first = task.first if isinstance(task, CellTask) else task
     record = {"record": 7}
-    mask = [j % 2 == 0 for j in range(len(first.space))] if getattr(first, "masks", "") == "personal" else None
-    if not isinstance(task, CellTask):
-        return make_body(task, record, source, mask=mask if isinstance(task, SemiTask) else None)[0]
-    _, secrets = make_body(first, record, source, mask=mask)
-    return make_body(task, record, source, secrets=secrets)[0]
+    kept = None
+    if task.before is not None:
+        _, kept = make_body(task.before, record, source, mask=_mask(task.before))
+    return make_body(task, record, source, mask=_mask(task), kept=kept)[0]
+
+
+def _mask(task: Task) -> list[bool] | None:
+    if not task.question().chooses:
+        return None
+    return [j % 2 == 0 for j in range(len(task.question().features))]
 
 
 def judge(text: str) -> str:
@@ -92,7 +96,7 @@ def judge(text: str) -> str:
     """
     try:
         task = read_task(text)
-        question(task)
+        check_question(task)
         Cost.of(task.guarantee)
         body = answer(task)
     except HedgerowError:

@@ -210,7 +210,7 @@ class Task(Published):
         raise HedgerowError(f"a {self.kind} task has one round, and keeps nothing.")
 
     def reopen(self, body: bytes, kept: bytes, record: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
-        """Return what a device kept of this round, whose report was ``body``, and the record to answer the next with."""
+        """Return what a device kept of this round, whose report was ``body``, and the record for the next."""
         raise HedgerowError(f"a {self.kind} task has one round, and keeps nothing.")
 
     # In words and numbers, for people.
