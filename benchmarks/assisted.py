@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from hedgerow.local.assisted import design_assisted
-from hedgerow.local.public_model import PublicModel
+from hedgerow.public import PublicModel
 
 HOLDERS, PUBLIC, FEATURES = 100_000, 1000, 12
 

@@ -23,8 +23,9 @@ LAYERS = [
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["tasks"],  # know nothing of estimators
-    ["fitting"],  # what estimators share
+    ["estimators", "public"],  # what estimators share
     ["local", "semi", "label", "central"],  # know nothing of each other, of engines or of the service
+    ["baselines"],
     ["collect"],
     ["holder"],
     ["audit"],  # of what runs on devices, too

@@ -80,7 +80,9 @@ def public_names(module: str) -> str:
 
     import hedgerow
 
-    names = hedgerow._HOMES.get(module) or importlib.import_module(module).__all__
+    homes = (hedgerow._HOMES, hedgerow._FURTHER)
+    names = sorted({name for table in homes for name in table.get(module, ())})
+    names = names or importlib.import_module(module).__all__
     home = importlib.import_module(module)
     places = [f"{getattr(getattr(home, n), '__module__', module)}.{n}" for n in names]
     return "\n\n".join(f"::: {place}" for place in places)

@@ -243,7 +243,7 @@ _FORESTS = (
     ),
     Fault(
         name="classes in the order of their frequency",
-        path="src/hedgerow/fitting.py",
+        path="src/hedgerow/estimators/records.py",
         before="        classes = np.unique(classes)\n    return classes, class_codes(classes, column)\n",
         after=(
             "        counts = np.bincount(class_codes(np.unique(classes), column), minlength=len(classes))\n"
@@ -254,7 +254,7 @@ _FORESTS = (
     ),
     Fault(
         name="a label of no listed class stops the fit",
-        path="src/hedgerow/fitting.py",
+        path="src/hedgerow/estimators/records.py",
         before="        classes = np.unique(classes)\n    return classes, class_codes(classes, column)\n",
         after=(
             "        classes = np.unique(classes)\n"

@@ -1,7 +1,8 @@
 """Hedgerow: regression and classification trees learnt under differential privacy.
 
 Names are loaded when they are first used, so that ``import hedgerow`` costs little and a holder's device never
-loads what only a curator needs.
+loads what only a curator needs. ``dir(hedgerow)`` lists what users need; the papers' peers are in
+:mod:`hedgerow.baselines`, and further names can be imported from here as well as from their modules.
 """
 
 from __future__ import annotations
@@ -12,26 +13,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "hedgerow.bounds": ("CategoricalFeature", "FeatureSpace", "LabelGrid", "NumericFeature"),
-    "hedgerow.central": (
-        "DPDecisionForestClassifier",
-        "DPExtraTreesClassifier",
-        "DPExtraTreesRegressor",
-        "DPRandomForestClassifier",
-        "DPRandomForestRegressor",
-        "DiPriMeForestClassifier",
-        "DiPriMeForestRegressor",
-        "ForestModel",
-        "MedianForestClassifier",
-        "MedianForestRegressor",
-    ),
-    "hedgerow.central.anova": ("AnovaModel", "PrivateAnovaClassifier", "PrivateAnovaRegressor"),
+    "hedgerow.central": ("DiPriMeForestClassifier", "DiPriMeForestRegressor"),
+    "hedgerow.central.anova": ("PrivateAnovaClassifier", "PrivateAnovaRegressor"),
     "hedgerow.errors": ("BoundsError", "BudgetError", "FormatError", "HedgerowError"),
     "hedgerow.guarantee": ("Guarantee",),
     "hedgerow.label": (
         "AutoMechanism",
         "GaussianMechanism",
-        "LabelPrior",
         "LabelPrivateRegressor",
         "LaplaceMechanism",
         "OptimalRandomizer",
@@ -41,90 +29,59 @@ _HOMES = {
         "UnbiasedRandomizer",
     ),
     "hedgerow.ledger": ("Ledger",),
-    "hedgerow.local": (
-        "AssistedForestClassifier",
-        "AssistedForestRegressor",
-        "DeconvolutionRegressor",
-        "LPDTClassifier",
-        "LPDTRegressor",
-        "PrivateHistogramRegressor",
-        "PublicModel",
-        "ValidationReport",
-        "validate_privately",
-    ),
-    "hedgerow.partition": ("Partition",),
-    "hedgerow.portable": ("PortableModel",),
-    "hedgerow.tasks": (
-        "Aggregate",
-        "LocalTask",
-        "Model",
-        "Report",
-        "Reports",
-        "privatize",
-        "privatize_many",
-    ),
-    "hedgerow.tasks.labels.task": ("LabelReports", "LabelTask"),
-    "hedgerow.randomness": ("Randomness", "SecureRandomness", "SeededRandomness"),
-    "hedgerow.semi": (
-        "HistOfTreeRegressor",
-        "KRRRegressor",
-        "LabelTreeRegressor",
-        "PartialTreeRegressor",
-    ),
+    "hedgerow.local": ("AssistedForestClassifier", "AssistedForestRegressor", "LPDTClassifier", "LPDTRegressor"),
+    "hedgerow.public": ("PublicModel",),
+    "hedgerow.semi": ("HistOfTreeRegressor",),
+    "hedgerow.tasks": ("Aggregate", "LocalTask", "Model", "Report", "Reports", "privatize", "privatize_many"),
     "hedgerow.tasks.tree.simulate": ("simulate_aggregate",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_FURTHER = {
+    "hedgerow.baselines": (
+        "DPDecisionForestClassifier",
+        "DPExtraTreesClassifier",
+        "DPExtraTreesRegressor",
+        "DPRandomForestClassifier",
+        "DPRandomForestRegressor",
+        "DeconvolutionRegressor",
+        "KRRRegressor",
+        "LabelTreeRegressor",
+        "MedianForestClassifier",
+        "MedianForestRegressor",
+        "PartialTreeRegressor",
+        "PrivateHistogramRegressor",
+    ),
+    "hedgerow.bounds": ("CategoricalFeature", "FeatureSpace", "LabelGrid", "NumericFeature"),
+    "hedgerow.central": ("ForestModel",),
+    "hedgerow.central.anova": ("AnovaModel",),
+    "hedgerow.label": ("LabelPrior",),
+    "hedgerow.local": ("ValidationReport", "validate_privately"),
+    "hedgerow.partition": ("Partition",),
+    "hedgerow.portable": ("PortableModel",),
+    "hedgerow.randomness": ("Randomness", "SecureRandomness", "SeededRandomness"),
+    "hedgerow.tasks.labels.task": ("LabelReports", "LabelTask"),
+}
+_HOME_OF = {name: home for homes in (_FURTHER, _HOMES) for home, names in homes.items() for name in names}
 
-__all__ = [*sorted(_HOME_OF), "__version__"]
+__all__ = [*sorted(name for names in _HOMES.values() for name in names), "__version__"]
 
 if TYPE_CHECKING:
-    from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
-    from hedgerow.central import (
-        DiPriMeForestClassifier,
-        DiPriMeForestRegressor,
-        DPDecisionForestClassifier,
-        DPExtraTreesClassifier,
-        DPExtraTreesRegressor,
-        DPRandomForestClassifier,
-        DPRandomForestRegressor,
-        ForestModel,
-        MedianForestClassifier,
-        MedianForestRegressor,
-    )
-    from hedgerow.central.anova import AnovaModel, PrivateAnovaClassifier, PrivateAnovaRegressor
-    from hedgerow.errors import BoundsError, BudgetError, FormatError, HedgerowError
-    from hedgerow.guarantee import Guarantee
-    from hedgerow.label import (
-        AutoMechanism,
-        GaussianMechanism,
-        LabelPrior,
-        LabelPrivateRegressor,
-        LaplaceMechanism,
-        OptimalRandomizer,
-        RPWithPrior,
-        RROnBins,
-        StaircaseMechanism,
-        UnbiasedRandomizer,
-    )
-    from hedgerow.ledger import Ledger
-    from hedgerow.local import (
-        AssistedForestClassifier,
-        AssistedForestRegressor,
-        DeconvolutionRegressor,
-        LPDTClassifier,
-        LPDTRegressor,
-        PrivateHistogramRegressor,
-        PublicModel,
-        ValidationReport,
-        validate_privately,
-    )
-    from hedgerow.partition import Partition
-    from hedgerow.portable import PortableModel
-    from hedgerow.randomness import Randomness, SecureRandomness, SeededRandomness
-    from hedgerow.semi import HistOfTreeRegressor, KRRRegressor, LabelTreeRegressor, PartialTreeRegressor
-    from hedgerow.tasks import Aggregate, LocalTask, Model, Report, Reports, privatize, privatize_many
-    from hedgerow.tasks.labels.task import LabelReports, LabelTask
-    from hedgerow.tasks.tree.simulate import simulate_aggregate
+    from hedgerow.baselines import *
+    from hedgerow.bounds import *
+    from hedgerow.central import *
+    from hedgerow.central.anova import *
+    from hedgerow.errors import *
+    from hedgerow.guarantee import *
+    from hedgerow.label import *
+    from hedgerow.ledger import *
+    from hedgerow.local import *
+    from hedgerow.partition import *
+    from hedgerow.portable import *
+    from hedgerow.public import *
+    from hedgerow.randomness import *
+    from hedgerow.semi import *
+    from hedgerow.tasks import *
+    from hedgerow.tasks.labels.task import *
+    from hedgerow.tasks.tree.simulate import *
 
 
 def __getattr__(name: str) -> Any:
@@ -136,4 +93,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

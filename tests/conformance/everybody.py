@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.linear_model import Ridge
 
 import hedgerow
-from hedgerow.local import PublicModel
+from hedgerow.public import PublicModel
 
 NAMES = ("age", "kind")
 KINDS = ("a", "b", "other")

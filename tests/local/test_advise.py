@@ -14,8 +14,8 @@ from hedgerow.local.advise import CurvePoints, LearningCurve, PublicFacts, advis
 from hedgerow.local.advise.facts import fresh_predictions, learner_of, measure_open_share, measure_public
 from hedgerow.local.advise.learning import measure_curve
 from hedgerow.local.advise.plot import plot_advice
-from hedgerow.local.public_model import PublicModel
-from hedgerow.local.public_model.stack import fit_stack
+from hedgerow.public import PublicModel
+from hedgerow.public.stack import fit_stack
 
 
 def power_law(decay, floor=0.0, start=300.0, error=0.01):

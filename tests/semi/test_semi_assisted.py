@@ -9,8 +9,8 @@ from sklearn.linear_model import Ridge
 
 from hedgerow.audit.exact import audit_exact
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.local.public_model import PublicModel
 from hedgerow.partition import grow
+from hedgerow.public import PublicModel
 from hedgerow.randomness import as_randomness
 from hedgerow.semi import HistOfTreeRegressor
 from hedgerow.tasks.partly_public import CellTask, SemiModel, SemiTask

@@ -8,9 +8,10 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hedgerow
+from hedgerow.baselines import KRRRegressor, LabelTreeRegressor, PartialTreeRegressor
+from hedgerow.baselines.krr import equal_shares
 from hedgerow.errors import HedgerowError
-from hedgerow.semi import HistOfTreeRegressor, KRRRegressor, LabelTreeRegressor, PartialTreeRegressor
-from hedgerow.semi.krr import equal_shares
+from hedgerow.semi import HistOfTreeRegressor
 from hedgerow.semi.masks import read_mask
 from hedgerow.tasks.partly_public.choose import choose, criterion
 

@@ -18,7 +18,7 @@ from hedgerow.central.model import ForestModel
 from hedgerow.central.schema import private_ranges, public_space
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
-from hedgerow.fitting import ABSORBED, column_names, declared_categories, read_private_records
+from hedgerow.estimators.records import ABSORBED, column_names, declared_categories, read_private_records
 from hedgerow.guarantee import Guarantee
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.spending import Booking

@@ -12,7 +12,7 @@ from hedgerow.central.base import ForestBase
 from hedgerow.central.forest import Problem
 from hedgerow.central.scores import Weights
 from hedgerow.classes import class_note
-from hedgerow.fitting import read_private_classes, tag_total
+from hedgerow.estimators.records import read_private_classes, tag_total
 
 __all__ = ["DiPriMeForestClassifier"]
 

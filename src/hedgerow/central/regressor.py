@@ -12,7 +12,7 @@ from hedgerow.bounds import check_label_bounds
 from hedgerow.central.base import ForestBase
 from hedgerow.central.forest import Problem
 from hedgerow.central.scores import Weights
-from hedgerow.fitting import read_private_labels, tag_total
+from hedgerow.estimators.records import read_private_labels, tag_total
 
 __all__ = ["DiPriMeForestRegressor"]
 

@@ -59,7 +59,7 @@ class Case:
     @cached_property
     def public_model(self) -> Any:
         """The model of the public records alone, learnt once for all that start from it."""
-        from hedgerow.local import PublicModel
+        from hedgerow.public import PublicModel
 
         return PublicModel(categories=self.categories, random_state=0).fit(self.X_public, self.y_public)
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, vali
 
 from hedgerow.bounds import check_label_bounds
 from hedgerow.errors import BoundsError, HedgerowError
-from hedgerow.fitting import label_columns, read_private_labels
+from hedgerow.estimators.records import label_columns, read_private_labels
 from hedgerow.guarantee import Guarantee, as_if_local, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow.bounds import category_name
 from hedgerow.classes import OBSERVED, class_note
 from hedgerow.errors import HedgerowError
-from hedgerow.fitting import read_private_classes
+from hedgerow.estimators.records import read_private_classes
 from hedgerow.local.tree import LocalTree
 from hedgerow.tasks.tree.model import ClassModel
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import check_label_bounds
-from hedgerow.fitting import read_private_labels
+from hedgerow.estimators.records import read_private_labels
 from hedgerow.local.tree import LocalTree
 
 __all__ = ["LPDTRegressor"]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace, check_label_bounds
 from hedgerow.errors import HedgerowError
-from hedgerow.fitting import column_names, declared_categories, read_private_labels, read_private_records
+from hedgerow.estimators.records import column_names, declared_categories, read_private_labels, read_private_records
 
 __all__ = ["check_number", "encode", "open_records", "take_rows"]
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
-from hedgerow.fitting import column_names, declared_categories, read_private_records, tag_total
+from hedgerow.estimators.records import column_names, declared_categories, read_private_records, tag_total
 from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
 from hedgerow.randomness import as_randomness
 from hedgerow.spending import Booking

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from hedgerow.bounds import FeatureSpace, check_label_bounds
 from hedgerow.checks import check_epsilon
-from hedgerow.fitting import (
+from hedgerow.estimators.records import (
     column_names,
     declared_categories,
     read_private_labels,

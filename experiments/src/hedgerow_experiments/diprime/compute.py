@@ -80,7 +80,7 @@ def _private(name: str, **options: Any) -> Callable[..., Any]:
 
 
 def _median(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
-    from hedgerow.central import MedianForestClassifier, MedianForestRegressor
+    from hedgerow.baselines import MedianForestClassifier, MedianForestRegressor
 
     kind: Any = MedianForestClassifier if classify else MedianForestRegressor
     public: dict[str, Any] = {"classes": [0, 1]} if classify else {"label_bounds": (0.0, 1.0)}

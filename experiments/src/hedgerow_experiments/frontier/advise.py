@@ -14,7 +14,7 @@ import numpy as np
 
 from hedgerow.compare.scores import Row
 from hedgerow.local.advise import PublicFacts, advise_from, measure_public
-from hedgerow.local.public_model import PublicModel
+from hedgerow.public import PublicModel
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.data.splits import Split, split
 from hedgerow_experiments.experiment import Experiment, Key

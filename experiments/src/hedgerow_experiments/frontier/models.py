@@ -14,8 +14,8 @@ import numpy as np
 from hedgerow.local.assisted import design_assisted, design_pilot
 from hedgerow.local.assisted.design import public_errors
 from hedgerow.local.assisted.pilot import pilot_group, pilot_size
-from hedgerow.local.public_model import PublicModel
 from hedgerow.local.records import take_rows
+from hedgerow.public import PublicModel
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks.assisted import AssistedModel, check_pilot
 

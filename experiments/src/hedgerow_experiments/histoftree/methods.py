@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.tree import DecisionTreeRegressor
 
+from hedgerow.baselines import KRRRegressor, PrivateHistogramRegressor
+from hedgerow.baselines.label_trees import noisy_labels
 from hedgerow.bounds import FeatureSpace
-from hedgerow.local import PrivateHistogramRegressor
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
-from hedgerow.semi import KRRRegressor
-from hedgerow.semi.label_trees import noisy_labels
 from hedgerow.tasks.partly_public import CellTask, FirstReports, Secrets, SemiTask
 from hedgerow.tasks.partly_public.cells import most_protected
 from hedgerow.tasks.partly_public.choose import choose

@@ -114,8 +114,8 @@ def one_report(data: Split, epsilon: float, source: Randomness) -> Errors:
 
 def histogram(data: Split, epsilon: float, source: Randomness) -> Errors:
     """PHIST and APHIST; both read the same totals."""
-    from hedgerow.local.cell_sums import cell_keys
-    from hedgerow.local.histogram import PrivateHistogramRegressor
+    from hedgerow.baselines.cell_sums import cell_keys
+    from hedgerow.baselines.histogram import PrivateHistogramRegressor
     from hedgerow.local.records import unit
 
     bounds = data.space.ranges
@@ -136,7 +136,7 @@ def histogram(data: Split, epsilon: float, source: Randomness) -> Errors:
 
 def deconvolution(data: Split, epsilon: float, source: Randomness) -> Errors:
     """DECONV; all bandwidths read the same reports."""
-    from hedgerow.local.deconvolution import DeconvolutionRegressor
+    from hedgerow.baselines.deconvolution import DeconvolutionRegressor
 
     bounds = data.space.ranges
     model = DeconvolutionRegressor(

@@ -109,7 +109,7 @@ def _grid_errors(
 
 
 def _histogram_errors(data: Split, epsilon: float, source: Randomness) -> Iterator[tuple[str, float, str]]:
-    from hedgerow.local.histogram import PrivateHistogramRegressor
+    from hedgerow.baselines.histogram import PrivateHistogramRegressor
 
     bounds = data.space.ranges
     for bins in BINS:
@@ -122,7 +122,7 @@ def _histogram_errors(data: Split, epsilon: float, source: Randomness) -> Iterat
 
 
 def _deconvolution_errors(data: Split, epsilon: float, source: Randomness) -> Iterator[tuple[float, float]]:
-    from hedgerow.local.deconvolution import DeconvolutionRegressor
+    from hedgerow.baselines.deconvolution import DeconvolutionRegressor
 
     bounds = data.space.ranges
     model = DeconvolutionRegressor(

@@ -17,7 +17,7 @@ from hedgerow.central.anova.recipe import Options, fit_anova
 from hedgerow.central.schema import public_space
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
-from hedgerow.fitting import ABSORBED, column_names, declared_categories, read_private_records
+from hedgerow.estimators.records import ABSORBED, column_names, declared_categories, read_private_records
 from hedgerow.guarantee import Guarantee
 from hedgerow.randomness import as_randomness
 from hedgerow.spending import Booking

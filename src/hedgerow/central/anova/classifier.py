@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from hedgerow.central.anova.base import AnovaBase
 from hedgerow.classes import class_note
-from hedgerow.fitting import read_private_classes, tag_total
+from hedgerow.estimators.records import read_private_classes, tag_total
 
 __all__ = ["PrivateAnovaClassifier"]
 

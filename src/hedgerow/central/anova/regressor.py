@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from hedgerow.bounds import check_label_bounds
 from hedgerow.central.anova.base import AnovaBase
 from hedgerow.errors import BoundsError
-from hedgerow.fitting import label_columns, read_private_labels, tag_total
+from hedgerow.estimators.records import label_columns, read_private_labels, tag_total
 
 __all__ = ["PrivateAnovaRegressor"]
 

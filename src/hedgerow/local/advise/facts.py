@@ -14,9 +14,9 @@ from sklearn.base import clone
 
 from hedgerow.errors import HedgerowError
 from hedgerow.local.advise.learning import CurvePoints, Learner, LearningCurve, measure_curve
-from hedgerow.local.public_model import PublicModel
-from hedgerow.local.public_model.kernel_ridge import TunedKernelRidge
-from hedgerow.local.public_model.stack import Stack, assign_folds, candidates, out_of_fold
+from hedgerow.public import PublicModel
+from hedgerow.public.kernel_ridge import TunedKernelRidge
+from hedgerow.public.stack import Stack, assign_folds, candidates, out_of_fold
 
 __all__ = ["PublicFacts", "fresh_predictions", "measure_open_share", "measure_public"]
 

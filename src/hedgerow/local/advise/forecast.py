@@ -16,7 +16,7 @@ from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.local.advise.facts import PublicFacts, measure_public
 from hedgerow.local.advise.learning import LearningCurve
-from hedgerow.local.public_model import PublicModel
+from hedgerow.public import PublicModel
 from hedgerow.tasks.assisted.choose import SIZES, choose_randomizer
 from hedgerow.tasks.partly_public.assist import best_radius
 

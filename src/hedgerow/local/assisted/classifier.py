@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow.checks import check_epsilon
 from hedgerow.classes import class_codes, class_note
 from hedgerow.errors import HedgerowError
-from hedgerow.fitting import read_private_classes, tag_total
+from hedgerow.estimators.records import read_private_classes, tag_total
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.design import design_assisted, design_without_public
 from hedgerow.local.assisted.regressor import AssistedForestRegressor

@@ -16,9 +16,9 @@ from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.local.assisted.reference import reference_rows
-from hedgerow.local.public_model import PublicModel
-from hedgerow.local.public_model.convert import portable_parts
 from hedgerow.portable import PortableModel, Trees
+from hedgerow.public import PublicModel
+from hedgerow.public.convert import portable_parts
 from hedgerow.tasks.assisted.choose import SIZES, Choice, choose_randomizer
 from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.assisted.pilot_check import check_pilot

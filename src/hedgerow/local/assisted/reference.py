@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.local.public_model.kernel_ridge import squared_distances
+from hedgerow.public.kernel_ridge import squared_distances
 
 __all__ = ["N_REFERENCE", "reference_rows"]
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow.bounds import FeatureSpace, check_label_bounds
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
-from hedgerow.fitting import (
+from hedgerow.estimators.records import (
     column_names,
     declared_categories,
     read_private_labels,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import LabelGrid, check_label_bounds
 from hedgerow.checks import check_epsilon
-from hedgerow.fitting import tag_total
+from hedgerow.estimators.records import tag_total
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.local.records import check_number, encode, open_records
 from hedgerow.mechanisms.record_laplace import RecordLaplace, equal_share

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hedgerow.baselines.cell_sums import CellSums, cell_keys
 from hedgerow.bounds import LabelGrid, check_label_bounds
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
-from hedgerow.fitting import tag_total
+from hedgerow.estimators.records import tag_total
 from hedgerow.guarantee import Guarantee, as_if_local
-from hedgerow.local.cell_sums import CellSums, cell_keys
 from hedgerow.local.records import check_number, encode, open_records
 from hedgerow.mechanisms.cell_laplace import CellLaplace, split
 from hedgerow.randomness import as_randomness

@@ -10,8 +10,8 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from hedgerow import DeconvolutionRegressor
+from hedgerow.baselines.deconvolution import deconvolution_kernel
 from hedgerow.errors import HedgerowError
-from hedgerow.local.deconvolution import deconvolution_kernel
 from hedgerow.randomness import SeededRandomness
 from hedgerow.samplers import ONE, discrete_laplace
 
@@ -91,8 +91,8 @@ def test_blocks_do_not_change_predictions(line, monkeypatch):
     model = regressor().fit(X, y)
     whole = model.predict(X[:50])
     for records, reports in ((1, 1 << 20), (7, 3)):
-        monkeypatch.setattr("hedgerow.local.deconvolution._RECORDS", records)
-        monkeypatch.setattr("hedgerow.local.deconvolution._REPORTS", reports)
+        monkeypatch.setattr("hedgerow.baselines.deconvolution._RECORDS", records)
+        monkeypatch.setattr("hedgerow.baselines.deconvolution._REPORTS", reports)
         assert model.predict(X[:50]) == pytest.approx(whole)
 
 

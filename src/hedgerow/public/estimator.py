@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from hedgerow.bounds import FeatureSpace, check_labels
 from hedgerow.errors import HedgerowError
-from hedgerow.local.public_model.convert import portable_parts
-from hedgerow.local.public_model.distil import COMPACT_BYTES, distil
-from hedgerow.local.public_model.stack import assign_folds, fit_stack, out_of_fold
 from hedgerow.portable import PortableModel
 from hedgerow.portable.model import Part
+from hedgerow.public.convert import portable_parts
+from hedgerow.public.distil import COMPACT_BYTES, distil
+from hedgerow.public.stack import assign_folds, fit_stack, out_of_fold
 
 __all__ = ["PublicModel", "design_columns"]
 

@@ -22,8 +22,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from hedgerow import PortableModel, PublicModel
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.local.public_model.kernel_ridge import TunedKernelRidge, leave_one_out
 from hedgerow.portable import Kernel, Linear, Trees
+from hedgerow.public.kernel_ridge import TunedKernelRidge, leave_one_out
 
 REGRESSORS = [
     DecisionTreeRegressor(max_depth=6),

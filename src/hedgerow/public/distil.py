@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.local.public_model.convert import portable_parts
-from hedgerow.local.public_model.kernel_ridge import TunedKernelRidge, squared_distances
 from hedgerow.portable import Kernel
 from hedgerow.portable.model import Part
+from hedgerow.public.convert import portable_parts
+from hedgerow.public.kernel_ridge import TunedKernelRidge, squared_distances
 
 __all__ = ["COMPACT_BYTES", "distil"]
 

@@ -11,8 +11,8 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from hedgerow import PrivateHistogramRegressor
+from hedgerow.baselines.cell_sums import CellSums, cell_keys
 from hedgerow.errors import HedgerowError
-from hedgerow.local.cell_sums import CellSums, cell_keys
 from hedgerow.mechanisms.cell_laplace import CellLaplace
 from hedgerow.randomness import SecureRandomness, SeededRandomness
 

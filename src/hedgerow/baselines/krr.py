@@ -11,13 +11,13 @@ import numpy.typing as npt
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
+from hedgerow.baselines.label_trees import noisy_labels
 from hedgerow.bounds import FeatureSpace
 from hedgerow.checks import check_positive
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.semi.base import SemiRegressor
-from hedgerow.semi.label_trees import noisy_labels
 from hedgerow.semi.masks import is_aligned, mask_of
 from hedgerow.spending import Booking
 

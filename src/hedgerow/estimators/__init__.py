@@ -1,0 +1,1 @@
+"""What all private estimators share."""
