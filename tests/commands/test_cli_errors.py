@@ -183,7 +183,7 @@ def test_a_class_that_the_task_does_not_list_counts_as_the_first(shell, homes, w
     [
         ('"epsilon": 2.0', '"epsilon": 9.0', "does not match its id"),
         ('"version": 2', '"version": 7', "task version 7 is not supported"),
-        ("hedgerow/local-task", "hedgerow/other", "not a local task"),
+        ("hedgerow/local-task", "hedgerow/other", "not a task of a known format"),
         ('"target": "kwh", ', "", "missing fields ['target']"),
         ("{", "[", "not valid JSON"),
     ],
@@ -197,7 +197,9 @@ def test_tampered_tasks(made, old, new, message):
 
 def test_swapped_files(made):
     assert "reports.bin: this task is not valid JSON" in made.fails("aggregate", "reports.bin", "task.json", "-o", "m")
-    assert "model.json: this is not a local task" in made.fails("privatize", "model.json", "private.csv", "-o", "r")
+    assert "model.json: this is not a task of a known format" in made.fails(
+        "privatize", "model.json", "private.csv", "-o", "r"
+    )
     assert "task.json: this is not a model" in made.fails("predict", "task.json", "new.csv", "-o", "p")
     assert "task.json: this is not a model" in made.fails("explain", "task.json")
     for command in (["explain", "task.json"], ["predict", "task.json", "new.csv", "-o", "p"]):
@@ -210,7 +212,7 @@ def test_swapped_files(made):
     assert "come from" not in made.fails("aggregate", "faulty.json", "reports.bin", "-o", "m")
     Path("label.json").write_text(json.dumps({"format": "hedgerow/label-task"}))
     line = made.fails("privatize", "label.json", "private.csv", "-o", "r")
-    assert "It is a label task. 'hedgerow labels randomize --task' answers it." in line
+    assert "label.json: this is not a label task: expected format 'hedgerow/label-task', version 2." in line
     line = made.fails("labels", "randomize", "private.csv", "--task", "task.json", "-o", "r")
     assert "It is a task. Label tasks are made" in line
 

@@ -344,7 +344,9 @@ def test_mixed_tasks(answered):
     assert "is the first of two rounds" in fails("aggregate", "task.json", "first.bin", "-o", "x")
     assert "cells.json is not the first task" in fails("grow", "cells.json", "first.bin", "-o", "x")
     assert "in first.bin and again in first.bin" in fails("grow", "task.json", "first.bin", "first.bin", "-o", "x")
-    assert "reports are there twice" in fails("aggregate", "cells.json", "second.bin", "second.bin", "-o", "x")
+    twice = ["aggregate", "cells.json", "second.bin", "second.bin", "-o", "x"]
+    assert "reports are there twice" in fails(*twice, "--copies", "refuse")
+    assert "2,000 copies of reports were left out" in answered.ok(*twice)
     assert "first.bin: these are not the secrets" in fails(*second(output="x", secrets="first.bin"))
     assert "task.json: this is not a model" in fails("predict", "task.json", "new.csv", "-o", "x")
 

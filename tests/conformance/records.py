@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from hedgerow.holder.make import question
+from hedgerow.holder.make import check_question
 from hedgerow.tasks.labels.task import LabelTask
 
 
@@ -75,7 +75,7 @@ class Broken(Mapping):
 
 def records(task) -> Iterator[Mapping]:
     """Yield records for a task: all values alike, strange in one place, empty, broken. What is public stays right."""
-    names = [name for name in question(task)[1] if name != "record"]
+    names = [name for name in check_question(task) if name != "record"]
     public = {"record": 7} if isinstance(task, LabelTask) else {}
     yield public
     yield public | {"something else": 3}

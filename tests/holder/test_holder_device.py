@@ -291,9 +291,8 @@ def test_tasks_that_run_a_public_model_on_the_device(stub, holder):
 def semi_tasks(epsilon=1.5):
     space = FeatureSpace((NumericFeature("age", 0, 99), NumericFeature("pay", 0, 9)))
     first = SemiTask.design(space, epsilon=epsilon, label_bounds=(0, 10), private_columns=["pay"], target="hours")
-    reports = FirstReports(
-        first, np.zeros((1, 12), np.uint8), np.array([3]), np.array([[False, True]]), np.array([[4.0, np.nan]])
-    )
+    payloads = first.encoding.write(np.array([3]), np.array([[False, True]]), np.array([[4.0, 0.0]]))
+    reports = FirstReports(first, np.zeros((1, 12), np.uint8), payloads)
     second = CellTask.design(reports, n_private=1, max_depth=1, randomness=1)
     return first, second
 

@@ -175,7 +175,8 @@ def aggregate(
             continue
         block = sources[i].reports(rows.start, rows.stop)
         if check is not None:
-            check(block)
+            with _naming(str(paths[i])):
+                check(block)
         add_source(total, block, found.keep(start, stop))
         if saved is not None:
             saved.save(total, stop)

@@ -18,10 +18,10 @@ from hedgerow.commands.files import (
     write_text,
 )
 from hedgerow.errors import HedgerowError
-from hedgerow.tasks.models import About
 
 if TYPE_CHECKING:
     from hedgerow.tasks.base import Task
+    from hedgerow.tasks.models import About
     from hedgerow.tasks.totals import Totals
 
 _DESCRIPTION = """\
@@ -90,6 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
     total, n_copies = _add(arguments, task)
     if not total.n_reports:
         raise HedgerowError("there are no reports in these files, and so no model; give at least one report.")
+    from hedgerow.tasks.models import About
+
     if task.makes == "data":
         with output(arguments.output) as file:
             file.write(task.data(total)[1])
@@ -175,5 +177,5 @@ def _report(arguments: argparse.Namespace, total: Totals, about: About, n_copies
     lines = [f"{about.headline}{note} -> {arguments.output}", *about.remarks]
     if n_copies:
         copies = "1 copy of a report was" if n_copies == 1 else f"{n_copies:,} copies of reports were"
-        lines.insert(1, f"{copies} left out")
+        lines.append(f"{copies} left out")
     report(arguments, summary, [*lines, str(guarantee)])

@@ -21,8 +21,6 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import LARGE_DELTA, LARGE_EPSILON
-from hedgerow.tasks.registry import TASKS
-from hedgerow.tasks.registry import read_task as parse_task
 
 if TYPE_CHECKING:
     from hedgerow.tasks.base import Task
@@ -59,7 +57,9 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
 
 def read_task(path: str) -> Task:
     """Read a published task of any kind."""
-    return _parse(path, parse_task, "task")
+    from hedgerow.tasks.registry import read_task as parse
+
+    return _parse(path, parse, "task")
 
 
 def read_any_model(path: str) -> Model | SemiModel:
@@ -98,11 +98,6 @@ def _parse(path: str, parse: Callable[[bytes], T], wanted: str) -> T:
             raise FormatError(f"{error}{_hint(data, wanted)}") from error
 
 
-_KINDS = {
-    "task": tuple(TASKS),
-    "model": ("hedgerow/local-model", "hedgerow/assisted-model", SEMI_MODEL, "hedgerow anova"),
-    "signed announcement of a task": ("hedgerow/announcement",),
-}
 _MADE = {
     "task": "Tasks come from 'hedgerow design' and 'hedgerow grow'.",
     "model": "Models come from 'hedgerow aggregate' and 'hedgerow fit'.",
@@ -121,10 +116,18 @@ def _hint(data: bytes, wanted: str) -> str:
     except (ValueError, RecursionError):
         return f" {_MADE[wanted]}"
     kind = content.get("format") if isinstance(content, dict) else None
-    found = next((what for what, formats in _KINDS.items() if kind in formats), None)
+    found = next((what for what, formats in _formats().items() if kind in formats), None)
     if found is None:
         return f" {_MADE[wanted]}"
     return "" if found == wanted else f" It is a {found}. {_USED.get(found, _MADE[wanted])}"
+
+
+def _formats() -> dict[str, tuple[str, ...]]:
+    """Return what files are, by the format that they name."""
+    from hedgerow.tasks.registry import MODELS, TASKS
+
+    announced = ("hedgerow/announcement",)
+    return {"task": tuple(TASKS), "model": (*MODELS, "hedgerow anova"), "signed announcement of a task": announced}
 
 
 def counted(n: int, what: str) -> str:

@@ -209,9 +209,9 @@ class CellReports(Reports):
         for token, level, size in zip(self.tokens, self.levels, self.sizes(), strict=True):
             before = known.get(token.tobytes())
             if before is None:
-                raise HedgerowError("a report of the second round has no report of the first.")
+                raise FormatError("a report of the second round has no report of the first.")
             if size > 1 and before != level:
-                raise HedgerowError(
+                raise FormatError(
                     f"a holder sent the label level {int(level)} after {before}: it was drawn a second time, "
                     "which costs more than epsilon. Drop the report and repair that device."
                 )
