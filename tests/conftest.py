@@ -7,6 +7,14 @@ import pytest
 from hedgerow.randomness import Randomness
 
 
+@pytest.fixture(autouse=True, scope="session")
+def home(tmp_path_factory):
+    """No test writes into the home of who runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGEROW_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
 @pytest.fixture
 def same_law():
     """Chi-square test of outputs against exact probabilities, at a false-alarm rate of 1e-7 a call."""

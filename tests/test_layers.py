@@ -16,12 +16,9 @@ ROOT = Path(hedgerow.__file__).parent
 # nothing else on its own line.
 LAYERS = [
     ["errors", "types"],
-    ["kernels", "forms", "fields", "ranges", "values", "checks"],
-    ["content"],
+    ["kernels", "content", "fields", "ranges", "values", "checks"],
     ["randomness", "guarantee"],
-    ["samplers", "ledger", "grid", "frames"],
-    ["features"],
-    ["space"],
+    ["samplers", "ledger", "grid"],
     ["bounds", "counting", "spending", "classes"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],

@@ -1,16 +1,17 @@
-"""Faults of the commands: a finished answer drawn again."""
+"""Faults of the commands: an answer drawn again, and what lies beside it."""
 
 from __future__ import annotations
 
 from mutants.fault import Fault
 
 _TESTS = "tests/commands/test_receipt.py"
+_ANSWER = "tests/commands/test_answer.py"
 
 FAULTS = (
     Fault(
         name="privatize --resume ignores its receipt",
         path="src/hedgerow/commands/privatize.py",
-        before="    return _receipt(arguments, task).answered()\n",
+        before="    return Receipt(arguments.output, task.id).answered()\n",
         after="    return None\n",
         caught_by=(f"{_TESTS}::test_a_finished_answer_is_not_drawn_again",),
     ),
@@ -20,5 +21,26 @@ FAULTS = (
         before='        if not os.path.exists(self.output) or found["output"] != _digest(self.output):\n',
         after="        if not os.path.exists(self.output):\n            return None\n        if False:\n",
         caught_by=(f"{_TESTS}::test_reports_that_were_moved_or_changed_are_not_drawn_again",),
+    ),
+    Fault(
+        name="a resumed second round does not look whether it was answered",
+        path="src/hedgerow/commands/answer.py",
+        before="            if self.kept is not None and not (parts.marked and self.kept.answered):\n",
+        after="            if self.kept is not None and not self.kept.answered:\n",
+        caught_by=(f"{_ANSWER}::test_a_second_round_answered_without_resume_is_not_answered_with_it",),
+    ),
+    Fault(
+        name="what a device kept is marked after the answer is written",
+        path="src/hedgerow/commands/answer.py",
+        before="                take_room(file, self.task, len(self.kept))\n                use_up()\n",
+        after="                take_room(file, self.task, len(self.kept))\n                stack.callback(use_up)\n",
+        caught_by=("tests/commands/test_cli_semi.py::test_crash_at_any_step_leaves_one_answer_at_most",),
+    ),
+    Fault(
+        name="the parts of an answer hold a plain digest of the private file",
+        path="src/hedgerow/commands/parts.py",
+        before="        digests = [fingerprint(path, key) for path in inputs]",
+        after="        digests = [hashlib.sha256(open(path, 'rb').read()).hexdigest() for path in inputs]",
+        caught_by=(f"{_ANSWER}::test_the_parts_alone_tell_nothing_about_the_file",),
     ),
 )

@@ -10,8 +10,8 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 from hedgerow.commands import COMMANDS
 from hedgerow.errors import HedgerowError
@@ -23,6 +23,16 @@ _EPILOG = "Run 'hedgerow COMMAND --help' for one command. Exit codes: 0 all well
 
 
 class _Parser(argparse.ArgumentParser):
+    fill: Callable[[], None] | None = None
+    """Adds the arguments that cost something to find; called when the command is chosen."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, with all arguments in place."""
+        if self.fill is not None:
+            self.fill()
+            self.fill = None
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line; the usage is a --help away."""
         self.exit(2, f"{self.prog}: {message} (see '{self.prog} --help')\n")

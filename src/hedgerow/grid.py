@@ -7,16 +7,17 @@ missing one counts as the grid says.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from hedgerow.content import Content
 from hedgerow.errors import BoundsError
+from hedgerow.fields import check_fields, read_number, read_whole
 from hedgerow.randomness import Randomness
 from hedgerow.ranges import read_pair
-from hedgerow.types import FloatArray, IntArray, RealArray
 from hedgerow.values import number, numbers
 
 __all__ = [
@@ -29,6 +30,9 @@ __all__ = [
     "label_numbers",
     "middle",
 ]
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IntArray = npt.NDArray[np.int64]
 
 LARGEST, SMALLEST = 1e100, 1e-100
 """Most that a label bound and the width of a label's range may be, and least that the width may be.
@@ -71,7 +75,7 @@ def middle(low: float, high: float, missing: float | None, what: str) -> float:
 
 def label_numbers(
     y: object, bounds: tuple[float, float], missing: float, *, name: str = "y", n: int | None = None
-) -> RealArray:
+) -> FloatArray:
     """Return private labels as finite numbers: missing ones as the task says, infinite ones as the nearest bound.
 
     Only the shape can be wrong, which has nothing to do with what the labels are.
@@ -99,7 +103,7 @@ def label_column(y: object, name: str, n: int | None) -> Any:
     return column
 
 
-def check_labels(y: object, *, name: str = "y", n: int | None = None) -> RealArray:
+def check_labels(y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
     """Return *public* labels as a 1-d float array; refuse NaN, infinities and wrong shapes."""
     try:
         array = np.asarray(y, dtype=np.float64)
@@ -117,7 +121,7 @@ def check_labels(y: object, *, name: str = "y", n: int | None = None) -> RealArr
 
 
 @dataclass(frozen=True)
-class LabelGrid(Content, what="label grid"):
+class LabelGrid:
     """Labels as integers ``0 .. n_steps`` on ``[low, high]``.
 
     Parameters
@@ -178,7 +182,7 @@ class LabelGrid(Content, what="label grid"):
         """Width of one grid step."""
         return (self.high - self.low) / self.n_steps
 
-    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> RealArray:
+    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
         """Return private labels as finite numbers, by the rule of :func:`label_numbers`."""
         return label_numbers(y, (self.low, self.high), self.missing, name=name, n=n)
 
@@ -203,6 +207,18 @@ class LabelGrid(Content, what="label grid"):
         levels >>= 8
         return levels.reshape(labels.shape).astype(np.int64)
 
-    def values(self, levels: object) -> FloatArray:
+    def values(self, levels: object) -> npt.NDArray[np.float64]:
         """Return the labels that (possibly noisy) levels stand for."""
         return self.low + np.asarray(levels, dtype=np.float64) * self.step
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form."""
+        return {"low": self.low, "high": self.high, "n_steps": self.n_steps, "missing": self.missing}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LabelGrid:
+        """Rebuild from :meth:`to_dict`; unknown fields are refused."""
+        what = "label grid"
+        check_fields(data, {"low", "high", "n_steps", "missing"}, what)
+        low, high, missing = (read_number(data, name, what) for name in ("low", "high", "missing"))
+        return cls(low, high, read_whole(data, "n_steps", what), missing)

@@ -186,7 +186,7 @@ def test_a_resumed_answer_is_not_a_second_one(task, tmp_path, monkeypatch):
     monkeypatch.setattr(parts.Parts, "add", stop)
     assert cli.main(command) == 130
     first = b"".join(
-        p.read_bytes().split(b"\n", 1)[1][48 : 48 + 1200] for p in sorted(Path("r.bin.parts").glob("*.part"))
+        p.read_bytes().split(b"\n", 1)[1][56 : 56 + 1200] for p in sorted(Path("r.bin.parts").glob("*.part"))
     )
     monkeypatch.setattr(parts.Parts, "add", add)
     run(*command)

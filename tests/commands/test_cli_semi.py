@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from hedgerow.cli import build_parser
-from hedgerow.commands import COMMANDS, semi_privatize, tables
+from hedgerow.commands import COMMANDS, answer, kept, tables
 from hedgerow.tasks.partly_public import CellTask, Secrets, SemiModel, SemiTask
 from hedgerow.tasks.reports import Reports
 
@@ -122,7 +122,7 @@ def test_cli_equals_library(shell, homes, mode):
 
 def test_auto_and_summaries(answered):
     found = json.loads(answered.ok("grow", "task.json", "first.bin", "-o", "auto.json", "--json"))
-    assert found["round"] == 2 and found["n_reports"] == 2000 and not found["simulation"]
+    assert found["n_cells"] > 1 and found["n_reports"] == 2000 and not found["simulation"]
     found = json.loads(answered.ok("aggregate", "cells.json", "second.bin", "-o", "m.json", "--shrink", "0", "--json"))
     assert found["n_reports"] == 2000 and found["labels_checked"] is False and found["guarantee"]["epsilon"] == 4
     assert SemiModel.from_json(Path("m.json").read_text()).shrink == 0
@@ -221,7 +221,7 @@ def test_crash_at_any_step_leaves_one_answer_at_most(begun, monkeypatch, at):
         def __getattr__(self, name):
             return getattr(self.file, name)
 
-    real_output = semi_privatize.output
+    real_output = answer.output
 
     class Watched:
         def __init__(self, path, *more, **options):
@@ -235,7 +235,7 @@ def test_crash_at_any_step_leaves_one_answer_at_most(begun, monkeypatch, at):
             return self.inner.__exit__(*error)
 
     with monkeypatch.context() as patch:
-        patch.setattr(semi_privatize, "output", Watched)
+        patch.setattr(answer, "output", Watched)
         for name in ("fsync", "replace"):
             patch.setattr(os, name, counted(getattr(os, name)))
         try:
@@ -254,7 +254,7 @@ def test_crash_at_any_step_leaves_one_answer_at_most(begun, monkeypatch, at):
 @pytest.mark.parametrize("number", [1, 2])
 def test_full_disk_spends_nothing(begun, monkeypatch, leftovers, number):
     name = {1: "new_first.bin", 2: "second.bin"}[number]
-    real = semi_privatize.output
+    real = answer.output
 
     class Full:
         def write(self, data):
@@ -267,17 +267,17 @@ def test_full_disk_spends_nothing(begun, monkeypatch, leftovers, number):
 
     command = ["privatize", "task.json", "private.csv", "-o", name, "--secrets", "new.bin"] if number == 1 else second()
     with monkeypatch.context() as patch:
-        patch.setattr(semi_privatize, "output", output)
+        patch.setattr(answer, "output", output)
         assert f"{name}: No space left on device" in begun.fails(*command)
     assert not Path("new.bin").exists() and leftovers(".") == []
     begun.ok(*command)
 
 
 def test_two_runs_at_once(begun):
-    with semi_privatize._locked("secrets.bin"):
+    with kept.locked("secrets.bin", "--secrets secrets.bin"):
         assert "secrets.bin is in use by another run" in begun.fails(*second())
     begun.ok(*second())
-    with pytest.raises(ValueError, match="another run just now"), semi_privatize._reserved("secrets.bin"):
+    with pytest.raises(ValueError, match="its labels are drawn"), kept.reserved("secrets.bin"):
         pass
 
 
@@ -320,9 +320,8 @@ def test_masks_and_tasks(shell):
     design(shell, "--personal", output="personal.json")
     options = ["private.csv", "-o", "first.bin", "--secrets", "secrets.bin"]
     assert "lets each holder choose what is private; give --mask" in shell.fails("privatize", "personal.json", *options)
-    write_mask(personal_mask(2000))
     line = shell.fails("privatize", "task.json", *options, "--mask", "mask.csv")
-    assert "mask.csv: 'private' differs from the task's policy" in line
+    assert "--mask is for tasks in which holders choose what is private" in line
     write_mask(np.ones((2000, 1)), names=["area"])
     code, _, err = shell("privatize", "personal.json", *options, "--mask", "mask.csv")
     assert code == 0 and "warning: mask.csv leaves out heating, people: private in every record" in err
@@ -341,9 +340,9 @@ def test_mixed_tasks(answered):
         assert f"hedgerow aggregate: {paths[-1]}: " in fails("aggregate", "cells.json", *paths, "-o", "x")
     assert "second.bin: " in fails("aggregate", "cells2.json", "second.bin", "-o", "x")
     assert "first2.bin: " in fails("aggregate", "cells.json", "second.bin", "--first", "first2.bin", "-o", "x")
-    assert "is the first of two rounds" in fails("aggregate", "task.json", "first.bin", "-o", "x")
     assert "cells.json is not the first task" in fails("grow", "cells.json", "first.bin", "-o", "x")
-    assert "in first.bin and again in first.bin" in fails("grow", "task.json", "first.bin", "first.bin", "-o", "x")
+    refuse = ["--copies", "refuse", "-o", "x"]
+    assert "in first.bin and again in first.bin" in fails("grow", "task.json", "first.bin", "first.bin", *refuse)
     twice = ["aggregate", "cells.json", "second.bin", "second.bin", "-o", "x"]
     assert "reports are there twice" in fails(*twice, "--copies", "refuse")
     assert "2,000 copies of reports were left out" in answered.ok(*twice)
@@ -387,8 +386,10 @@ def test_design_refuses(shell, more, message):
 def test_options_of_the_other_kind(made):
     local = ["privatize", "task.json", "private.csv", "-o", "x"]
     assert "--secrets is for tasks of two rounds" in made.fails(*local, "--secrets", "s.bin")
-    assert "--mask is for tasks of two rounds" in made.fails(*local, "--mask", "mask.csv")
-    assert "--first is for tasks" in made.fails("aggregate", "task.json", "reports.bin", "--first", "f", "-o", "x")
+    assert "--mask is for tasks in which holders choose" in made.fails(*local, "--mask", "mask.csv")
+    assert "--first is for second rounds" in made.fails(
+        "aggregate", "task.json", "reports.bin", "--first", "f", "-o", "x"
+    )
     assert "task.json is not the first task of two rounds" in made.fails("grow", "task.json", "reports.bin", "-o", "x")
     line = made.fails(*["design", "public.csv", "--target", "kwh", "--epsilon", "2"], "--label-bounds", "0:60",
                       "--label-share", "0.5", "-o", "x")  # fmt: skip
@@ -401,9 +402,8 @@ def test_privatize_refuses(begun):
     assert "-o and --secrets name the same file" in begun.fails(*fresh, "-o", "x", "--secrets", "./x")
     assert "must be a file on this device" in begun.fails(*fresh, "-o", "x", "--secrets", "-")
     assert "--secrets private.csv is an input" in begun.fails(*fresh, "-o", "x", "--secrets", "private.csv")
-    assert "not written as Parquet" in begun.fails(*fresh, "-o", "x.parquet", "--secrets", "s")
     assert "absent.bin: No such file" in begun.fails(*second(secrets="absent.bin"))
-    assert "--mask is for the first round" in begun.fails(*second("--mask", "mask.csv"))
+    assert "--mask is for tasks in which holders choose" in begun.fails(*second("--mask", "mask.csv"))
     assert "--fallback is for" in begun.fails("aggregate", "cells.json", "first.bin", "--fallback", "none", "-o", "x")
     text = Path("secrets.bin").read_bytes()
     Path("cut.bin").write_bytes(text[:-1])

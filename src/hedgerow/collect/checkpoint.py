@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import hmac
 import json
 import os
 import secrets
@@ -14,7 +15,7 @@ from hedgerow.errors import FormatError
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.totals import Totals
 
-__all__ = ["Checkpoint", "fingerprint", "write_whole"]
+__all__ = ["Checkpoint", "fingerprint", "keyed_digest", "write_whole"]
 
 _FORMAT = "hedgerow/checkpoint"
 _VERSION = 1
@@ -22,14 +23,22 @@ _SECONDS = 2.0
 _SAMPLE = 1 << 16
 
 
-def fingerprint(path: str) -> str:
-    """Return a digest of the size, the beginning and the end of a file: enough to tell that it is another one."""
+def fingerprint(path: str, key: bytes = b"") -> str:
+    """Return a digest of the size, the beginning and the end of a file: enough to tell that it is another one.
+
+    Of a private file, only under a key.
+    """
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         head = file.read(_SAMPLE)
         file.seek(max(0, size - _SAMPLE))
         tail = file.read(_SAMPLE)
-    return hashlib.sha256(size.to_bytes(8, "little") + head + tail).hexdigest()
+    return keyed_digest(key, size.to_bytes(8, "little") + head + tail)
+
+
+def keyed_digest(key: bytes, data: bytes) -> str:
+    """Return an HMAC: without the key, it cannot be told whether some data have this digest."""
+    return hmac.new(key, data, hashlib.sha256).hexdigest()
 
 
 def write_whole(path: str, data: bytes) -> None:

@@ -20,6 +20,7 @@ from hedgerow.commands.files import (
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
+    from hedgerow.commands.options import Offered
     from hedgerow.tasks.base import Task
     from hedgerow.tasks.models import About
     from hedgerow.tasks.totals import Totals
@@ -30,25 +31,26 @@ The order of files and reports does not matter. Files are streamed: they may be
 larger than memory. A report that is there twice counts once; two different
 reports with one id are refused.
 
-Of a task of two rounds, these are the reports of the second. With --first it is
-checked that labels are those of the first round: a label that was drawn twice
-has cost its holder more than epsilon. Holders with a single candidate cell send
-a finer label, which cannot be compared.
+The first of two rounds makes the second task, a task about labels a file of
+them, every other a model.
+
+Of a second round, --first checks that labels are those of the first: a label that
+was drawn twice has cost its holder more than epsilon. Holders with a single
+candidate cell send a finer label, which cannot be compared.
 """
-_FALLBACKS = ("blend", "public", "none")
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "aggregate", "add reports up and make a model", _DESCRIPTION)
+    add_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def add_arguments(parser: Any) -> None:
+    """Add what may be said about adding, and, once the command is chosen, what kinds of tasks say about models."""
     parser.add_argument("task", help="the task that was published")
     parser.add_argument("reports", nargs="+", help="files written by 'hedgerow privatize'")
-    parser.add_argument(
-        "--fallback",
-        choices=_FALLBACKS,
-        help="what public labels add: weighed by precision, only where reports are too few, or nothing "
-        "(default: blend)",
-    )
     parser.add_argument(
         "--copies",
         choices=("drop", "refuse"),
@@ -68,30 +70,31 @@ def register(subparsers: Any) -> None:
         "--first",
         action="append",
         metavar="FILE",
-        help="two rounds: reports of the first, to check against; may be repeated",
+        help="second rounds: reports of the first, to check against; may be repeated",
     )
-    parser.add_argument(
-        "--shrink", type=float, metavar="K", help="two rounds: how strongly splits are doubted; 0: not (default: 1)"
-    )
-    add_output(parser, "the model, JSON")
-    parser.set_defaults(run=run)
+    add_output(parser, "what the reports make: a model, JSON; of a first round the second task, of labels a CSV file")
+    parser.fill = lambda: _offered().add_to(parser)
+
+
+def _offered() -> Offered:
+    from hedgerow.commands.options import Offered
+    from hedgerow.tasks.registry import task_classes
+
+    return Offered({kind.kind: kind.model_options.values() for kind in task_classes()})
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read every file, add, write what the reports make."""
-    check_output(arguments, [arguments.task, *arguments.reports, *(arguments.first or [])])
-    task = read_task(arguments.task)
-    if task.makes == "task":
-        raise HedgerowError(
-            f"{arguments.task} is the first of two rounds, which makes no model; "
-            "make the second with 'hedgerow grow' and aggregate the reports to that."
-        )
-    options = _options(arguments, task)
-    total, n_copies = _add(arguments, task)
-    if not total.n_reports:
-        raise HedgerowError("there are no reports in these files, and so no model; give at least one report.")
     from hedgerow.tasks.models import About
 
+    check_output(arguments, [arguments.task, *arguments.reports, *(arguments.first or [])])
+    task = read_task(arguments.task)
+    options = _offered().read(arguments, task.kind)
+    if arguments.first is not None and task.before is None:
+        raise HedgerowError(f"--first is for second rounds; this is a {task.kind} task, of one: leave it out.")
+    total, n_copies = _add(arguments, task)
+    if not total.n_reports:
+        raise HedgerowError("there are no reports in these files, and so nothing to make; give at least one report.")
     if task.makes == "data":
         with output(arguments.output) as file:
             file.write(task.data(total)[1])
@@ -102,24 +105,6 @@ def run(arguments: argparse.Namespace) -> int:
         about = result.about()
     _report(arguments, total, about, n_copies)
     return 0
-
-
-_FOR = {
-    "fallback": "tasks that count public labels by leaf",
-    "shrink": "tasks of two rounds",
-    "first": "tasks of two rounds",
-}
-
-
-def _options(arguments: argparse.Namespace, task: Task) -> dict[str, Any]:
-    """Return the options of the model that were given; refuse those that this task does not have."""
-    known = {*task.model_options, *(["first"] if task.before is not None else [])}
-    given = {name: getattr(arguments, name) for name in _FOR if getattr(arguments, name) is not None}
-    for name in given:
-        if name not in known:
-            raise HedgerowError(f"--{name} is for {_FOR[name]}, and {arguments.task} is not one; leave it out.")
-    given.pop("first", None)
-    return given
 
 
 def _add(arguments: argparse.Namespace, task: Task) -> tuple[Totals, int]:
@@ -174,7 +159,8 @@ def _report(arguments: argparse.Namespace, total: Totals, about: About, n_copies
         "guarantee": guarantee.to_dict(),
     }
     note = "; labels agree with the first round wherever they can be compared" if arguments.first else ""
-    lines = [f"{about.headline}{note} -> {arguments.output}", *about.remarks]
+    made = f", from {counted(total.n_reports, 'report')}" if total.task.makes == "task" else note
+    lines = [f"{about.headline}{made} -> {arguments.output}", *about.remarks]
     if n_copies:
         copies = "1 copy of a report was" if n_copies == 1 else f"{n_copies:,} copies of reports were"
         lines.append(f"{copies} left out")

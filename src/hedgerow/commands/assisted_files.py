@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import Progress, counted, naming, output, report, warn, write_text
+from hedgerow.commands.files import counted, naming, report, write_text
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Block, Table
-    from hedgerow.tasks.assisted import AssistedModel, AssistedTask, PilotTask
+    from hedgerow.tasks.assisted import AssistedModel
 
-__all__ = ["design_task", "predict_assisted", "privatize_assisted", "read_assisted", "read_model"]
+__all__ = ["design_task", "predict_assisted", "read_model"]
 
-TASK, MODEL, PILOT = "hedgerow/assisted-task", "hedgerow/assisted-model", "hedgerow/pilot-task"
+MODEL = "hedgerow/assisted-model"
 
 
 def _content(path: str, kind: str) -> Any:
@@ -30,17 +29,6 @@ def _content(path: str, kind: str) -> Any:
     except ValueError:
         return None
     return content if isinstance(content, dict) and content.get("format") == kind else None
-
-
-def read_assisted(path: str) -> AssistedTask | PilotTask | None:
-    """Return the assisted task, or its pilot, in a file; None if the file holds something else."""
-    content, pilot = _content(path, TASK), _content(path, PILOT)
-    if content is None and pilot is None:
-        return None
-    from hedgerow.tasks.assisted import AssistedTask, PilotTask
-
-    with naming(path):
-        return PilotTask.from_dict(pilot) if pilot is not None else AssistedTask.from_dict(content)
 
 
 def read_model(path: str) -> AssistedModel | None:
@@ -95,51 +83,6 @@ def design_task(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def privatize_assisted(arguments: argparse.Namespace, task: AssistedTask | PilotTask) -> int:
-    """Privatise in blocks of rows."""
-    from dataclasses import replace
-
-    from hedgerow.commands.batches import PARQUET, BytesBatch, ParquetBatch
-    from hedgerow.commands.tables import Table
-    from hedgerow.randomness import as_randomness
-    from hedgerow.tasks.holder import privatize_many
-
-    _refuse(arguments, {"secrets": None, "mask": None, "resume": False, "again": False})
-    table, source = Table(arguments.private), as_randomness(arguments.seed)
-    table.offer([*task.space.names, task.target], arguments)
-    if source.simulation:
-        warn(arguments, "--seed is for simulation: whoever knows the seed can take the noise away; nobody is protected")
-    if math.isinf(task.epsilon):
-        warn(arguments, "the task's epsilon is infinite: reports hold the truth; nobody is protected")
-    kind: Any = ParquetBatch if arguments.output.lower().endswith(PARQUET) else BytesBatch
-    with (
-        output(arguments.output) as file,
-        kind(file, cast("Any", task), source.simulation) as batch,
-        Progress("privatising") as progress,
-    ):
-        for block in table.blocks():
-            X, y = block.private(task)
-            with naming(arguments.private):
-                batch.add(privatize_many(task, X, y, source))
-            progress.update(batch.n, table.share)
-        batch.finish()
-    guarantee = replace(task.guarantee, simulation=source.simulation)
-    summary = {
-        "output": arguments.output,
-        "task": task.id,
-        "n_reports": batch.n,
-        "report_bytes": 18 + task.encoding.width,
-        "simulation": source.simulation,
-        "guarantee": guarantee.to_dict(),
-    }
-    report(
-        arguments,
-        summary,
-        [f"{counted(batch.n, 'report')} to task {task.id[:12]} -> {arguments.output}", str(guarantee)],
-    )
-    return 0
-
-
 def predict_assisted(arguments: argparse.Namespace, model: AssistedModel, table: Table, new: list[str]) -> int:
     """Predict in blocks of rows."""
     from hedgerow.commands.predictions import Predictions
@@ -161,9 +104,3 @@ def predict_assisted(arguments: argparse.Namespace, model: AssistedModel, table:
     }
     report(arguments, summary, [f"{counted(n, 'prediction')} -> {arguments.output}"])
     return 0
-
-
-def _refuse(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
-    for option, default in options.items():
-        if getattr(arguments, option, default) != default:
-            raise HedgerowError(f"--{option} is not for assisted tasks; leave it out.")

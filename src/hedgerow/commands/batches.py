@@ -1,21 +1,23 @@
-"""Batches of reports as files, written block by block; and a check for copies in memory."""
+"""Batches of reports as files, written block by block."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
-from typing import IO
+from collections.abc import Iterator
+from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from hedgerow.errors import FormatError
-from hedgerow.tasks.reports import PARQUET_OPTIONS, Reports
-from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.collect.files import PARQUET
+from hedgerow.tasks.base import Task
+from hedgerow.tasks.reports import HEADER_BYTES, PARQUET_OPTIONS, TOKEN_BYTES, Reports
 
-PARQUET = (".parquet", ".pq")
+__all__ = ["BytesBatch", "ParquetBatch", "open_batch", "take_room"]
+
+_ZEROS = 1 << 20
 
 
 class BytesBatch:
@@ -25,11 +27,13 @@ class BytesBatch:
     their number is known.
     """
 
-    def __init__(self, file: IO[bytes], task: LocalTask, simulation: bool) -> None:
-        self._file, self._messages, self.n = file, tempfile.TemporaryFile(), 0  # noqa: SIM115 (closed by __exit__)
+    def __init__(self, file: IO[bytes], task: Task, simulation: bool) -> None:
+        self._file = file
         # The header of an empty batch; its last 8 bytes are the number of reports.
         self._head = _none(task, simulation).to_bytes()
         file.write(self._head)
+        self._messages = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
+        self.n = 0
 
     def add(self, reports: Reports) -> None:
         """Append reports."""
@@ -45,20 +49,19 @@ class BytesBatch:
         self._file.write(self.n.to_bytes(8, "little"))
         self._file.seek(0, os.SEEK_END)
 
-    def __enter__(self) -> BytesBatch:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Drop what waits."""
         self._messages.close()
 
 
 class ParquetBatch:
     """The format of :meth:`Reports.to_parquet`, one row group a block."""
 
-    def __init__(self, file: IO[bytes], task: LocalTask, simulation: bool) -> None:
+    def __init__(self, file: IO[bytes], task: Task, simulation: bool) -> None:
         schema = _none(task, simulation).to_arrow().schema  # says what is missing if pyarrow is
         import pyarrow.parquet as pq
 
+        file.truncate()
         self._writer, self.n = pq.ParquetWriter(file, schema, **PARQUET_OPTIONS), 0
 
     def add(self, reports: Reports) -> None:
@@ -70,34 +73,32 @@ class ParquetBatch:
         """Write the footer."""
         self._writer.close()
 
-    def __enter__(self) -> ParquetBatch:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Let go of the file."""
         self._writer.close()
 
 
-def _none(task: LocalTask, simulation: bool) -> Reports:
-    empty = np.empty((0, 12), dtype=np.uint8), np.empty((0, task.encoding.width), dtype=np.uint8)
-    return Reports(task, *empty, simulation)
+@contextlib.contextmanager
+def open_batch(path: str, file: IO[bytes], task: Task, simulation: bool) -> Iterator[Any]:
+    """Yield what writes reports to a file, in the format that its name asks for."""
+    kind = ParquetBatch if path.lower().endswith(PARQUET) else BytesBatch
+    batch = kind(file, task, simulation)
+    try:
+        yield batch
+    finally:
+        batch.close()
 
 
-def check_no_copies(tokens: Sequence[npt.NDArray[np.uint8]], paths: Sequence[str]) -> None:
-    """Refuse a report that is there twice: its holder would count twice.
+def take_room(file: IO[bytes], task: Task, n: int) -> None:
+    """Fill a file with as many zeros as ``n`` reports have bytes: a full disk shows here."""
+    left = HEADER_BYTES + n * (TOKEN_BYTES + task.encoding.width)
+    while left > 0:
+        file.write(bytes(min(left, _ZEROS)))
+        left -= _ZEROS
+    file.flush()
+    file.seek(0)
 
-    The 12 random bytes of two different reports agree with probability 2**-96.
-    """
-    starts = np.concatenate([np.ascontiguousarray(t[:, :8]).view("<u8")[:, 0] for t in tokens])
-    order = np.argsort(starts, kind="stable")
-    # Equal in the first 8 bytes: few, unless there are copies.
-    close = np.flatnonzero(np.diff(starts[order].astype(np.uint64)) == 0)
-    if not close.size:
-        return
-    rows, origin = np.concatenate(tokens), np.repeat(np.arange(len(paths)), [len(t) for t in tokens])
-    first, second = order[close], order[close + 1]
-    same = (rows[first] == rows[second]).all(axis=1)
-    if same.any():
-        i = int(np.flatnonzero(same)[0])
-        a, b = int(origin[first[i]]), int(origin[second[i]])
-        where = f"twice within {paths[a]}" if a == b else f"in {paths[a]} and again in {paths[b]}"
-        raise FormatError(f"{int(same.sum())} reports are there twice, one of them {where}; leave out the copy.")
+
+def _none(task: Task, simulation: bool) -> Reports:
+    tokens = np.empty((0, TOKEN_BYTES), dtype=np.uint8)
+    return Reports(task, tokens, np.empty((0, task.encoding.width), dtype=np.uint8), simulation)

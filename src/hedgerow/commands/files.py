@@ -264,6 +264,12 @@ def warn(arguments: argparse.Namespace, text: str) -> None:
     print(f"hedgerow {arguments.command}: warning: {text}", file=sys.stderr)
 
 
+def warn_of_seed(arguments: argparse.Namespace) -> None:
+    """Say what a seed does to the noise."""
+    if arguments.seed is not None:
+        warn(arguments, "--seed is for simulation: whoever knows the seed can take the noise away; nobody is protected")
+
+
 def warn_if_weak(arguments: argparse.Namespace, epsilon: float, delta: float = 0.0) -> None:
     """Say so if a promise is nothing, or next to nothing."""
     if math.isinf(epsilon):

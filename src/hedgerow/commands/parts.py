@@ -2,6 +2,9 @@
 
 ``out.parts/`` holds one file a block, each written all or nothing, and a description of the work. If the command is
 killed, the same command finds the folder, checks that the work is the same, and goes on after the last block.
+
+The description names the inputs by digests under a key that this device keeps elsewhere (``$HEDGEROW_HOME``): a plain
+digest of private rows would let whoever finds the folder test guesses of them.
 """
 
 from __future__ import annotations
@@ -9,45 +12,69 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
-from hedgerow.collect.checkpoint import fingerprint, write_whole
+from hedgerow.collect.checkpoint import fingerprint, keyed_digest, write_whole
 from hedgerow.commands.files import STDIO
+from hedgerow.commands.kept import locked
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.randomness import Randomness, SeededRandomness
 
 __all__ = ["Parts"]
 
-_VERSION = 1
+_VERSION = 2
+_KEY_BYTES = 32
 
 
 class Parts:
-    """Blocks of bytes in a folder, in order; iterating reads them one at a time."""
+    """Blocks of bytes in a folder, in order; iterating reads them one at a time. Used under a lock, by ``with``.
 
-    def __init__(self, output: str, work: dict[str, Any], inputs: Sequence[str]) -> None:
+    ``inputs`` are files, ``kept`` bytes that the work depends on.
+    """
+
+    def __init__(self, output: str, work: dict[str, Any], inputs: Sequence[str], kept: bytes | None = None) -> None:
         if STDIO in (output, *inputs):
             raise HedgerowError(
                 "--resume needs files for input and output; standard input and output cannot be resumed."
             )
         self.folder = f"{output}.parts"
-        about = {"format": "hedgerow/parts", "version": _VERSION, **work, "inputs": [fingerprint(p) for p in inputs]}
-        self._about = json.dumps(about, sort_keys=True)
-        name = os.path.join(self.folder, "work.json")
-        if os.path.isdir(self.folder) and os.path.exists(name):
-            with open(name, encoding="utf-8") as file:
-                if file.read() != self._about:
+        key = device_key()
+        digests = [fingerprint(path, key) for path in inputs] + ([keyed_digest(key, kept)] if kept is not None else [])
+        about = json.dumps({"format": "hedgerow/parts", "version": _VERSION, **work, "inputs": digests}, sort_keys=True)
+        self._about = os.path.join(self.folder, "work.json")
+        if os.path.exists(self._about):
+            with open(self._about, encoding="utf-8") as file:
+                if file.read() != about:
                     raise FormatError(
                         f"{self.folder} was begun with other input or options; repeat the first command, or delete "
                         "the folder to start afresh."
                     )
         else:
-            os.makedirs(self.folder, exist_ok=True)
-            write_whole(name, self._about.encode())
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            write_whole(self._about, about.encode())
+        self._lock = locked(self._about, self.folder)
         self._n = 0
+
+    def __enter__(self) -> Self:
+        self._lock.__enter__()
         while os.path.exists(self._name(self._n)):
             self._n += 1
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._lock.__exit__(*error)
+
+    @property
+    def marked(self) -> bool:
+        """Whether this very work has used up what a device kept."""
+        return os.path.exists(os.path.join(self.folder, "marked"))
+
+    def mark(self) -> None:
+        """Note that this work has used up what a device kept: no other may, and this one may go on."""
+        write_whole(os.path.join(self.folder, "marked"), b"")
 
     def _name(self, i: int) -> str:
         return os.path.join(self.folder, f"{i:08d}.part")
@@ -96,3 +123,23 @@ def _state(source: Randomness | None) -> list[int] | None:
     if not isinstance(source, SeededRandomness):
         return None
     return [source._counter, len(source._buffer) - source._used]
+
+
+def device_key() -> bytes:
+    """Return the key of this device's digests; it is made when it is first needed."""
+    from hedgerow.holder.device import default_home
+
+    path = default_home() / "digest.key"
+    try:
+        if not path.exists():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+                file.write(secrets.token_bytes(_KEY_BYTES))
+        key = path.read_bytes()
+    except OSError as error:
+        raise HedgerowError(
+            f"--resume needs a key on this device, {path}: {error.strerror}. HEDGEROW_HOME names a folder for it."
+        ) from error
+    if len(key) != _KEY_BYTES:
+        raise HedgerowError(f"--resume needs a key of {_KEY_BYTES} bytes. {path} has {len(key)}; delete it.")
+    return key

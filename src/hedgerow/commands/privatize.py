@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import (
     STDIO,
-    Progress,
     add_command,
     add_output,
     check_output,
     counted,
-    naming,
-    output,
     read_task,
     report,
     warn,
+    warn_of_seed,
 )
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.commands.receipt import Receipt
-    from hedgerow.commands.tables import Table
-    from hedgerow.randomness import Randomness
-    from hedgerow.tasks.reports import Reports
-    from hedgerow.tasks.tree.task import LocalTask
+    from hedgerow.tasks.base import Task
 
 _DESCRIPTION = """\
 Answer a task: turn each private record into one report. Run this where the
@@ -65,116 +58,72 @@ def register(subparsers: Any) -> None:
     )
     parser.add_argument("--secrets", metavar="FILE", help="two rounds: what stays on the device between them")
     parser.add_argument(
-        "--mask", metavar="FILE", help="first of two rounds: CSV, a row a record, 1 where a feature is private"
+        "--mask", metavar="FILE", help="where holders choose: CSV, a row a record, 1 where a feature is private"
     )
     add_output(parser, "the reports; Parquet if its name ends in .parquet")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Privatise, for the kind of task that was published."""
-    from hedgerow.commands.assisted_files import privatize_assisted, read_assisted
-    from hedgerow.tasks.tree.task import LocalTask
+    """Answer, in blocks of rows, a task of any kind."""
+    from hedgerow.commands.answer import Answering
+    from hedgerow.holder.make import check_question
 
-    check_output(arguments, [arguments.task, arguments.private])
-    if arguments.again and not arguments.resume:
-        raise HedgerowError("--again is for --resume, which otherwise never answers twice; leave it out.")
-    if (assisted := read_assisted(arguments.task)) is not None:
-        return privatize_assisted(arguments, assisted)
+    others = [name for name in (arguments.task, arguments.private, arguments.mask) if name is not None]
+    check_output(arguments, others)
     task = read_task(arguments.task)
-    if not isinstance(task, LocalTask):
-        from hedgerow.commands.semi_privatize import run_semi
-
-        if arguments.resume:
-            raise HedgerowError(
-                "--resume is for tasks of one round; of two, the secrets file remembers what was answered."
-            )
-        return run_semi(arguments, cast("Any", task))
-    for option in ("secrets", "mask"):
-        if getattr(arguments, option) is not None:
-            raise HedgerowError(f"--{option} is for tasks of two rounds, and {arguments.task} has one; leave it out.")
-    return _run_local(arguments, task)
-
-
-def _run_local(arguments: argparse.Namespace, task: LocalTask) -> int:
-    """Privatise in blocks of rows."""
-    from hedgerow.commands.tables import Table
-    from hedgerow.randomness import as_randomness
-
-    table = Table(arguments.private)
-    table.offer([*task.space.names, task.target], arguments)
-    source = as_randomness(arguments.seed)
-    if source.simulation:
-        warn(arguments, "--seed is for simulation: whoever knows the seed can take the noise away; nobody is protected")
-    if math.isinf(task.epsilon):
+    check_question(task)
+    _check_options(arguments, task, others)
+    warn_of_seed(arguments)
+    if math.isinf(task.guarantee.epsilon):
         warn(arguments, "the task's epsilon is infinite: reports hold the truth; nobody is protected")
-    done = _answered(arguments, task)
-    n = _write(arguments, task, table, source) if done is None else done
-    _report(arguments, task, n, source.simulation, again=done is not None)
+    answering = Answering(arguments, task)
+    n = _answered(arguments, task)
+    again = n is not None
+    if n is None:
+        n = answering.run()
+    _report(arguments, task, n, answering.simulation, again=again)
     return 0
 
 
-def _receipt(arguments: argparse.Namespace, task: LocalTask) -> Receipt:
+def _check_options(arguments: argparse.Namespace, task: Task, others: list[str]) -> None:
+    """Refuse by name what this task does not have, and ask for what it needs."""
+    two_rounds = task.keeps or task.before is not None
+    if arguments.again and not arguments.resume:
+        raise HedgerowError("--again is for --resume, which otherwise never answers twice; leave it out.")
+    if arguments.again and two_rounds:
+        raise HedgerowError(
+            f"--again is for tasks of one round; this is a {task.kind} task, whose --secrets say once and for all what "
+            "was answered: leave it out."
+        )
+    if arguments.mask is not None and not task.question().chooses:
+        raise HedgerowError(
+            f"--mask is for tasks in which holders choose what is private; this is a {task.kind} task in which they do "
+            "not: leave it out."
+        )
+    if two_rounds:
+        from hedgerow.commands.kept import check_secrets
+
+        check_secrets(arguments, others)
+    elif arguments.secrets is not None:
+        raise HedgerowError(
+            f"--secrets is for tasks of two rounds; this is a {task.kind} task, which has one: leave it out."
+        )
+
+
+def _answered(arguments: argparse.Namespace, task: Task) -> int | None:
+    """Return the number of reports if --resume finds that all is done; never a second answer by mistake."""
     from hedgerow.commands.receipt import Receipt
 
-    return Receipt(arguments.output, task.id)
-
-
-def _answered(arguments: argparse.Namespace, task: LocalTask) -> int | None:
-    """Return the number of reports if --resume finds that all is done; never a second answer by mistake."""
     if not arguments.resume or STDIO in (arguments.output, arguments.private):
         return None
     if arguments.again:
         warn(arguments, "--again draws fresh noise: if these records have answered before, epsilon is spent again")
         return None
-    return _receipt(arguments, task).answered()
+    return Receipt(arguments.output, task.id).answered()
 
 
-def _write(arguments: argparse.Namespace, task: LocalTask, table: Table, source: Randomness) -> int:
-    from hedgerow.commands.batches import PARQUET, BytesBatch, ParquetBatch
-    from hedgerow.commands.parts import Parts
-    from hedgerow.tasks.reports import Reports
-
-    kind = ParquetBatch if arguments.output.lower().endswith(PARQUET) else BytesBatch
-    parts = None
-    if arguments.resume:
-        parts = Parts(arguments.output, {"task": task.id, "seed": arguments.seed}, [arguments.private])
-        with Progress("privatising") as progress:
-            for reports in _blocks(arguments, task, table, parts.restore(source), skip=len(parts)):
-                parts.add(reports.to_bytes(), source)
-                progress.update(len(parts) * len(reports), table.share)
-    with (
-        output(arguments.output) as file,
-        kind(file, task, source.simulation) as batch,
-        Progress("privatising") as progress,
-    ):
-        done = None if parts is None else (Reports.from_bytes(task, data) for data in parts)
-        for reports in done or _blocks(arguments, task, table, source):
-            batch.add(reports)
-            progress.update(batch.n, table.share)
-        batch.finish()
-    if parts is not None:
-        # In this order a crash in between repeats the same reports from the parts, and draws nothing.
-        _receipt(arguments, task).write(batch.n)
-        parts.remove()
-    return batch.n
-
-
-def _blocks(
-    arguments: argparse.Namespace, task: LocalTask, table: Table, source: Randomness, skip: int = 0
-) -> Iterator[Reports]:
-    """Yield the reports of each block of rows, but for those that are done."""
-    from hedgerow.tasks.holder import privatize_many
-
-    for i, block in enumerate(table.blocks()):
-        if i < skip:
-            continue
-        X, y = block.private(task)
-        with naming(arguments.private):
-            yield privatize_many(task, X, y, source)
-
-
-def _report(arguments: argparse.Namespace, task: LocalTask, n: int, simulation: bool, *, again: bool) -> None:
+def _report(arguments: argparse.Namespace, task: Task, n: int, simulation: bool, *, again: bool) -> None:
     from dataclasses import replace
 
     guarantee = replace(task.guarantee, simulation=simulation)
@@ -185,11 +134,16 @@ def _report(arguments: argparse.Namespace, task: LocalTask, n: int, simulation: 
         "report_bytes": 18 + task.encoding.width,
         "simulation": simulation,
         "again": again,
+        **({} if arguments.secrets is None else {"secrets": arguments.secrets}),
         "guarantee": guarantee.to_dict(),
     }
-    lines = [f"{counted(n, 'report')} to task {task.id[:12]} -> {arguments.output}", str(guarantee)]
+    lines = [f"{counted(n, 'report')} to task {task.id[:12]} -> {arguments.output}"]
     if again:
-        lines.insert(
-            1, "all of them were there already: nothing was drawn or spent; for other records give -o another name"
+        lines.append(
+            "all of them were there already: nothing was drawn or spent; for other records give -o another name"
         )
-    report(arguments, summary, lines)
+    if task.keeps:
+        lines.append(f"{arguments.secrets} stays on this device (mode 0600): keep it for the next round, never send it")
+    if task.before is not None:
+        lines.append(f"{arguments.secrets} is marked as answered; if the report is lost, send the same file again")
+    report(arguments, summary, [*lines, str(guarantee)])

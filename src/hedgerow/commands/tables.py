@@ -14,7 +14,7 @@ import io
 import math
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
@@ -26,10 +26,13 @@ import numpy.typing as npt
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.commands.files import STDIO, warn
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.tasks.question import Question
 from hedgerow.values import category, numbers
 
 ROWS = 1 << 16
 LARGE = 1 << 23  # bytes of CSV from which pyarrow is worth its start-up
+
+_MOST = 1 << 63  # of a record's number
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -56,16 +59,25 @@ class Block:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def private(self, task: Any) -> tuple[Frame, npt.NDArray[Any]]:
+    def private(self, question: Question) -> tuple[Any, npt.NDArray[Any] | None]:
         """Return private records and their labels, for the task to say how they count: no cell is an error.
 
-        A column that the file lacks is missing in every record.
+        A column that the file lacks is missing in every record. Public numbers of records take their features' place.
         """
-        columns: dict[str, npt.NDArray[Any]] = {}
-        for feature in task.space.features:
-            columns[feature.name] = self._private(feature.name, isinstance(feature, NumericFeature))
-        label = self._private(task.target, getattr(task, "classes", None) is None)
-        return Frame(columns, len(self)), label
+        label = question.label
+        y = None if label is None else self._private(label.name, label.classes is None)
+        if question.numbered:
+            return self.whole_numbers("record"), y
+        columns = {f.name: self._private(f.name, isinstance(f, NumericFeature)) for f in question.features}
+        return Frame(columns, len(self)), y
+
+    def whole_numbers(self, name: str) -> npt.NDArray[np.int64]:
+        """Return a column of *public* whole numbers from 0; anything else is an error in its place."""
+        texts = [str(cell).strip() for cell in _cells(self.columns[name])]
+        for i, text in enumerate(texts):
+            if not (text.isascii() and text.isdecimal() and int(text) < _MOST):
+                raise self.error(i, name, f"{_said(text)} where a whole number from 0 is expected; correct it")
+        return np.array([int(text) for text in texts], dtype=np.int64)
 
     def private_numbers(self, name: str) -> FloatArray:
         """Return a column of private numbers, NaN where a cell is none."""
@@ -159,10 +171,11 @@ class Table:
             hint = " Is it separated by commas?" if len(self.names) == 1 and ";" in self.names[0] else ""
             raise HedgerowError(f"{text}; it has {self.names}.{hint}")
 
-    def offer(self, names: Sequence[str], arguments: argparse.Namespace) -> None:
+    def offer(self, question: Question, arguments: argparse.Namespace) -> None:
         """Warn of columns that this file lacks: they are missing in every record. Refuse one that lacks all."""
+        names = question.names
         absent = [n for n in names if n not in self.names]
-        if len(absent) == len(names):
+        if len(absent) == len(names) or (question.numbered and "record" in absent):
             self.require(names, "that the task asks for")
         if absent:
             warn(arguments, f"{self.path} lacks {', '.join(map(repr, absent))}: missing in every record")

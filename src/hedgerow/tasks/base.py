@@ -7,13 +7,14 @@ methods and name no kind: what one door does, all doors do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from hedgerow.errors import HedgerowError
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.message import Message
+from hedgerow.tasks.options import Option
 from hedgerow.tasks.published import Published
 from hedgerow.tasks.question import Question
 from hedgerow.tasks.records import IN_RECORD, read_record, read_table
@@ -35,7 +36,8 @@ _ROWS = 1 << 15  # records randomised at a time in a simulation: a few megabytes
 class Drawn:
     """What a device has drawn for some records.
 
-    ``tokens`` are those of an earlier round, where there was one; ``kept`` is what the device keeps for a later one.
+    ``tokens`` are those of an earlier round, where there was one; ``kept`` is what the device keeps for a later one. It
+    has a length, ``tokens``, ``answered``, ``simulation``, ``spend()``, ``part(rows)`` and ``to_bytes()``.
     """
 
     payloads: ByteRows
@@ -53,12 +55,12 @@ class Task(Published):
     makes : {"model", "pilot", "task", "data"}
         What the curator makes of the reports: a model, totals that a design reads, the next round, a data set.
     model_options : mapping
-        What :meth:`model` takes besides the totals, with defaults; a door refuses any other option by name.
+        What :meth:`model` takes besides the totals, by parameter; a door refuses any other option by name.
     """
 
     kind: ClassVar[str]
     makes: ClassVar[str] = "model"
-    model_options: ClassVar[Mapping[str, Any]] = {}
+    model_options: ClassVar[Mapping[str, Option]] = {}
     target: str
     title: str = ""
 
@@ -207,6 +209,10 @@ class Task(Published):
 
     def kept_from_bytes(self, data: bytes) -> Any:
         """Read what a device kept of this round."""
+        raise HedgerowError(f"a {self.kind} task has one round, and keeps nothing.")
+
+    def join_kept(self, parts: Sequence[Any]) -> Any:
+        """Put together what devices kept of this round, block by block."""
         raise HedgerowError(f"a {self.kind} task has one round, and keeps nothing.")
 
     def reopen(self, body: bytes, kept: bytes, record: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:

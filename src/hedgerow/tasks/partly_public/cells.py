@@ -19,6 +19,8 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.influence import LeafForgery, with_free_label
+from hedgerow.tasks.models import About
+from hedgerow.tasks.options import Option, by_parameter
 from hedgerow.tasks.partly_public.first import FirstReports
 from hedgerow.tasks.partly_public.growing import RULES, grow_masked
 from hedgerow.tasks.partly_public.histogram import histogram_below
@@ -63,7 +65,9 @@ class CellTask(Task):
     """
 
     kind = "semi-second"
-    model_options: ClassVar[Mapping[str, Any]] = {"shrink": 1.0}
+    model_options: ClassVar[Mapping[str, Option]] = by_parameter(
+        Option("shrink", "how strongly splits are doubted; 0: not (default: 1)", "number")
+    )
 
     first: SemiTask
     partition: Partition
@@ -232,6 +236,17 @@ class CellTask(Task):
         from hedgerow.tasks.partly_public.model import SemiModel
 
         return SemiModel.of(self, totals.n_reports, self.moments(totals), totals.simulation, shrink)
+
+    def about(self) -> About:
+        """Return what was made of the first round, in short."""
+        facts = {
+            "makes": self.id,
+            "n_cells": self.n_cells,
+            "depth": self.partition.depth,
+            "response": self.response,
+        }
+        lines = (f"{self.n_cells} cells, depth {self.partition.depth}; response: {self.response}",)
+        return About(f"task {self.id[:12]}, the second of two rounds", facts, lines)
 
     def odds(self) -> list[str]:
         """Return what leaves in the second round."""

@@ -42,10 +42,10 @@ def design_cells(
     reports: FirstReports,
     *,
     n_private: int | str = "auto",
-    max_depth: int | str = "auto",
-    n_bins: int | str = "auto",
+    max_depth: int | str = 4,
+    n_bins: int | str = 2,
     constant: float = 0.1,
-    rule: str = "auto",
+    rule: str = "max_edge",
     response: str = "k_ary",
     min_samples_leaf: int = 1,
     balance: float = 0.2,
@@ -53,7 +53,7 @@ def design_cells(
 ) -> CellTask:
     """Make the second task of the first round's reports; see :meth:`CellTask.design`.
 
-    The rule is by default "cart" if the task fixes what is private, else "max_edge".
+    The rule "auto" is "cart" if the task fixes what is private, else "max_edge".
     """
     if rule == "auto":
         rule = "cart" if reports.task.masks == "policy" else "max_edge"

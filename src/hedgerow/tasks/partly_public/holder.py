@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -52,6 +52,19 @@ class Secrets:
                 "send the same report again instead."
             )
         self.answered = True
+
+    def part(self, rows: slice) -> Secrets:
+        """Return what some of the holders keep; whoever answers part by part marks the whole before the first."""
+        return Secrets(
+            self.task, self.tokens[rows], self.coarse[rows], self.fine[rows], self.private[rows], self.simulation
+        )
+
+    @classmethod
+    def join(cls, task: SemiTask, parts: Sequence[Secrets]) -> Secrets:
+        """Return what all holders keep, of parts that have answered nothing yet."""
+        names = ("tokens", "coarse", "fine", "private")
+        tokens, coarse, fine, private = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+        return cls(task, tokens, coarse, fine, private, any(part.simulation for part in parts))
 
     def to_bytes(self) -> bytes:
         """Return a form to keep on the device (never to send)."""

@@ -29,8 +29,10 @@ from hedgerow.portable import PortableModel
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.alarms import Detector, far_levels
 from hedgerow.tasks.base import Drawn, Task
+from hedgerow.tasks.options import Option, by_parameter
 from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.partly_public.first import FirstMessage, FirstReports
+from hedgerow.tasks.partly_public.growing import RULES
 from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.bits import split_epsilon
@@ -100,10 +102,14 @@ class SemiTask(Task):
 
     kind = "semi-first"
     makes = "task"
-    model_options: ClassVar[Mapping[str, Any]] = {
-        "n_private": "auto", "max_depth": "auto", "n_bins": "auto", "rule": "auto", "response": "k_ary",
-        "randomness": None,
-    }  # fmt: skip
+    model_options: ClassVar[Mapping[str, Option]] = by_parameter(
+        Option("rule", "how the tree grows (default: max_edge)", choices=("auto", *RULES)),
+        Option("max_depth", "depth of the tree (default: 4)", "whole"),
+        Option("n_bins", "bins of each histogram feature (default: 2)", "whole"),
+        Option("n_private", "number of histogram features (default: auto)", "whole"),
+        Option("response", "the message (default: k_ary)", choices=("k_ary", "bits")),
+        Option("seed", "of random splits (they are public)", "seed", parameter="randomness"),
+    )
 
     epsilon: float
     grid: LabelGrid
@@ -270,6 +276,12 @@ class SemiTask(Task):
         from hedgerow.tasks.partly_public.holder import Secrets
 
         return Secrets.from_bytes(self, data)
+
+    def join_kept(self, parts: Sequence[Any]) -> Any:
+        """Put together what devices kept of the first round."""
+        from hedgerow.tasks.partly_public.holder import Secrets
+
+        return Secrets.join(self, parts)
 
     def reopen(self, body: bytes, kept: bytes, record: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
         """Return the secrets, and the record to answer the second round with.

@@ -13,6 +13,7 @@ import numpy as np
 from hedgerow.bounds import (
     CategoricalFeature,
     FeatureSpace,
+    FloatArray,
     LabelGrid,
     category_name,
     check_fields,
@@ -34,6 +35,7 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.influence import LeafForgery
+from hedgerow.tasks.options import Option, by_parameter
 from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.bits import BitsEncoding, split_epsilon
@@ -41,7 +43,6 @@ from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEnc
 from hedgerow.tasks.tree.encoding import Encoding
 from hedgerow.tasks.tree.public import PublicLeaves
 from hedgerow.tasks.tree.tuning import RESPONSES, resolve
-from hedgerow.types import RealArray
 from hedgerow.values import RULE, category
 
 if TYPE_CHECKING:
@@ -93,7 +94,14 @@ class LocalTask(Task):
     """
 
     kind = "local"
-    model_options: ClassVar[Mapping[str, Any]] = {"fallback": None}
+    model_options: ClassVar[Mapping[str, Option]] = by_parameter(
+        Option(
+            "fallback",
+            "what public labels add: weighed by precision, only where reports are too few, or nothing "
+            "(default: none with the response bits, else blend)",
+            choices=("blend", "public", "none"),
+        )
+    )
 
     epsilon: float
     grid: LabelGrid
@@ -217,7 +225,7 @@ class LocalTask(Task):
             return BitsEncoding(self.epsilon, self.n_leaves, self.grid.n_steps, self.cell_share)
         return _CELLS[self.response](self.epsilon, self.n_leaves, self.grid.n_steps)
 
-    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> RealArray:
+    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
         """Return labels as numbers, classes as their position in :attr:`classes`; unknown ones by the grid's rule."""
         if self.classes is None:
             return self.grid.labels(y, name=name, n=n)
@@ -359,7 +367,7 @@ def class_names(classes: object, y_public: object) -> tuple[str, ...] | None:
     return names
 
 
-def _public_labels(classes: tuple[str, ...] | None, target: str, y: object, n: int) -> RealArray:
+def _public_labels(classes: tuple[str, ...] | None, target: str, y: object, n: int) -> FloatArray:
     """Return *public* labels as numbers, or the codes of classes; one that is none of them is refused."""
     if classes is None:
         return check_labels(y, name="y_public", n=n)
