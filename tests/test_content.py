@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.content import Budget, Content, Packed, canonical, parse
+from hedgerow.content import Content, canonical, parse
 from hedgerow.errors import BoundsError, FormatError
+from hedgerow.forms import Budget, packed
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Question(Content, what="question", format="test/question", version=3):
     n_steps: int = 4
     open: bool = True
     parts: tuple[tuple[int, ...], ...] | None = None
-    leaves: Annotated[npt.NDArray[Any], Packed("<u2")] = None  # type: ignore[assignment]
+    leaves: Annotated[npt.NDArray[Any], packed("<u2")] = None  # type: ignore[assignment]
 
 
 def question(**changes: Any) -> Question:
@@ -139,7 +140,7 @@ def test_a_field_too_few_or_too_many_is_refused(name):
 
 def test_another_version_is_refused_and_true_is_not_one():
     for version in (2, 4, True, 3.0, "3"):
-        with pytest.raises(FormatError, match="version 3 is expected"):
+        with pytest.raises(FormatError, match="is not supported, only 3"):
             Question.from_dict({**question().to_dict(), "version": version})
 
 

@@ -16,9 +16,12 @@ ROOT = Path(hedgerow.__file__).parent
 # nothing else on its own line.
 LAYERS = [
     ["errors", "types"],
-    ["kernels", "content", "fields", "ranges", "values", "checks"],
+    ["kernels", "forms", "fields", "ranges", "values", "checks"],
+    ["content"],
     ["randomness", "guarantee"],
-    ["samplers", "ledger", "grid"],
+    ["samplers", "ledger", "grid", "frames"],
+    ["features"],
+    ["space"],
     ["bounds", "counting", "spending", "classes"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],

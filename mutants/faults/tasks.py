@@ -47,14 +47,14 @@ FAULTS = (
     ),
     Fault(
         name="features beyond their range are sent as they are",
-        path="src/hedgerow/bounds.py",
+        path="src/hedgerow/features.py",
         before="        return self.missing if math.isnan(x) else min(max(x, self.low), self.high)\n",
         after="        return self.missing if math.isnan(x) else x\n",
         caught_by=("tests/test_bounds.py::test_records_as_mappings_and_rows", f"{_TOTAL}",),
     ),
     Fault(
         name="missing features are left as they are",
-        path="src/hedgerow/bounds.py",
+        path="src/hedgerow/space.py",
         before="                part = np.where(np.isnan(part), self.missing.astype(Z.dtype), part)\n",
         after="                part = np.array(part)\n",
         caught_by=("tests/test_bounds.py::test_missing_and_infinite_numbers",),

@@ -7,17 +7,16 @@ missing one counts as the grid says.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from hedgerow.content import Content
 from hedgerow.errors import BoundsError
-from hedgerow.fields import check_fields, read_number, read_whole
 from hedgerow.randomness import Randomness
 from hedgerow.ranges import read_pair
+from hedgerow.types import FloatArray, IntArray, RealArray
 from hedgerow.values import number, numbers
 
 __all__ = [
@@ -30,9 +29,6 @@ __all__ = [
     "label_numbers",
     "middle",
 ]
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.int64]
 
 LARGEST, SMALLEST = 1e100, 1e-100
 """Most that a label bound and the width of a label's range may be, and least that the width may be.
@@ -75,7 +71,7 @@ def middle(low: float, high: float, missing: float | None, what: str) -> float:
 
 def label_numbers(
     y: object, bounds: tuple[float, float], missing: float, *, name: str = "y", n: int | None = None
-) -> FloatArray:
+) -> RealArray:
     """Return private labels as finite numbers: missing ones as the task says, infinite ones as the nearest bound.
 
     Only the shape can be wrong, which has nothing to do with what the labels are.
@@ -103,7 +99,7 @@ def label_column(y: object, name: str, n: int | None) -> Any:
     return column
 
 
-def check_labels(y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
+def check_labels(y: object, *, name: str = "y", n: int | None = None) -> RealArray:
     """Return *public* labels as a 1-d float array; refuse NaN, infinities and wrong shapes."""
     try:
         array = np.asarray(y, dtype=np.float64)
@@ -121,7 +117,7 @@ def check_labels(y: object, *, name: str = "y", n: int | None = None) -> FloatAr
 
 
 @dataclass(frozen=True)
-class LabelGrid:
+class LabelGrid(Content, what="label grid"):
     """Labels as integers ``0 .. n_steps`` on ``[low, high]``.
 
     Parameters
@@ -182,7 +178,7 @@ class LabelGrid:
         """Width of one grid step."""
         return (self.high - self.low) / self.n_steps
 
-    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
+    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> RealArray:
         """Return private labels as finite numbers, by the rule of :func:`label_numbers`."""
         return label_numbers(y, (self.low, self.high), self.missing, name=name, n=n)
 
@@ -207,18 +203,6 @@ class LabelGrid:
         levels >>= 8
         return levels.reshape(labels.shape).astype(np.int64)
 
-    def values(self, levels: object) -> npt.NDArray[np.float64]:
+    def values(self, levels: object) -> FloatArray:
         """Return the labels that (possibly noisy) levels stand for."""
         return self.low + np.asarray(levels, dtype=np.float64) * self.step
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {"low": self.low, "high": self.high, "n_steps": self.n_steps, "missing": self.missing}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LabelGrid:
-        """Rebuild from :meth:`to_dict`; unknown fields are refused."""
-        what = "label grid"
-        check_fields(data, {"low", "high", "n_steps", "missing"}, what)
-        low, high, missing = (read_number(data, name, what) for name in ("low", "high", "missing"))
-        return cls(low, high, read_whole(data, "n_steps", what), missing)

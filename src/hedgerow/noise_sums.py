@@ -17,15 +17,14 @@ from decimal import Decimal
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.checks import check_positive
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, LazyCdf, geometric
+from hedgerow.types import IntArray
 
 __all__ = ["laplace_sum", "negative_binomial"]
 
-IntArray = npt.NDArray[np.int64]
 
 _WIDEST_TABLE = 1 << 17
 

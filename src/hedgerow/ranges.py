@@ -41,7 +41,7 @@ def read_pair(value: object, name: str) -> Range:
         raise BoundsError(f"'{name}' must be numbers, not text. Got {value!r} instead.")
     if len(parts) != 2 or not all(isinstance(part, Real) for part in parts):
         raise BoundsError(f"'{name}' must be a pair (low, high). Got {value!r} instead.")
-    low, high = (_float(part) for part in parts)
+    low, high = (_float(part) + 0.0 for part in parts)  # -0.0 is 0.0: equal ranges have equal JSON
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise BoundsError(f"'{name}' must be finite with low < high. Got {value!r} instead.")
     return low, high

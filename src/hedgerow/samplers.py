@@ -26,6 +26,7 @@ import numpy.typing as npt
 from hedgerow.errors import HedgerowError
 from hedgerow.kernels import native
 from hedgerow.randomness import Randomness
+from hedgerow.types import IntArray
 
 __all__ = [
     "ONE",
@@ -44,7 +45,6 @@ __all__ = [
 ONE = 1 << 64
 """The common denominator of dyadic probabilities: ``p = numerator / ONE``."""
 
-IntArray = npt.NDArray[np.int64]
 BoundsOf = Callable[[int], "tuple[int, list[int], list[int]]"]
 
 

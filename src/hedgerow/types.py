@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BoolArray", "ByteRows", "FloatArray", "IntArray", "RealArray"]
+__all__ = ["BoolArray", "ByteRows", "FloatArray", "IndexArray", "Int32Array", "IntArray", "RealArray"]
 
 FloatArray = npt.NDArray[np.float64]
 """Double precision."""
@@ -17,6 +17,12 @@ RealArray = npt.NDArray[np.floating[Any]]
 
 IntArray = npt.NDArray[np.int64]
 """Levels, codes, leaves, totals."""
+
+Int32Array = npt.NDArray[np.int32]
+"""Nodes and leaves of a tree."""
+
+IndexArray = npt.NDArray[np.intp]
+"""Positions in other arrays."""
 
 BoolArray = npt.NDArray[np.bool_]
 """Masks."""

@@ -22,9 +22,9 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BLANKS", "NUMBER", "RULE", "category", "cells", "field", "number", "numbers", "record_values"]
+from hedgerow.types import RealArray
 
-FloatArray = npt.NDArray[np.floating[Any]]
+__all__ = ["BLANKS", "NUMBER", "RULE", "category", "cells", "field", "number", "numbers", "record_values"]
 
 BLANKS = " \t\n\r\v\f"
 """What may stand before and after a number: the blanks of ASCII, the same in every language."""
@@ -106,7 +106,7 @@ def cells(column: object, n: int | None = None) -> list[Any]:
     return found if n is None or len(found) == n else [None] * n
 
 
-def numbers(column: object, n: int | None = None) -> FloatArray:
+def numbers(column: object, n: int | None = None) -> RealArray:
     """Return a column as floats, missing values as NaN; 32 and 64 bit floats are passed through as they are.
 
     >>> numbers([1, "2.5", None, "many"]).tolist()
@@ -116,9 +116,9 @@ def numbers(column: object, n: int | None = None) -> FloatArray:
     array = None if isinstance(column, list | tuple) else _array(column)
     if array is not None and array.dtype.kind in "fiub" and (n is None or array.shape[:1] == (n,)):
         if array.dtype in (np.float32, np.float64):
-            return cast("FloatArray", array)
+            return cast("RealArray", array)
         with np.errstate(all="ignore"):  # a long double beyond all floats is infinite
-            return cast("FloatArray", array.astype(np.float64))
+            return cast("RealArray", array.astype(np.float64))
     values = array.tolist() if array is not None and array.ndim == 1 else cells(column, n)
     fast = _fast(values)
     return np.array([number(v) for v in values], dtype=np.float64) if fast is None else fast
@@ -131,7 +131,7 @@ def _array(column: object) -> npt.NDArray[Any] | None:
         return None
 
 
-def _fast(values: Sequence[Any]) -> FloatArray | None:
+def _fast(values: Sequence[Any]) -> RealArray | None:
     """Return all numbers in one go, or None if some of them need to be looked at one by one."""
     kinds = set(map(type, values))
     try:

@@ -11,6 +11,7 @@ from hedgerow import central
 from hedgerow.audit.replay import whole_fits
 from hedgerow.audit.replay.fits import WholeFit
 from hedgerow.audit.replay.noise import DrawnNoise
+from hedgerow.baselines import forests
 from hedgerow.central import anova
 
 FITS = {fit.name: fit for fit in whole_fits()}
@@ -59,7 +60,7 @@ def test_noise_of_whole_fits_is_as_wide_as_paid_for_and_not_shared(fit):
 def test_every_central_estimator_is_audited_as_a_whole():
     public = {
         name
-        for module in (central, anova)
+        for module in (central, anova, forests)
         for name, kind in inspect.getmembers(module, inspect.isclass)
         if hasattr(kind, "fit") and not name.startswith("Median")  # which are not private, and say so
     }

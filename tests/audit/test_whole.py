@@ -9,10 +9,10 @@ import pytest
 from hedgerow.audit import audit_all, entries, find
 from hedgerow.audit import whole as module
 from hedgerow.audit.branching import branching
-from hedgerow.audit.examples import EXAMPLES, find_example
 from hedgerow.audit.whole import WholeTask, body_of
 from hedgerow.mechanisms import KaryResponse
 from hedgerow.randomness import SecureRandomness, as_randomness
+from hedgerow.tasks.examples import examples, find_example
 from hedgerow.tasks.reports import HEADER_BYTES
 
 EPSILON = 4.0  # the larger, the fewer paths
@@ -20,7 +20,7 @@ EPSILON = 4.0  # the larger, the fewer paths
 
 def test_every_kind_holds_and_is_tight():
     with branching():
-        results = [WholeTask(example).exact(EPSILON) for example in EXAMPLES]
+        results = [WholeTask(example).exact(EPSILON) for example in examples()]
     wrong = [r for r in results if not r.holds or not r.claim * (1 - 1e-4) < r.measured <= r.claim]
     assert not wrong, "a claim is broken, or its worst pair of records is not among the example's"
 
@@ -113,14 +113,14 @@ def test_a_label_drawn_again_in_the_second_round_is_caught(monkeypatch):
 
 
 def test_bodies_have_one_length():
-    for example in EXAMPLES:
+    for example in examples():
         task = example.build(1.0)
         assert len({len(body_of(task, record, example.mask)) for record in example.records}) == 1, example.name
 
 
 def test_every_entry_is_listed_and_yields_both_tiers():
     listed = [entry.name for entry in entries() if entry.whole == "task"]
-    assert listed == [f"whole: {e.name}" for e in EXAMPLES]
+    assert listed == [f"whole: {e.name}" for e in examples()]
     chosen = (find("whole: pilot"),)
     results = list(audit_all((0.5, 2.0), chosen, n=2000))
     assert [(r.claim, r.tier, r.samples) for r in results] == [(2.0, "exact", 0), (2.0, "sampled", 1000)]

@@ -10,8 +10,8 @@ from fractions import Fraction
 import pytest
 
 from hedgerow.audit.branching import branching
-from hedgerow.audit.examples import Example
 from hedgerow.audit.whole import WholeTask
+from hedgerow.tasks.examples import Example
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from tests.conformance.kinds import KINDS

@@ -6,8 +6,8 @@ from functools import cache
 
 from scipy.stats import binom
 
-from hedgerow.holder.vector_rounds import make_first
 from hedgerow.tasks.announcement import task_text
+from vectors.rounds import make_first
 
 FALSE_ALARM = 1e-6  # of the test of the law
 DRAWS = 15_000

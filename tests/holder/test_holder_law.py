@@ -12,9 +12,9 @@ import pytest
 from scipy.stats import binom
 
 from hedgerow.holder.page import SCRIPTS, asset
-from hedgerow.holder.vector_assisted import make_task
 from hedgerow.mechanisms.joint import SignedSubset
 from hedgerow.tasks.announcement import task_text
+from vectors.assisted import make_task
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")

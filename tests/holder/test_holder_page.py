@@ -13,9 +13,6 @@ import pytest
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.content import canonical
 from hedgerow.holder.page import ASSETS, HEADERS, SCRIPTS, asset, routes
-from hedgerow.holder.vector_assisted import make_task
-from hedgerow.holder.vector_pilot import make_pilot
-from hedgerow.holder.vector_rounds import make_first, model_tree
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.words import percent
 from hedgerow.partition import grow
@@ -24,6 +21,9 @@ from hedgerow.tasks.labels.task import LabelReports, LabelTask
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.tree.task import LocalTask
+from vectors.assisted import make_task
+from vectors.pilot import make_pilot
+from vectors.rounds import make_first, model_tree
 
 HERE = Path(__file__).parent
 CHROMIUM = os.environ.get("HEDGEROW_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"

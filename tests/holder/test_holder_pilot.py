@@ -15,9 +15,9 @@ from scipy.stats import binom
 from hedgerow.content import canonical
 from hedgerow.errors import HedgerowError
 from hedgerow.holder.page import SCRIPTS, asset
-from hedgerow.holder.vector_pilot import make_pilot
 from hedgerow.portable import Linear, PortableModel
 from hedgerow.tasks.announcement import read_task, task_text
+from vectors.pilot import make_pilot
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")

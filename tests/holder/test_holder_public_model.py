@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from hedgerow.holder.page import SCRIPTS, asset
-from hedgerow.holder.vector_assisted import make_task
 from hedgerow.portable import Linear, PortableModel
 from hedgerow.tasks.announcement import task_text
+from vectors.assisted import make_task
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.holder.vector_bases import bases
-from hedgerow.holder.vector_refusals import judge, make_refusals, refusals_json
 from hedgerow.tasks.registry import TASKS
+from vectors.bases import bases
+from vectors.refusals import judge, make_refusals, refusals_json
 
 HERE = Path(__file__).parent
-COMMAND = "python -m hedgerow.holder.vectors --refusals tests/holder/holder_refusals.json.gz"
+COMMAND = "python -m vectors --refusals tests/holder/holder_refusals.json.gz"
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from hedgerow.holder.vector_bases import bases
 from hedgerow.randomness import SeededRandomness
 from hedgerow.values import category, number
+from vectors.bases import bases
 
 VALUES = [
     None, True, False, 0, 1, -1, 3, 0.5, -0.0, 1.0, 1e16, 1e22, 123456789012345680.0, 1.5e-7, 1e308, 10**400,

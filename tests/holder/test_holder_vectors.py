@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from hedgerow.holder.page import SCRIPTS, asset
-from hedgerow.holder.vectors import main, make_vectors, to_json
 from hedgerow.tasks.announcement import read_task
 from hedgerow.tasks.records import one
 from hedgerow.tasks.reports import Reports
+from vectors.__main__ import main, make_vectors, to_json
 
 HERE = Path(__file__).parent
 NODE = shutil.which("node")
@@ -36,7 +36,7 @@ def test_python_still_makes_the_stored_vectors(vectors_file):
     assert predictions(fresh) == pytest.approx(predictions(kept), rel=1e-9)
     assert fresh == kept, (
         "the holder draws otherwise than before; if that is meant: "
-        "python -m hedgerow.holder.vectors -o tests/holder/holder_vectors.json.gz"
+        "python -m vectors -o tests/holder/holder_vectors.json.gz"
     )
 
 
@@ -118,7 +118,7 @@ def test_there_are_enough_of_every_kind(stored, vectors_file):
 
 def test_command_writes_them(tmp_path, capsys, monkeypatch):
     small = {"format": "x", "tasks": [], "version": 1, "vectors": [{"a": 1}, {"b": 2}]}
-    monkeypatch.setattr("hedgerow.holder.vectors.make_vectors", lambda: small)
+    monkeypatch.setattr("vectors.__main__.make_vectors", lambda: small)
     assert main(["-o", str(tmp_path / "v.json")]) == 0 == main(["-o", str(tmp_path / "v.json.gz")])
     assert json.loads((tmp_path / "v.json").read_bytes()) == small
     assert gzip.decompress((tmp_path / "v.json.gz").read_bytes()) == (tmp_path / "v.json").read_bytes()

@@ -8,9 +8,6 @@ import pytest
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.cli import main
-from hedgerow.holder.vector_assisted import make_task
-from hedgerow.holder.vector_pilot import make_pilot
-from hedgerow.holder.vector_tasks import cases
 from hedgerow.holder.words import _factor, belief, describe
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
@@ -22,6 +19,9 @@ from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.tree.task import LocalTask
 from hedgerow.tasks.words import plain
+from vectors.assisted import make_task
+from vectors.pilot import make_pilot
+from vectors.tasks import cases
 
 pytest.importorskip("cryptography")
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from hedgerow.audit.examples import EXAMPLES
 from hedgerow.audit.mechanism import Auditable, declared
 from hedgerow.audit.replay import whole_fits
 from hedgerow.audit.result import AuditResult
@@ -21,6 +20,7 @@ from hedgerow.audit.whole import WholeTask
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.audits import Audit
 from hedgerow.randomness import Randomness
+from hedgerow.tasks.examples import examples
 
 __all__ = ["Auditable", "Entry", "audit_all", "auditables", "entries", "find", "register", "whole_tasks"]
 
@@ -60,7 +60,7 @@ def auditables() -> tuple[Auditable, ...]:
 
 def whole_tasks() -> tuple[WholeTask, ...]:
     """Return an entry for every kind of task and round."""
-    return tuple(map(WholeTask, EXAMPLES))
+    return tuple(map(WholeTask, examples()))
 
 
 def entries() -> tuple[Entry, ...]:

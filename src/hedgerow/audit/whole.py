@@ -18,13 +18,13 @@ import numpy.typing as npt
 
 from hedgerow.audit.branching import branching, law_of
 from hedgerow.audit.exact import audit_laws
-from hedgerow.audit.examples import Example, Record
 from hedgerow.audit.result import AuditResult
 from hedgerow.audit.sampled import audit_sampled
 from hedgerow.errors import HedgerowError
 from hedgerow.holder.make import make_body
 from hedgerow.mechanisms.base import Law
 from hedgerow.randomness import Randomness
+from hedgerow.tasks.examples import Example, Record
 
 __all__ = ["WholeTask", "body_of", "branched_law"]
 
@@ -37,7 +37,7 @@ Bytes = npt.NDArray[np.uint8]
 def body_of(task: Any, record: Record, mask: tuple[bool, ...] | None = None) -> bytes:
     """Return all that a device sends for a record, with secure randomness: one body, or those of both rounds.
 
-    >>> from hedgerow.audit.examples import find_example
+    >>> from hedgerow.tasks.examples import find_example
     >>> pilot = find_example("pilot")
     >>> len(body_of(pilot.build(1.0), pilot.records[0]))
     61
@@ -65,7 +65,7 @@ class WholeTask:
 
     Examples
     --------
-    >>> from hedgerow.audit.examples import find_example
+    >>> from hedgerow.tasks.examples import find_example
     >>> entry = WholeTask(find_example("pilot"))
     >>> entry.name, entry.exact(1.0).verdict
     ('whole: pilot', 'holds')

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_fields
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
+from hedgerow.forms import Budget
 from hedgerow.mechanisms.audits import Audit, Chance
 from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.k_ary import KaryResponse
-from hedgerow.mechanisms.level import LevelMechanism, budget_from_json, budget_to_json
+from hedgerow.mechanisms.level import LevelMechanism
 from hedgerow.randomness import Randomness
 from hedgerow.types import FloatArray, IntArray
 
@@ -54,7 +52,7 @@ class BinsResponse(LevelMechanism):
     [1.5, 5.0, 8.0]
     """
 
-    epsilon: float
+    epsilon: Budget
     n_steps: int
     starts: tuple[int, ...]
     values: tuple[float, ...]
@@ -116,23 +114,6 @@ class BinsResponse(LevelMechanism):
         square = (p - q) * v * v + q * (v * v).sum()
         own = self.bins(np.arange(self.n_inputs))
         return mean[own], np.maximum(square - mean**2, 0.0)[own]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {
-            "kind": self.kind,
-            "epsilon": budget_to_json(self.epsilon),
-            "n_steps": self.n_steps,
-            "starts": list(self.starts),
-            "values": list(self.values),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> BinsResponse:
-        """Rebuild from :meth:`to_dict`."""
-        check_fields(data, {"kind", "epsilon", "n_steps", "starts", "values"}, "bins response")
-        epsilon = budget_from_json(data["epsilon"])
-        return cls(epsilon, int(data["n_steps"]), tuple(data["starts"]), tuple(data["values"]))
 
 
 AUDITS = (

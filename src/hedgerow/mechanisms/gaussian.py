@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import decimal
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_fields
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
+from hedgerow.forms import Budget
 from hedgerow.mechanisms.audits import Audit, Chance
 from hedgerow.mechanisms.base import Law, exp_below
-from hedgerow.mechanisms.level import AdditiveNoise, budget_from_json, budget_to_json
+from hedgerow.mechanisms.level import AdditiveNoise
 from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import LazyCdf
@@ -66,7 +64,7 @@ class GaussianNoise(AdditiveNoise):
     True
     """
 
-    epsilon: float
+    epsilon: Budget
     n_steps: int
     delta: float = 1e-6
     sigma: float = 0.0
@@ -131,23 +129,6 @@ class GaussianNoise(AdditiveNoise):
             f"a level from 0 to {self.n_steps} gets Gaussian noise in whole steps, with a standard deviation of "
             f"{math.sqrt(self.variance):.3g} of them: none with probability {percent(none)}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {
-            "kind": self.kind,
-            "epsilon": budget_to_json(self.epsilon),
-            "delta": self.delta,
-            "n_steps": self.n_steps,
-            "sigma": self.sigma,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> GaussianNoise:
-        """Rebuild from :meth:`to_dict`; a sigma that breaks the claim is refused."""
-        check_fields(data, {"kind", "epsilon", "delta", "n_steps", "sigma"}, "discrete Gaussian")
-        epsilon = budget_from_json(data["epsilon"])
-        return cls(epsilon, int(data["n_steps"]), float(data["delta"]), float(data["sigma"]))
 
 
 @lru_cache(maxsize=64)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_fields
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
+from hedgerow.forms import Budget
 from hedgerow.mechanisms.audits import Audit, Chance
 from hedgerow.mechanisms.base import Law, exp_below
-from hedgerow.mechanisms.level import LevelMechanism, budget_from_json, budget_to_json
+from hedgerow.mechanisms.level import LevelMechanism
 from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, bernoulli
@@ -63,7 +61,7 @@ class IntervalResponse(LevelMechanism):
     [12, 38, 36, 55]
     """
 
-    epsilon: float
+    epsilon: Budget
     n_steps: int
     low: int
     high: int
@@ -168,26 +166,6 @@ class IntervalResponse(LevelMechanism):
             mean = np.where(v == levels, mean, middle)
             square = np.where(v == levels, square, all_square)
         return mean, np.maximum(square - mean**2, 0.0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {
-            "kind": self.kind,
-            "epsilon": budget_to_json(self.epsilon),
-            "n_steps": self.n_steps,
-            "low": self.low,
-            "high": self.high,
-            "radius": self.radius,
-            "outside": self.outside,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> IntervalResponse:
-        """Rebuild from :meth:`to_dict`."""
-        names = ("n_steps", "low", "high", "radius")
-        check_fields(data, {"kind", "epsilon", "outside", *names}, "interval response")
-        steps, low, high, radius = (int(data[n]) for n in names)
-        return cls(budget_from_json(data["epsilon"]), steps, low, high, radius, str(data["outside"]))
 
 
 AUDITS = (

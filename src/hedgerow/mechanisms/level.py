@@ -7,16 +7,15 @@ of the grid (noise reaches beyond ``0 .. n_steps``; bins stand for a mean betwee
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_fields
-from hedgerow.errors import FormatError
+from hedgerow.content import Content
+from hedgerow.forms import Budget
 from hedgerow.mechanisms.audits import Audit, Chance
 from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.mechanisms.laplace import DiscreteLaplace
@@ -28,13 +27,10 @@ __all__ = [
     "AdditiveNoise",
     "LaplaceNoise",
     "LevelMechanism",
-    "budget_from_json",
-    "budget_to_json",
-    "stored_pmf",
 ]
 
 
-class LevelMechanism(LocalMechanism):
+class LevelMechanism(LocalMechanism, Content, what="label mechanism", tag="kind"):
     """A randomiser of a level ``0 .. n_steps``, as part of a public task.
 
     Attributes
@@ -72,15 +68,6 @@ class LevelMechanism(LocalMechanism):
         """Return mean and variance of the output position for every level, in closed form."""
         raise NotImplementedError
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form from which any device rebuilds the same law."""
-        raise NotImplementedError
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LevelMechanism:
-        """Rebuild from :meth:`to_dict`; unknown fields are refused."""
-        raise NotImplementedError
-
 
 class AdditiveNoise(LevelMechanism):
     """Noise that does not depend on the level: unbiased, with one variance."""
@@ -113,7 +100,7 @@ class LaplaceNoise(AdditiveNoise):
     [-25, 8, -15]
     """
 
-    epsilon: float
+    epsilon: Budget
     n_steps: int
     noise: DiscreteLaplace = field(init=False, repr=False, compare=False)
     name = "Laplace noise"
@@ -150,37 +137,6 @@ class LaplaceNoise(AdditiveNoise):
     def words(self) -> str:
         """Return the odds of the noise."""
         return self.noise.words()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {"kind": self.kind, "epsilon": budget_to_json(self.epsilon), "n_steps": self.n_steps}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LaplaceNoise:
-        """Rebuild from :meth:`to_dict`."""
-        check_fields(data, {"kind", "epsilon", "n_steps"}, "Laplace noise")
-        return cls(budget_from_json(data["epsilon"]), int(data["n_steps"]))
-
-
-def budget_to_json(epsilon: float) -> float | str:
-    """Return an epsilon that JSON can hold."""
-    return "inf" if math.isinf(epsilon) else epsilon
-
-
-def budget_from_json(value: object) -> float:
-    """Undo :func:`budget_to_json`."""
-    if value == "inf":
-        return math.inf
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise FormatError(f"'epsilon' must be a number or \"inf\". Got {value!r} instead.")
-    return float(value)
-
-
-def stored_pmf(weights: object) -> tuple[int, ...]:
-    """Return integer weights that were stored as hexadecimal text (JSON numbers have 53 bits)."""
-    if not isinstance(weights, list | tuple) or not all(isinstance(w, str) for w in weights):
-        raise FormatError("weights must be a list of hexadecimal strings.")
-    return tuple(int(w, 16) for w in weights)
 
 
 AUDITS = (

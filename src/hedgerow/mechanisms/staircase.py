@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_fields
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
+from hedgerow.forms import Budget
 from hedgerow.mechanisms.audits import Audit, Chance
 from hedgerow.mechanisms.base import Law
-from hedgerow.mechanisms.level import AdditiveNoise, budget_from_json, budget_to_json
+from hedgerow.mechanisms.level import AdditiveNoise
 from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, LazyCdf, dyadic_exp, geometric
@@ -60,7 +60,7 @@ class StaircaseNoise(AdditiveNoise):
     (13, 0.52)
     """
 
-    epsilon: float
+    epsilon: Budget
     n_steps: int
     stair: int = 0
     ratio: int = field(init=False, repr=False)
@@ -171,21 +171,6 @@ class StaircaseNoise(AdditiveNoise):
         e = self._exponent(k)
         rest = self.stair + e * self.n_steps - k
         return rest * powers[e] * (ONE - self.ratio) + self.n_steps * (powers[e] * self.ratio)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {
-            "kind": self.kind,
-            "epsilon": budget_to_json(self.epsilon),
-            "n_steps": self.n_steps,
-            "stair": self.stair,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> StaircaseNoise:
-        """Rebuild from :meth:`to_dict`."""
-        check_fields(data, {"kind", "epsilon", "n_steps", "stair"}, "staircase noise")
-        return cls(budget_from_json(data["epsilon"]), int(data["n_steps"]), int(data["stair"]))
 
 
 def _variance(b: float, steps: int, stair: npt.NDArray[Any]) -> FloatArray:

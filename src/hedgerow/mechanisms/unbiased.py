@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_fields
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
+from hedgerow.forms import Budget, Hex
 from hedgerow.mechanisms.audits import Audit, Chance
 from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.k_ary import KaryResponse
-from hedgerow.mechanisms.level import LevelMechanism, budget_from_json, budget_to_json, stored_pmf
+from hedgerow.mechanisms.level import LevelMechanism
 from hedgerow.mechanisms.words import percent
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, exp_at_least
@@ -26,7 +24,7 @@ from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["AUDITS", "MatrixResponse", "worst_column"]
 
-Row = tuple[int, ...]
+Row = tuple[Hex, ...]
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class MatrixResponse(LevelMechanism):
     [0, 0, 1, 1]
     """
 
-    epsilon: float
+    epsilon: Budget
     weights: tuple[Row, ...]
     outputs: tuple[float, ...]
     name = "matrix response"
@@ -135,22 +133,6 @@ class MatrixResponse(LevelMechanism):
         o = np.asarray(self.outputs)
         mean = p @ o
         return mean, np.maximum((p * (o - mean[:, None]) ** 2).sum(axis=1), 0.0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {
-            "kind": self.kind,
-            "epsilon": budget_to_json(self.epsilon),
-            "weights": [[f"{w:x}" for w in row] for row in self.weights],
-            "outputs": list(self.outputs),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> MatrixResponse:
-        """Rebuild from :meth:`to_dict`; a matrix that breaks the claim is refused."""
-        check_fields(data, {"kind", "epsilon", "weights", "outputs"}, "matrix response")
-        epsilon = budget_from_json(data["epsilon"])
-        return cls(epsilon, tuple(stored_pmf(row) for row in data["weights"]), tuple(data["outputs"]))
 
 
 def worst_column(weights: tuple[Row, ...]) -> Fraction | None:

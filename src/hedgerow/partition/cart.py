@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,17 +11,15 @@ from hedgerow.bounds import FeatureSpace
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.growing import TIE, check_limits, check_public, grow_levels, label_rows
 from hedgerow.partition.max_edge import between, category_sums, leading, sums
-from hedgerow.partition.structure import BoolArray, Float64Array, IndexArray
 from hedgerow.partition.tree import Partition
+from hedgerow.types import BoolArray, FloatArray, IndexArray, RealArray
 
 __all__ = ["grow_cart"]
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 def grow_cart(
     space: FeatureSpace,
-    Z: FloatArray,
+    Z: RealArray,
     y: npt.ArrayLike,
     *,
     max_depth: int,
@@ -73,19 +70,19 @@ class _Level:
     """Totals of the cells of a level; records sorted by cell occupy ``start .. start + count``."""
 
     count: IndexArray
-    total: Float64Array
+    total: FloatArray
     start: IndexArray
     cell: IndexArray
 
     @classmethod
-    def of(cls, where: IndexArray, labels: Float64Array, n: int) -> _Level:
+    def of(cls, where: IndexArray, labels: FloatArray, n: int) -> _Level:
         count = np.bincount(where, minlength=n)[:n]
         total = np.stack([sums(where, row, n)[1] for row in labels])
         return cls(count, total, np.cumsum(count) - count, np.repeat(np.arange(n), count))
 
 
 class _Cart:
-    def __init__(self, space: FeatureSpace, Z: FloatArray, labels: Float64Array, min_leaf: int) -> None:
+    def __init__(self, space: FeatureSpace, Z: RealArray, labels: FloatArray, min_leaf: int) -> None:
         self.space, self.Z, self.labels, self.min_leaf = space, Z, labels, min_leaf
         numeric = np.flatnonzero(~space.is_categorical).tolist()
         # Each column's records sorted by cell, then by value; kept so from level to level.
@@ -110,7 +107,7 @@ class _Cart:
                 splits.goes_left[better, : goes_left.shape[1]] = goes_left[better]
         return splits
 
-    def _numeric(self, j: int, level: _Level) -> tuple[Float64Array, Float64Array]:
+    def _numeric(self, j: int, level: _Level) -> tuple[FloatArray, FloatArray]:
         """Return the best score of column ``j`` in each cell (-inf: no cut) and its cut."""
         n = len(level.count)
         score, cut = np.full(n, -np.inf), np.zeros(n)
@@ -138,7 +135,7 @@ class _Cart:
 
     def _categorical(
         self, j: int, allowed: BoolArray, level: _Level, where: IndexArray
-    ) -> tuple[Float64Array, BoolArray]:
+    ) -> tuple[FloatArray, BoolArray]:
         """Return the best score of column ``j`` in each cell and the categories that go left."""
         parts = [category_sums(self.Z[:, j], where, row, allowed.shape) for row in self.labels]
         count, totals = parts[0][0], [total for _, total in parts]
@@ -170,7 +167,7 @@ class _Cart:
             self.order[j] = order[np.argsort(key[order], kind="stable")]
 
 
-def _first_best(scores: Float64Array, cell: IndexArray) -> tuple[IndexArray, Float64Array]:
+def _first_best(scores: FloatArray, cell: IndexArray) -> tuple[IndexArray, FloatArray]:
     """Return, for each run of equal ``cell``, where its best score first occurs, and that score."""
     starts = np.flatnonzero(np.concatenate([[True], cell[1:] != cell[:-1]]))
     best = np.maximum.reduceat(scores, starts)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace
 from hedgerow.kernels import native
-from hedgerow.partition.structure import BoolArray, Float64Array, IndexArray, Int32Array
+from hedgerow.types import BoolArray, FloatArray, IndexArray, Int32Array
 
 if TYPE_CHECKING:
     from hedgerow.partition.tree import Partition
@@ -27,7 +27,7 @@ class Splits:
     """One split a cell: ``feature`` -1 means none; ``goes_left`` is read at categorical splits only."""
 
     feature: Int32Array
-    threshold: Float64Array
+    threshold: FloatArray
     goes_left: BoolArray
     values: npt.NDArray[Any] | None = None  # of the records, along the column their cell is split; see send_right
 
@@ -69,8 +69,8 @@ class Cells:
     """Boxes, category sets, and how often each numeric edge was cut on the way."""
 
     space: FeatureSpace
-    low: Float64Array
-    high: Float64Array
+    low: FloatArray
+    high: FloatArray
     cuts: npt.NDArray[np.int16]
     allowed: dict[int, BoolArray]
 
@@ -85,11 +85,11 @@ class Cells:
         return len(self.low)
 
     @property
-    def midpoints(self) -> Float64Array:
+    def midpoints(self) -> FloatArray:
         """Return the middle of each edge; halves are added so that no range overflows."""
         return self.low / 2 + self.high / 2
 
-    def lengths(self) -> Float64Array:
+    def lengths(self) -> FloatArray:
         """Return edge lengths in units of the public range; -1 where an edge cannot be split.
 
         A numeric edge cut ``h`` times has length ``2**-h``, exactly; a categorical one has the share of its
@@ -130,9 +130,7 @@ class Cells:
         return Cells(self.space, low, high, cuts, allowed)
 
 
-def leaf_cells(
-    tree: Partition, levels: Sequence[IndexArray]
-) -> tuple[Float64Array, Float64Array, dict[int, BoolArray]]:
+def leaf_cells(tree: Partition, levels: Sequence[IndexArray]) -> tuple[FloatArray, FloatArray, dict[int, BoolArray]]:
     """Replay the splits of a tree from its root; return low, high and categories of each leaf."""
     space, n = tree.space, tree.n_leaves
     low, high = np.empty((n, len(space))), np.empty((n, len(space)))

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
-from hedgerow.partition.structure import Float64Array
 from hedgerow.partition.walk import round_up
+from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["check_leaf_values", "describe_split", "export_text", "node_means", "to_sklearn"]
 
 
-def check_leaf_values(tree: Partition, values: npt.ArrayLike, name: str = "values") -> Float64Array:
+def check_leaf_values(tree: Partition, values: npt.ArrayLike, name: str = "values") -> FloatArray:
     """Return one finite number a leaf, or say what is wrong."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (tree.n_leaves,) or not np.isfinite(array).all():
@@ -113,7 +113,7 @@ def to_sklearn(tree: Partition, values: npt.ArrayLike, counts: npt.ArrayLike | N
     return model
 
 
-def _sklearn_tree(template: Any, tree: Partition, values: Float64Array, counts: Float64Array) -> Any:
+def _sklearn_tree(template: Any, tree: Partition, values: FloatArray, counts: FloatArray) -> Any:
     """Return a scikit-learn ``Tree`` with the nodes of ``tree``, made by its pickling interface."""
     from sklearn.tree._tree import Tree
 
@@ -141,9 +141,7 @@ def _sklearn_tree(template: Any, tree: Partition, values: Float64Array, counts: 
     return target
 
 
-def node_means(
-    tree: Partition, values: Float64Array, counts: Float64Array
-) -> tuple[Float64Array, Float64Array, Float64Array]:
+def node_means(tree: Partition, values: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return weighted mean and variance of the leaf values below each node, and the total weight.
 
     Noisy counts can be negative or zero: those leaves get no weight, and a node without weight counts its

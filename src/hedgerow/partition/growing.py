@@ -14,12 +14,11 @@ import numpy.typing as npt
 from hedgerow.bounds import FeatureSpace, check_labels
 from hedgerow.errors import HedgerowError
 from hedgerow.partition.cells import Cells, Splits
-from hedgerow.partition.structure import BoolArray, Float64Array, IndexArray
 from hedgerow.partition.tree import Partition
+from hedgerow.types import BoolArray, FloatArray, IndexArray, RealArray
 
 __all__ = ["MAX_DEPTH", "TIE", "Rule", "check_limits", "check_public", "exact_labels", "grow_levels"]
 
-FloatArray = npt.NDArray[np.floating[Any]]
 
 MAX_DEPTH = 20
 TIE = 1e-12
@@ -39,7 +38,7 @@ class Rule(Protocol):
 def grow_levels(
     space: FeatureSpace,
     rule: Rule,
-    Z: FloatArray | None,
+    Z: RealArray | None,
     *,
     max_depth: int,
     min_samples_leaf: int,
@@ -107,7 +106,7 @@ class _Builder:
         return Partition(self.space, feature, threshold, left, offset, subsets)
 
 
-def exact_labels(y: FloatArray) -> Float64Array:
+def exact_labels(y: RealArray) -> FloatArray:
     """Return labels as whole numbers (held in float64) that sum without rounding.
 
     Labels are shifted to the middle of their range and scaled by a power of two such that any sum of them
@@ -129,7 +128,7 @@ def exact_labels(y: FloatArray) -> Float64Array:
     return np.asarray(np.rint(np.ldexp(centred, bits - int(exponent))))
 
 
-def label_rows(y: npt.ArrayLike, n: int) -> Float64Array:
+def label_rows(y: npt.ArrayLike, n: int) -> FloatArray:
     """Return public labels as rows of exact whole numbers: one row, or one a column of a label matrix.
 
     Squared errors add over the columns of a matrix; with one-hot classes their sum is the Gini impurity.
@@ -151,7 +150,7 @@ def check_limits(max_depth: object, min_samples_leaf: object) -> None:
             raise HedgerowError(f"The '{name}' parameter must be an integer {limits}. Got {value!r} instead.")
 
 
-def check_public(space: FeatureSpace, Z: object) -> FloatArray:
+def check_public(space: FeatureSpace, Z: object) -> RealArray:
     """Return public records as an encoded float matrix, or say what is wrong with them."""
     array = np.asarray(Z)
     if array.ndim != 2 or array.shape[1] != len(space) or array.dtype.kind not in "fiub":

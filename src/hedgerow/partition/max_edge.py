@@ -12,17 +12,15 @@ from hedgerow.errors import HedgerowError
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.growing import TIE, check_limits, check_public, grow_levels, label_rows
 from hedgerow.partition.sides import Sides
-from hedgerow.partition.structure import BoolArray, Float64Array, IndexArray
 from hedgerow.partition.tree import Partition
+from hedgerow.types import BoolArray, FloatArray, IndexArray, RealArray
 
 __all__ = ["cut_in_half", "first_half", "grow_max_edge"]
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 def grow_max_edge(
     space: FeatureSpace,
-    Z: FloatArray | None,
+    Z: RealArray | None,
     y: npt.ArrayLike | None,
     *,
     max_depth: int,
@@ -91,7 +89,7 @@ def cut_in_half(cells: Cells, chosen: IndexArray, possible: BoolArray) -> Splits
     return splits
 
 
-def first_half(allowed: BoolArray, key: Float64Array) -> BoolArray:
+def first_half(allowed: BoolArray, key: FloatArray) -> BoolArray:
     """Return the half of the allowed categories with the lowest keys, ties in code order."""
     order = np.argsort(np.where(allowed, key, np.inf), axis=1, kind="stable")
     rank = np.empty_like(order)
@@ -116,7 +114,7 @@ class _LeastVariance:
     ``SSE = sum y^2 - (S_left^2 / n_left + S_right^2 / n_right)``, so the bracket, the score, is maximised.
     """
 
-    def __init__(self, space: FeatureSpace, Z: FloatArray, labels: Float64Array) -> None:
+    def __init__(self, space: FeatureSpace, Z: RealArray, labels: FloatArray) -> None:
         self.space, self.Z, self.labels = space, Z, labels
         self.sides = Sides(Z, Cells.root(space).midpoints[0])
 
@@ -159,19 +157,19 @@ class _LeastVariance:
         self.sides.move(where, splits.values, column, cells.midpoints[np.arange(len(cells)), column])
 
 
-def sums(key: IndexArray, labels: Float64Array, size: int) -> tuple[Float64Array, Float64Array]:
+def sums(key: IndexArray, labels: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
     """Return number and label sum of the records with each key below ``size``."""
-    counts: Float64Array = np.bincount(key, minlength=size)[:size].astype(np.float64)
+    counts: FloatArray = np.bincount(key, minlength=size)[:size].astype(np.float64)
     totals: npt.NDArray[Any] = np.bincount(key, labels, minlength=size)[:size]
     return counts, totals
 
 
-def between(count: Float64Array, total: Float64Array) -> Float64Array:
+def between(count: FloatArray, total: FloatArray) -> FloatArray:
     """Return ``S^2 / n``, 0 for an empty side (whose sum is 0)."""
     return total * total / np.maximum(count, 1)
 
 
-def leading(count: Float64Array, totals: list[Float64Array]) -> Float64Array:
+def leading(count: FloatArray, totals: list[FloatArray]) -> FloatArray:
     """Return the label sums, among several label columns, that differ most between categories."""
     if len(totals) == 1:
         return totals[0]
@@ -180,8 +178,8 @@ def leading(count: Float64Array, totals: list[Float64Array]) -> Float64Array:
 
 
 def category_sums(
-    codes: FloatArray, where: IndexArray, labels: Float64Array, shape: tuple[int, ...]
-) -> tuple[Float64Array, Float64Array]:
+    codes: RealArray, where: IndexArray, labels: FloatArray, shape: tuple[int, ...]
+) -> tuple[FloatArray, FloatArray]:
     """Return number and label sum of the records of each cell and category."""
     n_cells, width = shape
     key, size = where * width + codes.astype(np.intp), n_cells * width

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
 from hedgerow.partition.export import check_leaf_values, describe_split
-from hedgerow.partition.structure import Float64Array
+from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +74,7 @@ def plot_partition(
     return ax
 
 
-def _places(tree: Partition) -> Float64Array:
+def _places(tree: Partition) -> FloatArray:
     """Return x and y of each node: leaves at whole numbers, parents above the middle of their children."""
     place = np.zeros((tree.n_nodes, 2))
     for depth, level in enumerate(tree._levels):
@@ -87,7 +87,7 @@ def _places(tree: Partition) -> Float64Array:
     return place
 
 
-def _shades(values: Float64Array) -> Float64Array:
+def _shades(values: FloatArray) -> FloatArray:
     """Map values to the lighter part of a colour map, so that dark text stays readable."""
     spread = float(np.ptp(values))
     return np.asarray(0.05 + 0.5 * (values - values.min()) / (spread if spread > 0 else 1.0))
@@ -97,7 +97,7 @@ def _shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _draw_edges(ax: Axes, place: Float64Array, node: int, left: int) -> None:
+def _draw_edges(ax: Axes, place: FloatArray, node: int, left: int) -> None:
     x, y = place[node]
     for child, word in ((left, "yes"), (left + 1, "no")):
         a, b = place[child]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +11,10 @@ from hedgerow.bounds import FeatureSpace
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.growing import check_limits, check_public, grow_levels
 from hedgerow.partition.max_edge import cut_in_half
-from hedgerow.partition.structure import BoolArray, Float64Array, IndexArray
 from hedgerow.partition.tree import Partition
+from hedgerow.types import BoolArray, FloatArray, IndexArray, RealArray
 
 __all__ = ["grow_random", "grow_random_max_edge"]
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 class Integers(Protocol):
@@ -28,7 +26,7 @@ class Integers(Protocol):
 
 def grow_random_max_edge(
     space: FeatureSpace,
-    Z: FloatArray | None,
+    Z: RealArray | None,
     randomness: Integers,
     *,
     max_depth: int,
@@ -53,7 +51,7 @@ def grow_random_max_edge(
 
 def grow_random(
     space: FeatureSpace,
-    Z: FloatArray | None,
+    Z: RealArray | None,
     randomness: Integers,
     *,
     max_depth: int,
@@ -79,7 +77,7 @@ def grow_random(
 
 def _grow(
     space: FeatureSpace,
-    Z: FloatArray | None,
+    Z: RealArray | None,
     rule: _RandomLongest,
     *,
     max_depth: int,
@@ -125,7 +123,7 @@ def _pick(mask: BoolArray, randomness: Integers) -> IndexArray:
     return np.asarray((mask.cumsum(axis=1) > ticket[:, None]).argmax(axis=1))
 
 
-def _uniform(low: Float64Array, high: Float64Array, randomness: Integers) -> Float64Array:
+def _uniform(low: FloatArray, high: FloatArray, randomness: Integers) -> FloatArray:
     share = (randomness.integers(1 << 32, len(low)) + 0.5) / 2.0**32
     # Not low + (high - low) * share: the difference of two finite floats can be infinite.
     return low * (1 - share) + high * share

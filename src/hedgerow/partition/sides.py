@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.kernels import native
-from hedgerow.partition.structure import Float64Array, IndexArray
 from hedgerow.partition.walk import round_up
+from hedgerow.types import FloatArray, IndexArray
 
 __all__ = ["Sides"]
 
@@ -34,7 +34,7 @@ class Sides:
     ([[1.0, 2.0]], [[4.0, 7.0]])
     """
 
-    def __init__(self, Z: npt.NDArray[np.floating[Any]], midpoints: Float64Array) -> None:
+    def __init__(self, Z: npt.NDArray[np.floating[Any]], midpoints: FloatArray) -> None:
         n, self.d = Z.shape
         middle = round_up(midpoints, Z.dtype)
         self.packed = np.empty((-(-self.d // 8), n), dtype=np.uint8)
@@ -43,7 +43,7 @@ class Sides:
             bits = Z[start : start + step] >= middle
             self.packed[:, start : start + step] = np.packbits(bits, axis=1, bitorder="little").T
 
-    def right_sums(self, where: IndexArray, labels: Float64Array, n_cells: int) -> tuple[Float64Array, Float64Array]:
+    def right_sums(self, where: IndexArray, labels: FloatArray, n_cells: int) -> tuple[FloatArray, FloatArray]:
         """Return number and label sum, by cell and column, of the records with bit 1.
 
         Labels must be whole numbers whose sums are exact (:func:`.growing.exact_labels`), so that columns
@@ -66,8 +66,8 @@ class Sides:
         return counts[:, : self.d], totals[:, : self.d]
 
     def _native_sums(
-        self, kernels: Any, where: IndexArray, labels: Float64Array, n_cells: int
-    ) -> tuple[Float64Array, Float64Array]:
+        self, kernels: Any, where: IndexArray, labels: FloatArray, n_cells: int
+    ) -> tuple[FloatArray, FloatArray]:
         """Return :meth:`right_sums` by the compiled kernel: one pass over the records for eight columns."""
         patterns = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.float64)
         counts, totals = np.empty((n_cells, 8 * len(self.packed))), np.empty((n_cells, 8 * len(self.packed)))
@@ -81,7 +81,7 @@ class Sides:
         return counts[:, : self.d], totals[:, : self.d]
 
     def move(
-        self, where: IndexArray, values: npt.NDArray[Any], column: npt.NDArray[np.int32], middle: Float64Array
+        self, where: IndexArray, values: npt.NDArray[Any], column: npt.NDArray[np.int32], middle: FloatArray
     ) -> None:
         """Compare the records of each cell, by their ``values`` along its ``column``, with the new midpoint.
 

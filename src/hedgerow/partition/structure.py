@@ -9,25 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.errors import FormatError
+from hedgerow.space import FeatureSpace
+from hedgerow.types import BoolArray, FloatArray, IndexArray, Int32Array
 
 __all__ = [
     "MAX_NODES",
     "MAX_WALK",
-    "BoolArray",
-    "Int32Array",
     "check_structure",
     "leaf_numbers",
     "node_levels",
 ]
-
-BoolArray = npt.NDArray[np.bool_]
-Int32Array = npt.NDArray[np.int32]
-Float64Array = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 
 MAX_WALK = 64
 """Deepest tree accepted: the work of one walk is bounded whoever wrote the tree."""
@@ -37,7 +30,7 @@ MAX_NODES = 1 << 22
 def check_structure(
     space: FeatureSpace,
     feature: Int32Array,
-    threshold: Float64Array,
+    threshold: FloatArray,
     left: Int32Array,
     subset_offset: Int32Array,
     subsets: BoolArray,
@@ -74,7 +67,7 @@ def _check_children(feature: Int32Array, left: Int32Array) -> None:
 def _check_splits(
     space: FeatureSpace,
     feature: Int32Array,
-    threshold: Float64Array,
+    threshold: FloatArray,
     subset_offset: Int32Array,
     subsets: BoolArray,
 ) -> None:

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, check_fields
-from hedgerow.errors import BoundsError, FormatError
-from hedgerow.partition.structure import (
-    MAX_NODES,
-    BoolArray,
-    Float64Array,
-    IndexArray,
-    Int32Array,
-    check_structure,
-    leaf_numbers,
-    node_levels,
-)
+from hedgerow.content import Content
+from hedgerow.errors import BoundsError
+from hedgerow.forms import listed
+from hedgerow.partition.structure import check_structure, leaf_numbers, node_levels
 from hedgerow.partition.walk import ScalarWalk, Walk
+from hedgerow.space import FeatureSpace
+from hedgerow.types import BoolArray, FloatArray, IndexArray, Int32Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CellBounds", "Leaf", "Partition"]
 
-_VERSION = 1
 _FEW_ROWS = 32
 _FEW_VALUES = 4096
 
@@ -53,13 +45,13 @@ class CellBounds(NamedTuple):
     row a leaf and one column a category.
     """
 
-    low: Float64Array
-    high: Float64Array
+    low: FloatArray
+    high: FloatArray
     categories: dict[int, BoolArray]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Partition:
+class Partition(Content, what="partition", version=1):
     """A binary tree whose leaves are the cells ``A_1 .. A_L`` of the feature space.
 
     Inner node ``k`` sends a record ``x`` to ``left[k]`` if ``x[feature[k]] < threshold[k]``, else to
@@ -91,11 +83,11 @@ class Partition:
     """
 
     space: FeatureSpace
-    feature: Int32Array
-    threshold: Float64Array
-    left: Int32Array
-    subset_offset: Int32Array
-    subsets: BoolArray
+    feature: Annotated[Int32Array, listed("<i4")]
+    threshold: Annotated[FloatArray, listed("<f8")]
+    left: Annotated[Int32Array, listed("<i4")]
+    subset_offset: Annotated[Int32Array, listed("<i4")]
+    subsets: Annotated[BoolArray, listed("?")]
 
     def __post_init__(self) -> None:
         for name, dtype in _ARRAYS.items():
@@ -235,31 +227,6 @@ class Partition:
     def __repr__(self) -> str:
         return f"Partition(n_leaves={self.n_leaves}, depth={self.depth}, features={list(self.space.names)})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form; subsets are written as 0 and 1."""
-        arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
-        arrays["subsets"] = [int(b) for b in arrays["subsets"]]
-        return {"version": _VERSION, "space": self.space.to_dict(), **arrays}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Partition:
-        """Rebuild from :meth:`to_dict`; anything that is not exactly one valid tree is refused."""
-        check_fields(data, {"version", "space", *_ARRAYS}, "partition")
-        if data["version"] != _VERSION or isinstance(data["version"], bool):
-            raise FormatError(
-                f"partition: version {data['version']!r} is not supported, only {_VERSION}; update hedgerow."
-            )
-        try:
-            space = FeatureSpace.from_dict(data["space"])
-        except FormatError:
-            raise
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-            raise FormatError(f"partition: 'space' is not a feature space ({error}).") from error
-        limits = {"feature": (-1, len(space) - 1), "left": (0, MAX_NODES), "subset_offset": (-1, 2**31 - 1)}
-        integers = {name: _integers(data[name], name, *limit) for name, limit in limits.items()}
-        subsets = [bool(b) for b in _integers(data["subsets"], "subsets", 0, 1)]
-        return cls(space, threshold=_floats(data["threshold"]), subsets=subsets, **integers)  # type: ignore[arg-type]
-
     def export_text(self, values: npt.ArrayLike | None = None) -> str:
         """Return the tree as indented text, with one value a leaf if given."""
         from hedgerow.partition.export import export_text
@@ -286,19 +253,3 @@ _ARRAYS: dict[str, type] = {
     "subset_offset": np.int32,
     "subsets": np.bool_,
 }
-
-
-def _integers(values: Any, name: str, low: int, high: int) -> list[int]:
-    """Return a JSON list of whole numbers within limits; booleans and floats are not whole numbers."""
-    if not isinstance(values, list) or not all(type(v) is int and low <= v <= high for v in values):
-        raise FormatError(f"partition: {name!r} must be a list of integers in {low} .. {high}.")
-    return values
-
-
-def _floats(values: Any) -> list[float]:
-    """Return a JSON list of finite numbers; JavaScript writes 1.0 as 1, so integers are fine."""
-    if not isinstance(values, list) or not all(type(v) in (int, float) for v in values):
-        raise FormatError("partition: 'threshold' must be a list of numbers.")
-    if not all(abs(v) <= 1.7976931348623157e308 and not math.isnan(v) for v in values):
-        raise FormatError("partition: 'threshold' must be finite.")
-    return [float(v) for v in values]

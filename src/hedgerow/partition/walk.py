@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.kernels import native
-from hedgerow.partition.structure import BoolArray, IndexArray, Int32Array
+from hedgerow.types import BoolArray, IndexArray, Int32Array, RealArray
 
 if TYPE_CHECKING:
     from hedgerow.bounds import FeatureSpace
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk", "round_up"]
 
-FloatArray = npt.NDArray[np.floating[Any]]
 
 # Measured: 8k-32k rows at d = 10 are within noise of each other; wide rows need smaller blocks to stay in
 # the second-level cache.
@@ -32,7 +31,7 @@ _BLOCK_ROWS = 16384
 _BLOCK_VALUES = 1 << 18
 
 
-def round_up(threshold: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> FloatArray:
+def round_up(threshold: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> RealArray:
     """Return the smallest numbers of ``dtype`` not below ``threshold``.
 
     For any ``x`` of that type, ``x < round_up(t)`` holds exactly when ``x < t`` does: no number of the type
@@ -46,7 +45,7 @@ def round_up(threshold: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> FloatA
     0.5
     """
     with np.errstate(over="ignore"):
-        cast: FloatArray = np.asarray(threshold).astype(dtype)
+        cast: RealArray = np.asarray(threshold).astype(dtype)
         low = cast.astype(np.float64) < threshold
         return np.where(low, np.nextafter(cast, cast.dtype.type(np.inf)), cast)
 
@@ -58,8 +57,8 @@ class _Buffers:
     node: IndexArray
     index: IndexArray
     base: IndexArray
-    x: FloatArray
-    threshold: FloatArray
+    x: RealArray
+    threshold: RealArray
     right: BoolArray
 
     @classmethod
@@ -160,7 +159,7 @@ class Walk:
                 return None
         return out
 
-    def _block(self, values: FloatArray, b: _Buffers) -> None:
+    def _block(self, values: RealArray, b: _Buffers) -> None:
         """Leave the final node of each row of a block in ``b.node``.
 
         ``mode="clip"`` never clips anything here: the structure was checked. It lets ``take`` write
@@ -180,7 +179,7 @@ class Walk:
             self.left.take(b.node, out=b.index, mode="clip")
             np.add(b.index, b.right, out=b.node)
 
-    def _compare(self, values: FloatArray, b: _Buffers, first: int) -> None:
+    def _compare(self, values: RealArray, b: _Buffers, first: int) -> None:
         self.feature[first:].take(b.node, out=b.index, mode="clip")
         np.add(b.index, b.base, out=b.index)
         values.take(b.index, out=b.x, mode="clip")

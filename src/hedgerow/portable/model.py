@@ -24,11 +24,11 @@ from hedgerow.bounds import check_fields, read_list, read_number, read_text
 from hedgerow.errors import FormatError
 from hedgerow.portable.smooth import Kernel, Linear
 from hedgerow.portable.trees import Trees
+from hedgerow.types import FloatArray
 
 __all__ = ["Part", "PortableModel"]
 
 Part = Trees | Linear | Kernel
-FloatArray = npt.NDArray[np.float64]
 
 _HEADER = struct.Struct("<4sHHI")
 _MAGIC, _VERSION = b"HDGP", 1

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import FormatError
+from hedgerow.types import FloatArray
 
 __all__ = ["Kernel", "Linear"]
 
-FloatArray = npt.NDArray[np.float64]
 
 _VALUES = 1 << 20
 

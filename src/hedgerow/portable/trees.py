@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import FormatError
+from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["Trees", "breadth_first"]
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 _BLOCK = 1 << 13
 

@@ -207,5 +207,4 @@ def _features(table: Table, options: Settings) -> Any:
 
 
 def _central(name: str) -> Any:
-    package = "hedgerow.central.anova" if name.startswith("PrivateAnova") else "hedgerow.central"
-    return getattr(import_module(package), name)
+    return getattr(import_module("hedgerow"), name)  # systems and baselines have their homes in several packages

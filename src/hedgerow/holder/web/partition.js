@@ -4,7 +4,7 @@
  */
 
 import { short } from "./basics.js";
-import { fields, insist, list, plainNumber, whole } from "./reader.js";
+import { fields, insist, list, number, whole } from "./reader.js";
 import { readSpace } from "./schema.js";
 
 /** @typedef {import("./schema.js").Column} Column */
@@ -20,7 +20,7 @@ export function readPartition(value) {
   insist(whole(found.version, WHAT, 0, 1) === 1, "another version of a tree");
   const columns = readSpace(found.space);
   const feature = list(found.feature, WHAT, (item) => whole(item, WHAT, -1, columns.length - 1));
-  const threshold = list(found.threshold, WHAT, plainNumber);
+  const threshold = list(found.threshold, WHAT, number);
   const left = list(found.left, WHAT, (item) => whole(item, WHAT, 0, MOST_NODES));
   const offset = list(found.subset_offset, WHAT, (item) => whole(item, WHAT, -1, 2 ** 31 - 1));
   const subsets = list(found.subsets, WHAT, (item) => whole(item, WHAT, 0, 1));

@@ -169,17 +169,10 @@ export function fields(value, what, names) {
   return Object.fromEntries(value);
 }
 
-/** A finite number. @param {unknown} value @param {string} what @returns {number} */
+/** A finite number; there is one zero, as Python turns -0.0 into 0.0. @param {unknown} value @param {string} what @returns {number} */
 export function number(value, what) {
   const found = value instanceof Numeral ? Number(value.text) : NaN;
-  insist(Number.isFinite(found) && floatText(found) === /** @type {Numeral} */ (value).text, what);
-  return found;
-}
-
-/** A finite number where Python turns -0.0 into 0.0. @param {unknown} value @param {string} what @returns {number} */
-export function plainNumber(value, what) {
-  const found = number(value, what);
-  insist(!Object.is(found, -0), what);
+  insist(Number.isFinite(found) && !Object.is(found, -0) && floatText(found) === /** @type {Numeral} */ (value).text, what);
   return found;
 }
 

@@ -8,7 +8,7 @@
  * this stands in the task, and is the same in Python (hedgerow.values).
  */
 
-import { bounds, count, fields, floatText, insist, list, number, plainNumber, text, whole, word } from "./reader.js";
+import { bounds, count, fields, floatText, insist, list, number, text, whole, word } from "./reader.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {{name: string, low: number, high: number, missing: number, categories?: undefined}} NumberColumn */
@@ -24,7 +24,7 @@ export const [SMALLEST, LARGEST] = [1e-100, 1e100];
 
 /** What a missing number counts as. @param {unknown} value @param {number} low @param {number} high */
 function readMissing(value, low, high) {
-  const missing = plainNumber(value, "what a missing value counts as");
+  const missing = number(value, "what a missing value counts as");
   insist(low <= missing && missing <= high, "what a missing value counts as");
   return missing;
 }
@@ -39,7 +39,7 @@ function readColumn(value) {
     return { name: text(found.name, "a name"), categories, unknown };
   }
   const found = fields(value, "a number column", ["name", "low", "high", "missing"]);
-  const [low, high] = [plainNumber(found.low, "a range"), plainNumber(found.high, "a range")];
+  const [low, high] = [number(found.low, "a range"), number(found.high, "a range")];
   insist(low <= high, "a range");
   return { name: text(found.name, "a name"), low, high, missing: readMissing(found.missing, low, high) };
 }
@@ -55,7 +55,7 @@ export function readSpace(value) {
 /** The levels of the label. @param {unknown} value @returns {Grid} */
 export function readGrid(value) {
   const found = fields(value, "the label's grid", ["low", "high", "n_steps", "missing"]);
-  const [low, high] = [plainNumber(found.low, "the label's range"), plainNumber(found.high, "the label's range")];
+  const [low, high] = [number(found.low, "the label's range"), number(found.high, "the label's range")];
   checkRange(low, high);
   const steps = whole(found.n_steps, "the label's steps", 1, MOST_STEPS);
   return { low, high, n_steps: steps, missing: readMissing(found.missing, low, high) };

@@ -7,7 +7,7 @@ import { join, littleBytes, littleEndian, pack, percent, short } from "./basics.
 import { flippedBits, kAryCells, laplace, levelOf, splitEpsilon, subset, toNumber, unary } from "./mechanisms.js";
 import { aboutLabel, bitRow, labelValue } from "./odds.js";
 import { leafOf, leafWords, readPartition } from "./partition.js";
-import { budget, count, fields, insist, list, number, plainNumber, text, word } from "./reader.js";
+import { budget, count, fields, insist, list, number, text, word } from "./reader.js";
 import { readClasses, readGrid } from "./schema.js";
 import { CODES, Task } from "./task.js";
 
@@ -25,7 +25,7 @@ function checkPublic(value, leaves) {
   const what = "public means";
   const found = fields(value, what, ["count", "mean", "sd", "classes"]);
   const counts = list(found.count, what, (item) => count(item, what));
-  const [means, sds] = [list(found.mean, what, plainNumber), list(found.sd, what, plainNumber)];
+  const [means, sds] = [list(found.mean, what, number), list(found.sd, what, number)];
   insist([counts, means, sds].every((items) => items.length === leaves), what);
   if (found.classes === null) return;
   const rows = list(found.classes, what, (row) => list(row, what, (item) => count(item, what)));

@@ -171,7 +171,7 @@ class PilotTask(Task):
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         object.__setattr__(self, "label_bounds", check_label_bounds(self.label_bounds))
         object.__setattr__(self, "missing", middle(*self.label_bounds, self.missing, "the label"))
-        object.__setattr__(self, "edges", tuple(float(e) for e in self.edges))
+        object.__setattr__(self, "edges", tuple(float(e) + 0.0 for e in self.edges))
         if self.base.n_columns != len(self.space):
             raise FormatError("the public model of this task does not fit its features.")
         if not all(abs(e) <= LARGEST for e in self.edges) or not (np.diff(self.edges) > 0).all():

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_fields, read_list, read_number, read_whole
+from hedgerow.content import Content
 from hedgerow.errors import FormatError
+from hedgerow.fields import read_list, read_number
+from hedgerow.types import FloatArray
 
 __all__ = ["Residuals", "read_numbers", "rounded_square"]
 
-FloatArray = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class Residuals:
+class Residuals(Content, what="public residuals"):
     """What is known from public out-of-fold residuals, in label units; the curator needs it, holders do not.
 
     Attributes
@@ -66,21 +66,6 @@ class Residuals:
             float(res.mean()), float(np.mean(res**2)), float(v.mean()), inside, rounded_square(v, n_levels), len(res),
             quantiles,
         )  # fmt: skip
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {f.name: getattr(self, f.name) for f in fields(self)} | {"quantiles": list(self.quantiles)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Residuals:
-        """Undo :meth:`to_dict`."""
-        what = "public residuals"
-        names = [f.name for f in fields(cls)]
-        check_fields(data, set(names), what)
-        numbers = {n: read_number(data, n, what) for n in names if n not in ("n_public", "quantiles")}
-        return cls(
-            **numbers, n_public=read_whole(data, "n_public", what), quantiles=read_numbers(data, "quantiles", what)
-        )
 
 
 def read_numbers(data: Mapping[str, Any], name: str, what: str) -> tuple[float, ...]:

@@ -15,13 +15,9 @@ import numpy.typing as npt
 from hedgerow.bounds import LabelGrid, check_fields, read_text
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
+from hedgerow.mechanisms import bins, gaussian, interval, staircase, unbiased  # noqa: F401 (kinds of level mechanisms)
 from hedgerow.mechanisms.base import Law
-from hedgerow.mechanisms.bins import BinsResponse
-from hedgerow.mechanisms.gaussian import GaussianNoise
-from hedgerow.mechanisms.interval import IntervalResponse
-from hedgerow.mechanisms.level import LaplaceNoise, LevelMechanism
-from hedgerow.mechanisms.staircase import StaircaseNoise
-from hedgerow.mechanisms.unbiased import MatrixResponse
+from hedgerow.mechanisms.level import LevelMechanism
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Drawn, Task
@@ -40,9 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["LabelReports", "LabelTask"]
 
 _FORMAT, _VERSION, _REPORT_VERSION = "hedgerow/label-task", 2, 1
-_KINDS: dict[str, type[LevelMechanism]] = {
-    m.kind: m for m in (LaplaceNoise, StaircaseNoise, GaussianNoise, IntervalResponse, BinsResponse, MatrixResponse)
-}
 _FARTHEST = 1 << 31  # codes are 32 bits in a report; what they stand for is bounded by what grid.py counts on
 
 NOTES = (
@@ -196,8 +189,7 @@ class LabelTask(Task):
             raise FormatError(f"this is not a label task: expected format {_FORMAT!r}, version {_VERSION}.")
         check_fields(data, {"format", "version", "title", "target", "grid", "mechanism", "id"}, "label task")
         with reading_task():
-            kind = _KINDS[data["mechanism"]["kind"]]
-            mechanism, grid = kind.from_dict(data["mechanism"]), LabelGrid.from_dict(data["grid"])
+            mechanism, grid = LevelMechanism.from_dict(data["mechanism"]), LabelGrid.from_dict(data["grid"])
             task = cls(grid, mechanism, read_text(data, "target", "label task"), read_text(data, "title", "label task"))
         return task._check_id(data["id"])
 

@@ -13,7 +13,6 @@ import numpy as np
 from hedgerow.bounds import (
     CategoricalFeature,
     FeatureSpace,
-    FloatArray,
     LabelGrid,
     category_name,
     check_fields,
@@ -43,6 +42,7 @@ from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEnc
 from hedgerow.tasks.tree.encoding import Encoding
 from hedgerow.tasks.tree.public import PublicLeaves
 from hedgerow.tasks.tree.tuning import RESPONSES, resolve
+from hedgerow.types import RealArray
 from hedgerow.values import RULE, category
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ class LocalTask(Task):
             return BitsEncoding(self.epsilon, self.n_leaves, self.grid.n_steps, self.cell_share)
         return _CELLS[self.response](self.epsilon, self.n_leaves, self.grid.n_steps)
 
-    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
+    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> RealArray:
         """Return labels as numbers, classes as their position in :attr:`classes`; unknown ones by the grid's rule."""
         if self.classes is None:
             return self.grid.labels(y, name=name, n=n)
@@ -367,7 +367,7 @@ def class_names(classes: object, y_public: object) -> tuple[str, ...] | None:
     return names
 
 
-def _public_labels(classes: tuple[str, ...] | None, target: str, y: object, n: int) -> FloatArray:
+def _public_labels(classes: tuple[str, ...] | None, target: str, y: object, n: int) -> RealArray:
     """Return *public* labels as numbers, or the codes of classes; one that is none of them is refused."""
     if classes is None:
         return check_labels(y, name="y_public", n=n)

@@ -7,10 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from hedgerow.bounds import FeatureSpace, LabelGrid
-from hedgerow.holder.vector_assisted import assisted_cases
-from hedgerow.holder.vector_case import Case
-from hedgerow.holder.vector_pilot import pilot_cases
-from hedgerow.holder.vector_rounds import round_cases
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.interval import IntervalResponse
@@ -21,6 +17,10 @@ from hedgerow.partition import grow
 from hedgerow.samplers import ONE
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.tree.task import LocalTask
+from vectors.assisted import assisted_cases
+from vectors.case import Case
+from vectors.pilot import pilot_cases
+from vectors.rounds import round_cases
 
 __all__ = ["Case", "cases"]
 

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
-from hedgerow.holder.vector_assisted import make_task
-from hedgerow.holder.vector_pilot import make_pilot
-from hedgerow.holder.vector_rounds import make_first, model_tree
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.interval import IntervalResponse
@@ -22,6 +19,9 @@ from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.tree.public import PublicLeaves
 from hedgerow.tasks.tree.task import LocalTask
+from vectors.assisted import make_task
+from vectors.pilot import make_pilot
+from vectors.rounds import make_first, model_tree
 
 __all__ = ["bases"]
 

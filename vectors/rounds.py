@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
-from hedgerow.holder.vector_assisted import BOUNDS, RESIDUALS, SPACE, ModelCase, make_base
-from hedgerow.holder.vector_case import Case
 from hedgerow.partition.tree import Partition
 from hedgerow.portable import Trees
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.records import one
+from vectors.assisted import BOUNDS, RESIDUALS, SPACE, ModelCase, make_base
+from vectors.case import Case
 
 __all__ = ["RoundCase", "make_first", "model_tree", "round_cases"]
 

@@ -1,7 +1,7 @@
 """Shared test vectors: the random bytes that went in, and the report that came out.
 
-``python -m hedgerow.holder.vectors -o vectors.json.gz --refusals refusals.json.gz`` writes them, and the tasks that
-must be refused (:mod:`hedgerow.holder.vector_refusals`). A holder in another language is right if it makes every body
+``python -m vectors -o vectors.json.gz --refusals refusals.json.gz`` writes them, and the tasks that
+must be refused (:mod:`vectors.refusals`). A holder in another language is right if it makes every body
 from the same task, record and random bytes, and uses up exactly those bytes. Besides seeded bytes there are chosen ones
 that lead into the corners: long runs of 0 and of 255, and draws on the very edge of a threshold.
 Where a public model runs on the device, ``place`` is what it works out: the prediction (to 1e-9 of itself; how a
@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from hedgerow.holder.make import make_body
-from hedgerow.holder.vector_assisted import ModelCase
-from hedgerow.holder.vector_refusals import make_refusals, refusals_json
-from hedgerow.holder.vector_tasks import Case, cases
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.announcement import task_text
 from hedgerow.tasks.partly_public import CellTask, FirstReports, Secrets
+from vectors.assisted import ModelCase
+from vectors.refusals import make_refusals, refusals_json
+from vectors.tasks import Case, cases
 
 __all__ = ["ScriptedRandomness", "main", "make_vectors"]
 
@@ -127,7 +127,7 @@ def _write(path: str, text: str) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Write the vectors."""
-    parser = argparse.ArgumentParser(prog="python -m hedgerow.holder.vectors", description="Write the shared vectors.")
+    parser = argparse.ArgumentParser(prog="python -m vectors", description="Write the shared vectors.")
     parser.add_argument("-o", "--output", metavar="FILE", help="FILE.json or FILE.json.gz: reports")
     parser.add_argument("--refusals", metavar="FILE", help="FILE.json or FILE.json.gz: tasks that must be refused")
     arguments = parser.parse_args(argv)

@@ -16,11 +16,11 @@ from typing import Any
 from hedgerow.errors import HedgerowError
 from hedgerow.holder.budget import Cost
 from hedgerow.holder.make import check_question, make_body
-from hedgerow.holder.vector_bases import bases
-from hedgerow.holder.vector_mutations import Path, mutations, put
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.announcement import read_task
 from hedgerow.tasks.base import Task
+from vectors.bases import bases
+from vectors.mutations import Path, mutations, put
 
 __all__ = ["CountedRandomness", "judge", "make_refusals", "refusals_json"]
 

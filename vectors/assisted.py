@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
-from hedgerow.holder.vector_case import Case
 from hedgerow.mechanisms.joint import LevelResponse, SignedSubset
 from hedgerow.portable import Kernel, Linear, PortableModel, Trees
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
 from hedgerow.tasks.records import one
+from vectors.case import Case
 
 __all__ = ["BOUNDS", "RESIDUALS", "SPACE", "AssistedCase", "ModelCase", "assisted_cases", "make_base", "make_task"]
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from hedgerow.holder.vector_assisted import BOUNDS, SPACE, ModelCase, make_base
 from hedgerow.portable import Trees
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.assisted.pilot import PilotTask
 from hedgerow.tasks.records import one
+from vectors.assisted import BOUNDS, SPACE, ModelCase, make_base
 
 __all__ = ["PilotCase", "make_pilot", "pilot_cases"]
 

@@ -1,0 +1,90 @@
+"""Small tasks of every kind and round, with records that are neighbours of each other: what is audited whole.
+
+Each kind has a module ``examples`` in its folder, with a tuple ``EXAMPLES``; a kind is found by being registered. The
+tasks are small, so that everything a device can send is enumerated: two leaves or cells, a label grid of a few steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from hedgerow.bounds import FeatureSpace
+from hedgerow.portable import Linear, PortableModel
+from hedgerow.tasks.registry import TASKS
+
+__all__ = ["RECORDS", "SPACE", "Example", "examples", "find_example", "public_model"]
+
+Record = Mapping[str, Any]
+
+SPACE = FeatureSpace.from_bounds((0, 1), ["x"])
+
+# Both halves, both ends of the label, a label that is rounded at random, and values that are missing or are none.
+RECORDS: tuple[Record, ...] = (
+    {"x": 0.2, "y": 0.0},
+    {"x": 0.2, "y": 1.0},
+    {"x": 0.8, "y": 0.3},
+    {"x": "unknown", "y": math.nan},
+    {"x": 0.8, "y": 1.0},
+)
+
+
+@dataclass(frozen=True)
+class Example:
+    """One kind of task, one round, one way to respond.
+
+    Attributes
+    ----------
+    name : str
+        As ``hedgerow audit`` lists it, after "whole: ".
+    build : callable
+        ``build(epsilon)`` returns a small task.
+    records : tuple of mappings
+        Neighbours of each other, each: records that differ in whatever the task protects. The first and the last are
+        as far apart as can be.
+    mask : tuple of bool, optional
+        Which features are private, where holders choose.
+    claim : callable
+        ``claim(task)`` is the epsilon that what is sent may cost; by default the task's guarantee.
+    left_out : Fraction
+        The chance of all paths that the exact tier may leave out for one record.
+    """
+
+    name: str
+    build: Callable[[float], Any]
+    records: tuple[Record, ...] = RECORDS
+    mask: tuple[bool, ...] | None = None
+    claim: Callable[[Any], float] = lambda task: float(task.guarantee.epsilon)
+    left_out: Fraction = Fraction(1, 1 << 30)
+
+
+def examples() -> tuple[Example, ...]:
+    """Return the examples of every registered kind, in the order of the registry.
+
+    >>> sorted({example.build(1.0).kind for example in examples()})
+    ['assisted', 'label', 'local', 'pilot', 'semi-first', 'semi-second']
+    """
+    folders = dict.fromkeys(module.rpartition(".")[0] for module, _ in TASKS.values())
+    return tuple(example for folder in folders for example in import_module(f"{folder}.examples").EXAMPLES)
+
+
+def find_example(name: str) -> Example:
+    """Return the example of this name."""
+    return next(example for example in examples() if example.name == name)
+
+
+def public_model(n_columns: int) -> PortableModel:
+    """Return the public model ``1/4 + x/2`` of the first column.
+
+    >>> public_model(1).predict(np.array([[0.5]])).tolist()
+    [0.5]
+    """
+    columns = np.arange(n_columns)
+    slope = np.where(columns == 0, 0.5, 0.0)
+    return PortableModel(n_columns, columns, np.full(n_columns, -1), 0.25, (Linear(slope),))
