@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.arrays import packed
 from hedgerow.content import Content, canonical, parse
 from hedgerow.errors import BoundsError, FormatError
-from hedgerow.forms import Budget, packed
+from hedgerow.forms import Budget
 
 
 @dataclass(frozen=True)

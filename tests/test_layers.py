@@ -17,7 +17,7 @@ ROOT = Path(hedgerow.__file__).parent
 LAYERS = [
     ["errors", "types"],
     ["kernels", "forms", "fields", "ranges", "values", "checks"],
-    ["content"],
+    ["content", "arrays"],
     ["randomness", "guarantee"],
     ["samplers", "ledger", "grid", "frames"],
     ["features"],

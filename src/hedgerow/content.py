@@ -11,7 +11,8 @@ annotation                              JSON
 ``Hex``                                 a whole number of any size as hexadecimal text
 ``Literal["a", "b"]``                   one of these texts
 ``tuple[T, ...]``, ``tuple[T, T]``      a list; of this length
-``dict[str, T]``                        an object with any names
+``dict[str, T]``, ``dict[int, T]``      an object with any names
+``NamedTuple``                          a list of its fields
 ``T | None``, ``str | int``             null or T; one of these
 ``Annotated[ndarray, listed("<f8")]``   a list of numbers (of lists, with ``ndim=2``)
 ``Annotated[ndarray, packed("<u2")]``   the array's bytes in base64; its shape follows from the other fields
@@ -20,10 +21,10 @@ a :class:`Content`                      an object with exactly its fields
 several contents, ``A | B``             the one whose fields these are
 ======================================= ==================================================================
 
-:mod:`hedgerow.forms` has the form of each annotation. Reading is strict: a field too many or too few, a wrong type, an
-infinite number, a field that stands twice or a value that the class itself refuses is a
+:mod:`hedgerow.forms` and :mod:`hedgerow.arrays` have the form of each annotation. Reading is strict: a field too many
+or too few, a wrong type, an infinite number, a field that stands twice or a value that the class itself refuses is a
 :class:`~hedgerow.errors.FormatError`, and nothing else ever is raised: who writes a task may be an enemy of who reads
-it. Only the standard library and NumPy are loaded.
+it. Only the standard library is loaded.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Content:
     ...     low: float
     ...     high: float
     >>> Range(0.0, 1.0).to_json()
-    '{"format": "example/range", "version": 1, "low": 0.0, "high": 1.0}'
+    '{"format":"example/range","high":1.0,"low":0.0,"version":1}'
     >>> Range.from_json('{"format": "example/range", "version": 1, "low": 0, "high": true}')
     Traceback (most recent call last):
     ...
@@ -154,13 +155,18 @@ class Content:
     def _build(cls, values: dict[str, Any]) -> Self:
         """Construct; whatever the class finds wrong with its values is wrong with the text."""
         try:
-            return cls(**values)
+            content = cls(**values)
+            content._check_read()
+            return content
         except FormatError:
             raise
         except HedgerowError as error:
             raise FormatError(f"{cls._what}: {error}") from error
         except Exception as error:  # who writes a task may be an enemy of who reads it
             raise FormatError(f"this {cls._what} is malformed: {error}") from error
+
+    def _check_read(self) -> None:
+        """Refuse what this library writes nowhere, beyond what the constructor refuses."""
 
     @classmethod
     def _member(cls, data: Mapping[str, Any]) -> type[Self]:
@@ -197,8 +203,8 @@ class Content:
             raise FormatError(f"{cls._what}: missing fields {missing}, unknown fields {unknown}; wrong version?")
 
     def to_json(self) -> str:
-        """Return versioned JSON: equal content, equal text."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+        """Return canonical JSON: equal content, equal text."""
+        return canonical(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:

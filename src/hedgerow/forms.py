@@ -13,10 +13,7 @@ from functools import partial
 from operator import methodcaller
 from typing import Annotated, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
-__all__ = ["Budget", "Form", "Hex", "form_of", "listed", "packed"]
+__all__ = ["Budget", "Form", "Hex", "expect", "form_of", "from_base64", "to_base64"]
 
 _LARGEST = 1.7976931348623157e308
 
@@ -55,7 +52,8 @@ def _write_number(value: Any) -> float:
 
 
 def _read_number(value: Any) -> float:
-    expect(type(value) in (int, float) and abs(value) <= _LARGEST, value, "a finite number")
+    fits = type(value) in (int, float) and abs(value) <= _LARGEST and float(value) == value
+    expect(fits, value, "a finite number")  # and one that a float can hold: a claim is never rounded
     return float(value) + 0.0
 
 
@@ -84,53 +82,16 @@ _PLAIN: dict[Any, Form] = {kind: Form(_as_it_is, partial(_read_plain, kind, word
 _PLAIN[float] = Form(_write_number, _read_number)
 
 
-# Arrays.
+# Bytes.
 
 
-def packed(dtype: str) -> Form:
-    """Return the form of an array that travels as little-endian bytes, in base64; a flat one comes back."""
-
-    def write(array: npt.NDArray[Any]) -> str:
-        return _to_base64(np.ascontiguousarray(array, dtype=dtype).tobytes())
-
-    def read(value: Any) -> npt.NDArray[Any]:
-        return np.frombuffer(_from_base64(value), dtype=dtype)
-
-    return Form(write, read)
-
-
-def listed(dtype: str, ndim: int = 1) -> Form:
-    """Return the form of an array that travels as a list of finite numbers, truth as 0 and 1; or as rows (2)."""
-    wanted = np.dtype(dtype)
-    words = {"b": "0 and 1", "f": "finite numbers"}.get(wanted.kind, "whole numbers")
-    stored = np.dtype("i1") if wanted.kind == "b" else wanted
-
-    def write(array: npt.NDArray[Any]) -> list[Any]:
-        return typing.cast("list[Any]", (array.astype(stored) + stored.type(0)).tolist())  # + 0: there is one zero
-
-    def read(value: Any) -> npt.NDArray[Any]:
-        items = [value]
-        for _ in range(ndim):
-            expect(all(type(item) is list for item in items), value, f"a list of {words}")
-            items = [item for inner in items for item in inner]
-        expect(set(map(type, items)) <= ({int, float} if wanted.kind == "f" else {int}), value, f"a list of {words}")
-        try:
-            array = np.array(value, dtype=stored).astype(wanted)
-        except (OverflowError, ValueError):
-            array = np.empty(0, dtype=wanted)
-        fits = array.size == len(items) and array.ndim == ndim and np.isfinite(array).all()
-        expect(fits and (wanted.kind != "b" or set(items) <= {0, 1}), value, f"a list of {words}")
-        found: npt.NDArray[Any] = array + wanted.type(0)
-        return found
-
-    return Form(write, read)
-
-
-def _to_base64(data: bytes) -> str:
+def to_base64(data: bytes) -> str:
+    """Return bytes as text."""
     return base64.b64encode(data).decode()
 
 
-def _from_base64(value: Any) -> bytes:
+def from_base64(value: Any) -> bytes:
+    """Undo :func:`to_base64`, strictly."""
     expect(type(value) is str, value, "bytes in base64")
     try:
         return base64.b64decode(value, validate=True)
@@ -151,14 +112,17 @@ def form_of(kind: Any) -> Form:
     if origin is tuple:
         return _listed_items(inner)
     if origin is dict:
-        return _named_items(form_of(inner[1]))
+        return _named_items(inner[0], form_of(inner[1]))
     if origin in (types.UnionType, typing.Union):
         return _any_of(inner)
     if kind in _PLAIN:
         return _PLAIN[kind]
+    if hasattr(kind, "_fields"):  # a named tuple
+        form = _listed_items(tuple(typing.get_type_hints(kind).values()))
+        return Form(form.write, lambda value: kind(*form.read(value)))
     if hasattr(kind, "from_dict"):
         return Form(methodcaller("to_dict"), kind.from_dict)
-    return Form(lambda value: _to_base64(value.to_bytes()), lambda value: kind.from_bytes(_from_base64(value)))
+    return Form(lambda value: to_base64(value.to_bytes()), lambda value: kind.from_bytes(from_base64(value)))
 
 
 def _read_word(words: tuple[str, ...], value: Any) -> str:
@@ -194,13 +158,17 @@ def _listed_items(kinds: tuple[Any, ...]) -> Form:
     return Form(write_each, read_each)
 
 
-def _named_items(form: Form) -> Form:
-    def write(value: Any) -> dict[str, Any]:
-        return {name: form.write(item) for name, item in value.items()}
+def _named_items(key: type, form: Form) -> Form:
+    """Return the form of an object with any names; whole numbers are names in digits."""
 
-    def read(value: Any) -> dict[str, Any]:
-        expect(isinstance(value, Mapping) and all(type(name) is str for name in value), value, "an object")
-        return {name: form.read(item) for name, item in value.items()}
+    def write(value: Any) -> dict[str, Any]:
+        return {str(name): form.write(item) for name, item in value.items()}
+
+    def read(value: Any) -> dict[Any, Any]:
+        expect(isinstance(value, Mapping), value, "an object")
+        found = {key(name): form.read(item) for name, item in value.items()}
+        expect([str(name) for name in found] == list(value), list(value), "an object, with names as they are written")
+        return found
 
     return Form(write, read)
 

@@ -3,26 +3,22 @@
 A :class:`Guarantee` says how much (epsilon, delta), of what, against whom and between which data
 sets. :func:`sequential`, :func:`parallel` and :func:`convert` compute with guarantees and either give
 a statement that is true or refuse. No sum is ever rounded downwards.
-
-Only the standard library is imported: a holder's device loads this module.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, asdict, dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from numbers import Rational, Real
-from typing import Any
 
-from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.content import Content
+from hedgerow.errors import HedgerowError
+from hedgerow.forms import Budget
 
 __all__ = ["AS_IF_LOCAL", "Guarantee", "as_if_local", "convert", "parallel", "sequential"]
-
-VERSION = 1
 
 # From the strongest to the weakest, each with the neighbour relations that it can be stated under.
 _PROTECTS = {
@@ -60,8 +56,8 @@ _CHANGE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Guarantee:
+@dataclass(frozen=True)
+class Guarantee(Content, what="guarantee", version=1):
     """A differential privacy guarantee: P[M(D) in S] <= e^epsilon P[M(D') in S] + delta.
 
     Parameters
@@ -88,9 +84,12 @@ class Guarantee:
     Local privacy with epsilon = 1 and delta = 0: each record is protected from everyone, the curator
     included, in that replacing any one record by any other makes no outcome more than 2.72 times as
     likely.
+    >>> claim = Guarantee(0.5, protects="record", trust="central", neighbours="add/remove")
+    >>> Guarantee.from_json(claim.to_json()) == claim
+    True
     """
 
-    epsilon: float
+    epsilon: Budget
     delta: float = 0.0
     _: KW_ONLY
     # No defaults: a claim that was forgotten must not become a strong one.
@@ -132,53 +131,6 @@ class Guarantee:
                 f"use; with secure randomness this would be: {claim[0].lower()}{claim[1:]}"
             )
         return "; ".join([claim, *self.notes]) + "."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold, with a version; infinity becomes the text "inf"."""
-        data = asdict(self) | {"version": VERSION, "notes": list(self.notes)}
-        return data | {"epsilon": "inf"} if math.isinf(self.epsilon) else data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Guarantee:
-        """Undo :meth:`to_dict`; anything missing, unknown or of another version is a FormatError."""
-        if not isinstance(data, Mapping):
-            raise FormatError(f"A guarantee must be a JSON object. Got {data!r} instead.")
-        if type(data.get("version")) is not int or data["version"] != VERSION:
-            raise FormatError(
-                f"A guarantee of version {VERSION} is expected. Got version {data.get('version')!r}: "
-                "read it with the release of hedgerow that wrote it."
-            )
-        names = {field.name for field in fields(cls)}
-        if set(data) != names | {"version"}:
-            wrong = sorted(map(str, set(data) ^ (names | {"version"})))
-            raise FormatError(f"A guarantee has these fields unknown or missing: {wrong}. Use to_dict().")
-        values = {name: data[name] for name in names}
-        if values["epsilon"] == "inf":
-            values["epsilon"] = math.inf
-        try:
-            return cls(**values)
-        except HedgerowError as error:
-            raise FormatError(f"A guarantee that was read is not valid: {error}") from error
-
-    def to_json(self) -> str:
-        """Return canonical JSON: equal guarantees give equal text."""
-        return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Guarantee:
-        """Undo :meth:`to_json`.
-
-        Examples
-        --------
-        >>> claim = Guarantee(0.5, protects="record", trust="central", neighbours="add/remove")
-        >>> Guarantee.from_json(claim.to_json()) == claim
-        True
-        """
-        try:
-            data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise FormatError(f"A guarantee must be JSON text: {error}") from error
-        return cls.from_dict(data)
 
 
 AS_IF_LOCAL = "as if each holder had randomised on its own device: whoever ran this held the records"
@@ -440,13 +392,3 @@ def _round_up(value: Fraction) -> float:
     except OverflowError:
         return math.inf
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) != len(pairs):
-        raise ValueError("a field occurs twice")
-    return dict(pairs)
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")

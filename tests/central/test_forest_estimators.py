@@ -131,7 +131,15 @@ def test_json_round_trip_and_refusals():
     assert again == forest.model_ and hash(again) == hash(forest.model_)
     assert (again.values(X)[:, 0] == forest.predict(X)).all()
     data = json.loads(forest.model_.to_json())
-    for broken in ({**data, "version": 2}, {**data, "n": 3000}, {k: v for k, v in data.items() if k != "low"}):
+    own = {**data["stages"][0][0]["partition"], "space": data["space"]}
+    for broken in (
+        {**data, "version": 2},
+        {**data, "n": 3000},
+        {**data, "stages": [[]]},
+        {**data, "stages": [[1]]},
+        {**data, "stages": [[{**data["stages"][0][0], "partition": own}]]},
+        {k: v for k, v in data.items() if k != "low"},
+    ):
         with pytest.raises(FormatError):
             ForestModel.from_json(json.dumps(broken))
     with pytest.raises(FormatError):

@@ -136,7 +136,7 @@ def test_predict_agrees_with_the_model_and_refuses_what_it_cannot_do(table, tmp_
     empty.write_text("age,kind\n3,a\n,b\n")
     assert main(["predict", str(model), str(empty), "-o", str(out)]) == 2
     assert "line 3, column 'age'" in capsys.readouterr().err
-    model.write_text(model.read_text().replace('"version":1', '"version":7'))
+    model.write_text(model.read_text().replace('"version":2', '"version":7'))
     assert main(["predict", str(model), str(table), "-o", str(out)]) == 2
     assert "version 7" in capsys.readouterr().err
 

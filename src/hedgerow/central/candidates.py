@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from hedgerow.partition.cells import Cells
 from hedgerow.randomness import Randomness
+from hedgerow.types import BoolArray, FloatArray
 
 __all__ = ["bin_of", "category_subsets", "cut_points", "pick_features"]
 
-BoolArray = npt.NDArray[np.bool_]
-Float64Array = npt.NDArray[np.float64]
 _ALL_SUBSETS = 6  # with up to so many categories every way to divide them is a candidate
 
 
@@ -30,7 +29,7 @@ def pick_features(cells: Cells, most: int | None, randomness: Randomness) -> Boo
     return np.asarray(possible & (rank < most))
 
 
-def cut_points(low: Float64Array, high: Float64Array, n_bins: int) -> tuple[Float64Array, BoolArray]:
+def cut_points(low: FloatArray, high: FloatArray, n_bins: int) -> tuple[FloatArray, BoolArray]:
     """Return ``n_bins - 1`` cuts equally spaced inside ``[low, high]``, and whether each lies strictly inside.
 
     >>> cut_points(np.array([0.0]), np.array([8.0]), 4)[0].tolist()
@@ -41,7 +40,7 @@ def cut_points(low: Float64Array, high: Float64Array, n_bins: int) -> tuple[Floa
     return cuts, (cuts > low[:, None]) & (cuts < high[:, None])
 
 
-def bin_of(x: npt.NDArray[Any], low: Float64Array, high: Float64Array, n_bins: int) -> npt.NDArray[np.int64]:
+def bin_of(x: npt.NDArray[Any], low: FloatArray, high: FloatArray, n_bins: int) -> npt.NDArray[np.int64]:
     """Return the number of cuts at or below each value (up to rounding: a record's own affair)."""
     half = high / 2 - low / 2  # halved first: a range may be wider than a float can hold
     share = (x / 2 - low / 2) / np.where(half > 0, half, 1.0)

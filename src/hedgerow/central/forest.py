@@ -16,7 +16,7 @@ from hedgerow.central.kary import grow_kary
 from hedgerow.central.leaves import leaf_shares, plain_shares
 from hedgerow.central.medians import MedianSplits
 from hedgerow.central.model import ForestTree, add_stages
-from hedgerow.central.scores import ClassTarget, IntArray, ScalarTarget, Weights
+from hedgerow.central.scores import ClassTarget, ScalarTarget, Weights
 from hedgerow.central.splits import BestSplits, grow_private
 from hedgerow.central.window import NoisyHistogram, release_histogram
 from hedgerow.mechanisms.counts import NoisyCounts
@@ -24,6 +24,7 @@ from hedgerow.mechanisms.selection import selection
 from hedgerow.partition.random import grow_random
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
+from hedgerow.types import IntArray
 
 __all__ = ["Fitted", "Problem", "Recipe", "fit_forest", "fit_tree"]
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace
 from hedgerow.central.candidates import bin_of
-from hedgerow.central.scores import IntArray, Target
+from hedgerow.central.scores import Target
 from hedgerow.mechanisms.selection import Selection
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
+from hedgerow.types import IntArray, RealArray
 
 __all__ = ["grow_kary"]
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 def grow_kary(
     space: FeatureSpace,
-    Z: FloatArray,
+    Z: RealArray,
     target: Target,
     choice: Selection,
     *,
@@ -56,7 +52,7 @@ def grow_kary(
     return builder.build()
 
 
-def _codes(space: FeatureSpace, Z: FloatArray, j: int, n_bins: int) -> IntArray:
+def _codes(space: FeatureSpace, Z: RealArray, j: int, n_bins: int) -> IntArray:
     if space.is_categorical[j]:
         return Z[:, j].astype(np.int64)
     low, high = space.low[j : j + 1], space.high[j : j + 1]

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from hedgerow.central.scores import IntArray
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
+from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["leaf_shares", "plain_shares"]
 
-Float64Array = npt.NDArray[np.float64]
-
 
 def leaf_shares(
-    tree: Partition, noisy: IntArray, unit: int, deviation: float, prior: Float64Array, strength: float
+    tree: Partition, noisy: IntArray, unit: int, deviation: float, prior: FloatArray, strength: float
 ) -> Any:
     r"""Return the shares of the columns in each leaf, pulled towards its ancestors', and the number of records.
 
@@ -55,7 +52,7 @@ def leaf_shares(
     return value[at], size[at]
 
 
-def plain_shares(noisy: IntArray, unit: int) -> tuple[Float64Array, Float64Array]:
+def plain_shares(noisy: IntArray, unit: int) -> tuple[FloatArray, FloatArray]:
     """Return the noisy shares of each leaf on its own (equal shares where no count is positive), and its size."""
     positive = np.maximum(noisy, 0) / unit
     whole = positive.sum(axis=1, keepdims=True)

@@ -10,15 +10,14 @@ import numpy.typing as npt
 from hedgerow.bounds import FeatureSpace
 from hedgerow.central.accounting import TreeBudget
 from hedgerow.central.candidates import category_subsets, pick_features
-from hedgerow.central.scores import IntArray, Target
+from hedgerow.central.scores import Target
 from hedgerow.mechanisms.median import PrivateMedian
 from hedgerow.mechanisms.selection import Selection, selection
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.randomness import Randomness
+from hedgerow.types import IntArray, RealArray
 
 __all__ = ["MedianSplits"]
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 class MedianSplits:
@@ -30,7 +29,7 @@ class MedianSplits:
     """
 
     def __init__(
-        self, space: FeatureSpace, Z: FloatArray, target: Target, budget: TreeBudget, kind: str, randomness: Randomness
+        self, space: FeatureSpace, Z: RealArray, target: Target, budget: TreeBudget, kind: str, randomness: Randomness
     ) -> None:
         self.space, self.Z, self.target, self.randomness = space, Z, target, randomness
         self.n_medians = budget.n_medians

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, check_fields
+from hedgerow.arrays import listed
+from hedgerow.content import Content
 from hedgerow.errors import FormatError
 from hedgerow.guarantee import Guarantee
 from hedgerow.partition.export import node_means
 from hedgerow.partition.tree import Partition
+from hedgerow.space import FeatureSpace
+from hedgerow.types import FloatArray
 
 __all__ = ["ForestModel", "ForestTree"]
 
-Float64Array = npt.NDArray[np.float64]
-_VERSION = 1
-
 
 @dataclass(frozen=True, eq=False)
-class ForestTree:
+class ForestTree(Content, what="forest tree"):
     """One tree: ``values[leaf, column]`` and how much the leaf's word counts."""
 
     partition: Partition
-    values: Float64Array
-    weights: Float64Array
+    values: Annotated[FloatArray, listed("<f8", ndim=2)]
+    weights: Annotated[FloatArray, listed("<f8")]
 
     def __post_init__(self) -> None:
         values, weights = np.array(self.values, dtype=np.float64), np.array(self.weights, dtype=np.float64)
@@ -41,7 +39,7 @@ class ForestTree:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
-    def importances(self) -> Float64Array:
+    def importances(self) -> FloatArray:
         """Return, by column of the data, how much the splits separate the leaf values (weighted variance)."""
         out = np.zeros(len(self.partition.space))
         inner = np.flatnonzero(self.partition.feature >= 0)
@@ -52,15 +50,9 @@ class ForestTree:
             np.add.at(out, self.partition.feature[inner], spread[inner] - spread[first] - spread[first + 1])
         return np.maximum(out, 0.0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form, without the space (all trees share it)."""
-        tree = self.partition.to_dict()
-        del tree["space"]
-        return {"partition": tree, "values": self.values.tolist(), "weights": self.weights.tolist()}
-
 
 @dataclass(frozen=True, eq=False)
-class ForestModel:
+class ForestModel(Content, what="forest model", format="hedgerow forest", version=1):
     """Stages of trees. A stage predicts a weighted mean of its trees' leaf values; stages add up.
 
     Attributes
@@ -79,7 +71,7 @@ class ForestModel:
     stages: tuple[tuple[ForestTree, ...], ...]
     low: float
     high: float
-    classes: tuple[Any, ...] | None
+    classes: tuple[str | bool | int | float, ...] | None
     guarantee: Guarantee
 
     @property
@@ -87,71 +79,44 @@ class ForestModel:
         """All trees, in order."""
         return tuple(tree for stage in self.stages for tree in stage)
 
-    def values(self, Z: npt.NDArray[Any]) -> Float64Array:
+    def values(self, Z: npt.NDArray[Any]) -> FloatArray:
         """Return the predicted columns for encoded records."""
         return add_stages(self.stages, Z, self.low, self.high)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {
-            "format": "hedgerow forest",
-            "version": _VERSION,
-            "space": self.space.to_dict(),
-            "stages": [[tree.to_dict() for tree in stage] for stage in self.stages],
-            "low": self.low,
-            "high": self.high,
-            "classes": None if self.classes is None else list(self.classes),
-            "guarantee": self.guarantee.to_dict(),
-        }
-
-    def to_json(self) -> str:
-        """Return canonical JSON: equal models give equal text."""
-        return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ForestModel:
-        """Undo :meth:`to_dict`; anything missing, unknown or of another version is refused."""
-        names = {"format", "version", "space", "stages", "low", "high", "classes", "guarantee"}
-        check_fields(data, names, "forest model")
-        if data["format"] != "hedgerow forest" or data["version"] != _VERSION:
-            raise FormatError(f"forest model: version {data['version']!r} is not supported, only {_VERSION}.")
-        try:
-            space = FeatureSpace.from_dict(data["space"])
-            stages = tuple(tuple(_tree(item, data["space"]) for item in stage) for stage in data["stages"])
-            classes = None if data["classes"] is None else tuple(data["classes"])
-            low, high = float(data["low"]), float(data["high"])
-        except FormatError:
-            raise
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise FormatError(f"forest model: not a valid model ({error}).") from error
-        widths = {tree.values.shape[1] for stage in stages for tree in stage}
-        if not stages or not all(stages) or len(widths) != 1 or not low < high:
+    def _check_read(self) -> None:
+        widths = {tree.values.shape[1] for tree in self.trees}
+        if not self.stages or not all(self.stages) or len(widths) != 1 or not self.low < self.high:
             raise FormatError("forest model: every stage needs trees of one width, and low < high.")
-        return cls(space, stages, low, high, classes, Guarantee.from_dict(data["guarantee"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form, in which all trees share one space."""
+        data = super().to_dict()
+        for tree in (tree for stage in data["stages"] for tree in stage):
+            del tree["partition"]["space"]
+        return data
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> ForestModel:
-        """Undo :meth:`to_json`."""
-        try:
-            data = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise FormatError(f"A forest model must be JSON text: {error}") from error
-        return cls.from_dict(data)
-
-    def __eq__(self, other: object) -> bool:
-        return self.to_json() == other.to_json() if isinstance(other, ForestModel) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.to_json())
+    def from_dict(cls, data: object) -> ForestModel:
+        """Undo :meth:`to_dict`; anything missing, unknown or of another version is refused."""
+        stages = data.get("stages") if isinstance(data, dict) else None
+        if not isinstance(data, dict) or not isinstance(stages, list):
+            return super().from_dict(data)
+        space = data.get("space")
+        whole = [[_with_space(item, space) for item in stage] if isinstance(stage, list) else stage for stage in stages]
+        return super().from_dict({**data, "stages": whole})
 
 
-def _tree(item: Mapping[str, Any], space: Mapping[str, Any]) -> ForestTree:
-    check_fields(item, {"partition", "values", "weights"}, "forest tree")
-    partition = Partition.from_dict({**item["partition"], "space": space})
-    return ForestTree(partition, np.array(item["values"], dtype=np.float64), np.array(item["weights"]))
+def _with_space(item: Any, space: object) -> Any:
+    """Return a tree as it is without the others, as far as it is one."""
+    tree = item.get("partition") if isinstance(item, dict) else None
+    if not isinstance(tree, dict):
+        return item
+    if "space" in tree:
+        raise FormatError("forest model: its trees share one 'space'; a tree has none of its own.")
+    return {**item, "partition": {**tree, "space": space}}
 
 
-def add_stages(stages: Any, Z: npt.NDArray[Any], low: float, high: float) -> Float64Array:
+def add_stages(stages: Any, Z: npt.NDArray[Any], low: float, high: float) -> FloatArray:
     """Return the sum of the stages' weighted means, clipped to ``[low, high]`` after each stage."""
     total: Any = 0.0
     for stage in stages:

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
+from hedgerow.types import IntArray
 
 __all__ = ["ClassTarget", "ScalarTarget", "Target", "Weights", "squared_cost"]
 
-IntArray = npt.NDArray[np.int64]
 _LARGEST = 1 << 62
 
 

@@ -16,11 +16,9 @@ from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.growing import grow_levels
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
+from hedgerow.types import IntArray, RealArray
 
 __all__ = ["BestSplits", "grow_private"]
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.int64]
 
 
 class _Offer(NamedTuple):
@@ -44,7 +42,7 @@ class BestSplits:
     def __init__(
         self,
         space: FeatureSpace,
-        Z: FloatArray,
+        Z: RealArray,
         target: Target,
         levels: Sequence[Selection],
         *,
@@ -92,9 +90,7 @@ class BestSplits:
         _, valid = cut_points(low, high, self.n_bins)
         return _Offer(j, members, self.target.costs(left[:, :-1], left[:, -1:]), valid)
 
-    def _by_subset(
-        self, j: int, members: IntArray, cells: Cells, rows: IntArray, at: IntArray, x: FloatArray
-    ) -> _Offer:
+    def _by_subset(self, j: int, members: IntArray, cells: Cells, rows: IntArray, at: IntArray, x: RealArray) -> _Offer:
         allowed = cells.allowed[j][members]
         k = allowed.shape[1]
         table = self.target.histogram(rows, at * k + x.astype(np.int64), len(members) * k).reshape(len(members), k, -1)
@@ -121,6 +117,6 @@ class BestSplits:
         return splits
 
 
-def grow_private(space: FeatureSpace, Z: FloatArray, rule: Any, depth: int) -> Partition:
+def grow_private(space: FeatureSpace, Z: RealArray, rule: Any, depth: int) -> Partition:
     """Grow by a private rule; no split is ever pruned, for pruning would look at the records again."""
     return grow_levels(space, rule, Z, max_depth=depth, min_samples_leaf=0)

@@ -130,10 +130,6 @@ class LabelPrior:
             return _clipped(self, grid, below, above, scale)
         return GridPrior(pmf / masses.sum(), spread)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {"nodes": list(self.nodes), "masses": list(self.masses)}
-
 
 def _histogram(one: FloatArray, two: FloatArray) -> LabelPrior:
     nodes_first = one.size > two.size

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.arrays import listed
 from hedgerow.content import Content
 from hedgerow.errors import BoundsError
-from hedgerow.forms import listed
 from hedgerow.partition.structure import check_structure, leaf_numbers, node_levels
 from hedgerow.partition.walk import ScalarWalk, Walk
 from hedgerow.space import FeatureSpace

@@ -23,7 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.content import Content
 from hedgerow.samplers import ONE
+from hedgerow.types import IntArray
 
 __all__ = [
     "ALPHA",
@@ -45,7 +47,6 @@ MOST_EVENTS = 4096
 _BINS = 24
 """Runs that a range of counts is cut into: fine enough to see where a law bends, few enough to share alpha among."""
 Rows = npt.NDArray[np.uint8]
-IntArray = npt.NDArray[np.int64]
 _POPCOUNT = np.array([i.bit_count() for i in range(256)], dtype=np.uint8)
 
 
@@ -59,7 +60,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Alarm:
+class Alarm(Content, what="alarm"):
     """An event that was seen too often or too rarely.
 
     ``expected`` is the nearer end of what honest reports give on average; ``chance`` bounds the probability of a
@@ -70,10 +71,6 @@ class Alarm:
     seen: int
     expected: float
     chance: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {"event": self.event, "seen": self.seen, "expected": self.expected, "chance": self.chance}
 
 
 @dataclass(frozen=True)

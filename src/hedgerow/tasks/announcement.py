@@ -10,15 +10,13 @@ id, so that other languages can check the id without spelling numbers as Python 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from hedgerow.bounds import check_fields, read_text, read_whole
-from hedgerow.content import canonical
+from hedgerow.content import Content, canonical, parse
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.forms import Form
 from hedgerow.tasks.keys import base64url, ed25519, fingerprint, from_base64url, public_bytes
 from hedgerow.tasks.registry import TASKS, task_class
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Announcement", "read_task", "task_text"]
 
-_FORMAT, _VERSION = "hedgerow/announcement", 1
 _DOMAIN = b"hedgerow/announcement/1\n"
 _LATEST = 1 << 53  # seconds that every language counts exactly
 _LENGTHS = {"title": 200, "curator": 200, "purpose": 2000}
@@ -45,19 +42,13 @@ def read_task(text: str) -> Any:
     """Return the task of a :func:`task_text`; refuse a text that this library would spell in another way."""
     cls = task_class(_task_format(text))
     digest = hashlib.sha256(text.encode()).hexdigest()
-    try:
-        return cls.from_dict({**json.loads(text), "id": digest})  # refuses an id that is not that of the content
-    except HedgerowError:
-        raise
-    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-        raise FormatError(f"this task is malformed: {error}") from error
+    return cls.from_dict({**parse(text, "task"), "id": digest})  # refuses an id that is not that of the content
 
 
 def _task_format(text: str) -> str:
-    try:
-        data = json.loads(text if text.isascii() else "")
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"'task_text' is not ASCII JSON: {error}") from error
+    if not text.isascii():
+        raise FormatError("this task is not ASCII: its text is not that of its id. Fetch it again from the curator.")
+    data = parse(text, "task")
     name = data.get("format") if isinstance(data, dict) else None
     if not isinstance(name, str) or name not in TASKS or "id" in data:
         raise FormatError(f"'task_text' must be the content of a task of a known format. Got {name!r} instead.")
@@ -75,8 +66,12 @@ def _check_names(task: Any) -> None:
         )
 
 
+def _key(size: int) -> Form:
+    return Form(base64url, lambda text: from_base64url(text, size, "public_key" if size == 32 else "signature"))
+
+
 @dataclass(frozen=True)
-class Announcement:
+class Announcement(Content, what="announcement", format="hedgerow/announcement", version=1):
     """A task with its window and its curator's signature.
 
     Attributes
@@ -114,8 +109,8 @@ class Announcement:
     opens: int
     closes: int
     tokens: bool
-    public_key: bytes
-    signature: bytes
+    public_key: Annotated[bytes, _key(32)]
+    signature: Annotated[bytes, _key(64)]
 
     def __post_init__(self) -> None:
         kind = task_class(_task_format(self.task_text)).kind
@@ -201,44 +196,6 @@ class Announcement:
             ) from None
         _ = self.task  # signed is not enough: it must also be a task
         return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        binary = {"public_key": base64url(self.public_key), "signature": base64url(self.signature)}
-        return {"format": _FORMAT, "version": _VERSION, **content, **binary}
-
-    def to_json(self) -> str:
-        """Return the announcement as versioned JSON."""
-        return canonical(self.to_dict())
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Announcement:
-        """Rebuild from :meth:`to_dict`; refuse other versions and unknown fields. Then :meth:`verify` it."""
-        what = "announcement"
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise FormatError(f"this is not an announcement: expected a JSON object with format {_FORMAT!r}.")
-        if type(data.get("version")) is not int or data["version"] != _VERSION:
-            raise FormatError(
-                f"announcement version {data.get('version')!r} is not supported, only {_VERSION}; update hedgerow."
-            )
-        check_fields(data, {"format", "version", *cls.__dataclass_fields__}, what)
-        if type(data["tokens"]) is not bool:
-            raise FormatError(f"announcement: 'tokens' must be true or false. Got {data['tokens']!r} instead.")
-        texts = {name: read_text(data, name, what) for name in ("task_text", "kind", *_LENGTHS)}
-        times = {name: read_whole(data, name, what) for name in ("opens", "closes")}
-        sizes = {"public_key": 32, "signature": 64}
-        binary = {name: from_base64url(data[name], size, name) for name, size in sizes.items()}
-        return cls(**texts, **times, **binary, tokens=data["tokens"])  # type: ignore[arg-type]
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Announcement:
-        """Read an announcement from JSON."""
-        try:
-            data = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise FormatError(f"this announcement is not valid JSON: {error}") from error
-        return cls.from_dict(data)
 
     def __repr__(self) -> str:
         return (

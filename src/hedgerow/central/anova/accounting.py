@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import BudgetError, HedgerowError
@@ -14,10 +13,9 @@ from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.normal import gdp_mu
 from hedgerow.mechanisms.rounded_gaussian import rounded_gaussian
 from hedgerow.randomness import Randomness
+from hedgerow.types import IntArray
 
 __all__ = ["GaussianPurse", "LaplacePurse", "Purse", "Release", "open_purse"]
-
-IntArray = npt.NDArray[np.int64]
 
 
 class Release:

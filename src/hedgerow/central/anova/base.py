@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,10 +19,9 @@ from hedgerow.estimators.records import ABSORBED, column_names, declared_categor
 from hedgerow.guarantee import Guarantee
 from hedgerow.randomness import as_randomness
 from hedgerow.spending import Booking
+from hedgerow.types import FloatArray
 
 __all__ = ["AnovaBase"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class AnovaBase(BaseEstimator):  # type: ignore[misc]

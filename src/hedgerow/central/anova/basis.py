@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace
 from hedgerow.central.anova.quantiles import CELLS, Quantiles
+from hedgerow.content import Content
+from hedgerow.errors import FormatError
+from hedgerow.features import CategoricalFeature
+from hedgerow.space import FeatureSpace
+from hedgerow.types import FloatArray
 
 __all__ = ["Basis", "Single", "choose", "singles"]
 
-FloatArray = npt.NDArray[np.float64]
 _CATEGORY = 1.5  # the complexity of an indicator; that of a cosine is its frequency
 _MISSING_SHARE = 0.05
 _POOL = 1000  # one-feature functions that pairs are made of, at most
@@ -24,8 +26,17 @@ class Single(NamedTuple):
     """A function of one feature: ``kind`` is "linear", "cosine" (k half periods), "category" k or "missing"."""
 
     feature: int
-    kind: str
+    kind: Literal["linear", "cosine", "category", "missing"]
     k: int
+
+    def fits(self, space: FeatureSpace) -> bool:
+        """Whether the space has such a feature, with such a cell."""
+        if not 0 <= self.feature < len(space):
+            return False
+        feature = space.features[self.feature]
+        if isinstance(feature, CategoricalFeature):
+            return self.kind == "category" and 0 <= self.k < len(feature.categories)
+        return self.kind != "category" and 0 <= self.k <= CELLS
 
     @property
     def complexity(self) -> float:
@@ -69,7 +80,7 @@ def singles(space: FeatureSpace, most: int, missing: bool) -> list[Single]:
 
 
 @dataclass(frozen=True)
-class Basis:
+class Basis(Content, what="basis"):
     """A constant and weighted functions ``w_m b_m(x)``; each function is one single, or the product of two.
 
     Attributes
@@ -85,6 +96,11 @@ class Basis:
     functions: tuple[tuple[Single, ...], ...]
     weights: tuple[float, ...]
     energies: tuple[float, ...]
+
+    def _check_read(self) -> None:
+        counts = {len(self.functions), len(self.weights), len(self.energies)}
+        if len(counts) != 1 or not all(1 <= len(function) <= 2 for function in self.functions):
+            raise FormatError("basis: every function needs a weight and an energy, and is of one feature or two.")
 
     def __len__(self) -> int:
         return len(self.functions) + 1

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.design import GRID, Rows
 from hedgerow.central.anova.quantiles import project
 from hedgerow.randomness import Randomness
+from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["UNIT", "Descent", "Steps", "allocation", "descend", "influences", "noise_variance"]
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 _COEFFICIENT = 1 << 24  # grid steps of a coefficient
 UNIT = float(GRID * _COEFFICIENT)

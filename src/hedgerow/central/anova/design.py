@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,13 +12,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace
 from hedgerow.central.anova.basis import Basis, Single
 from hedgerow.central.anova.quantiles import CELLS, Quantiles
+from hedgerow.content import Content
+from hedgerow.errors import FormatError
+from hedgerow.features import CategoricalFeature
+from hedgerow.forms import Budget
+from hedgerow.space import FeatureSpace
+from hedgerow.types import FloatArray
 
 __all__ = ["GRID", "FeatureMap", "Rows"]
 
-FloatArray = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
 GRID = 1 << 14
@@ -29,7 +33,7 @@ _IN_FLOATS = 50_000_000  # entries kept as floats; more are kept as 16-bit integ
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureMap:
+class FeatureMap(Content, what="feature map"):
     r"""Map a record to ``phi(x)`` in ``GRID`` ths, with Euclidean norm at most 1 and L1 norm at most ``most``.
 
     .. math:: \phi = \operatorname{trunc}\Bigl(G\,\frac{\psi}{R} \min\bigl(1, \frac{R}{\|\psi\|_2},
@@ -51,10 +55,17 @@ class FeatureMap:
     """
 
     space: FeatureSpace
-    quantiles: Mapping[int, Quantiles]
+    quantiles: dict[int, Quantiles]
     basis: Basis
     scale: float
-    most: float = np.inf
+    most: Budget = np.inf
+
+    def _check_read(self) -> None:
+        numeric = np.flatnonzero(~self.space.is_categorical).tolist()
+        if set(self.quantiles) != set(numeric) or not self.scale > 0:
+            raise FormatError("feature map: every numeric feature needs quantiles, and 'scale' must be positive.")
+        if wrong := [s for f in self.basis.functions for s in f if not s.fits(self.space)]:
+            raise FormatError(f"feature map: {list(wrong[0])} is not a function of one of its features.")
 
     @property
     def l1_bound(self) -> int:

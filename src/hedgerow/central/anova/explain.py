@@ -13,10 +13,10 @@ from hedgerow.central.anova.design import GRID
 from hedgerow.central.anova.model import AnovaModel, encode
 from hedgerow.central.anova.quantiles import CELLS
 from hedgerow.central.anova.recipe import energies
+from hedgerow.types import FloatArray
 
 __all__ = ["Curve", "Explanation", "Surface", "explain", "local_terms"]
 
-FloatArray = npt.NDArray[np.float64]
 _POINTS, _SIDE = 65, 17
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
+from hedgerow.arrays import listed
 from hedgerow.central.anova.accounting import Purse, Release
+from hedgerow.content import Content
+from hedgerow.errors import FormatError
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
+from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["CELLS", "Quantiles", "estimate", "project"]
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 CELLS = 2048
 """Cells of a numeric feature, of equal estimated mass; one more is for missing values."""
@@ -27,7 +30,7 @@ _WEIGHT = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Quantiles:
+class Quantiles(Content, what="quantiles"):
     """The released distribution of one numeric feature: mass between consecutive edges.
 
     Examples
@@ -37,8 +40,12 @@ class Quantiles:
     [0, 512, 1024, 2047, 2048]
     """
 
-    edges: FloatArray
-    mass: FloatArray
+    edges: Annotated[FloatArray, listed("<f8")]
+    mass: Annotated[FloatArray, listed("<f8")]
+
+    def _check_read(self) -> None:
+        if self.mass.size != self.edges.size - 1 or (np.diff(self.edges) < 0).any():
+            raise FormatError("quantiles: 'edges' must rise and enclose each 'mass'.")
 
     def _knots(self) -> tuple[FloatArray, FloatArray]:
         share = np.maximum(self.mass, 0.0) / max(float(self.mass.sum()), 1e-300)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace
 from hedgerow.central.anova.accounting import Purse
@@ -17,10 +16,10 @@ from hedgerow.central.anova.descent import UNIT, Descent, Steps, descend
 from hedgerow.central.anova.design import GRID, FeatureMap, Rows
 from hedgerow.central.anova.quantiles import Quantiles, estimate
 from hedgerow.randomness import Randomness
+from hedgerow.types import FloatArray
 
 __all__ = ["Fitted", "Options", "fit_anova"]
 
-FloatArray = npt.NDArray[np.float64]
 
 _QUANTILE_SHARE, _LOOK_SHARE = Fraction(1, 10), Fraction(4, 100)
 _STAGES = (Fraction(3, 10), Fraction(7, 10))

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from hedgerow.arrays import listed
+from hedgerow.content import Content
 from hedgerow.errors import HedgerowError
 from hedgerow.local.advise.learning import CurvePoints, Learner, LearningCurve, measure_curve
 from hedgerow.public import PublicModel
 from hedgerow.public.kernel_ridge import TunedKernelRidge
 from hedgerow.public.stack import Stack, assign_folds, candidates, out_of_fold
+from hedgerow.types import FloatArray
 
 __all__ = ["PublicFacts", "fresh_predictions", "measure_open_share", "measure_public"]
 
-FloatArray = npt.NDArray[np.float64]
 
 _SMALL = 500
 
 
 @dataclass(frozen=True, eq=False)
-class PublicFacts:
+class PublicFacts(Content, what="public facts"):
     """What forecasts are made from.
 
     Attributes
@@ -43,7 +45,7 @@ class PublicFacts:
         Variance of the public labels.
     """
 
-    residuals: FloatArray = field(repr=False)
+    residuals: Annotated[FloatArray, listed("<f8")] = field(repr=False)
     fitted_on: float
     points: CurvePoints
     open_share: float | None
@@ -53,25 +55,6 @@ class PublicFacts:
     def curve(self) -> LearningCurve:
         """The learning curve expected from these points."""
         return self.points.curve()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {
-            "residuals": self.residuals.tolist(),
-            "fitted_on": self.fitted_on,
-            "points": asdict(self.points),
-            "open_share": self.open_share,
-            "spread": self.spread,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> PublicFacts:
-        """Undo :meth:`to_dict`."""
-        residuals = np.array(data["residuals"], dtype=np.float64)
-        p = data["points"]
-        rows = tuple(tuple(row) for row in p["covariance"])
-        points = CurvePoints(tuple(p["sizes"]), tuple(p["errors"]), rows, p["start"])
-        return cls(residuals, data["fitted_on"], points, data["open_share"], data["spread"])
 
 
 def fresh_predictions(D: FloatArray, y: FloatArray, seed: int) -> FloatArray:

@@ -9,7 +9,6 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.bounds import check_label_bounds, check_labels
 from hedgerow.checks import check_epsilon, check_positive
@@ -22,7 +21,6 @@ from hedgerow.tasks.partly_public.assist import best_radius
 
 __all__ = ["SETTINGS", "Advice", "Forecast", "advise", "advise_from"]
 
-FloatArray = npt.NDArray[np.float64]
 
 SETTINGS = ("public only", "local", "semi-feature", "label")
 EFFICIENCY = 0.8

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from hedgerow.content import Content
+from hedgerow.types import FloatArray
 
 __all__ = ["CurvePoints", "LearningCurve", "measure_curve"]
 
-FloatArray = npt.NDArray[np.float64]
 Learner = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Records, labels and other records; returns predictions of these."""
 
@@ -62,7 +63,7 @@ class LearningCurve:
 
 
 @dataclass(frozen=True)
-class CurvePoints:
+class CurvePoints(Content, what="points of a learning curve"):
     """Mean squared errors after so many records, and how well they are known.
 
     Attributes

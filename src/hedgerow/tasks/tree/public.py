@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import check_fields, read_list
+from hedgerow.content import Content
 from hedgerow.errors import FormatError
 
 __all__ = ["PublicLeaves"]
 
 
 @dataclass(frozen=True)
-class PublicLeaves:
+class PublicLeaves(Content, what="public leaves"):
     """What the public records say about each leaf: count, mean label, standard deviation, counts of classes."""
 
     count: tuple[int, ...]
@@ -29,6 +27,10 @@ class PublicLeaves:
         object.__setattr__(self, "count", tuple(int(c) for c in self.count))
         for name in ("mean", "sd"):
             object.__setattr__(self, name, tuple(float(v) + 0.0 for v in getattr(self, name)))
+        if min(self.count, default=0) < 0:
+            raise FormatError("public leaves: 'count' must be whole numbers of at least 0.")
+        if self.classes is not None:
+            _check_classes(self.classes, self.count)
 
     @classmethod
     def summarise(cls, leaf: Any, y: Any, n_leaves: int, n_classes: int = 0) -> PublicLeaves:
@@ -54,31 +56,10 @@ class PublicLeaves:
         pooled = float((freedom * sd**2).sum() / max(freedom.sum(), 1.0))
         return (freedom * sd**2 + 2 * pooled) / (freedom + 2) / np.maximum(count, 0.5)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        classes = None if self.classes is None else [list(row) for row in self.classes]
-        return {"count": list(self.count), "mean": list(self.mean), "sd": list(self.sd), "classes": classes}
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> PublicLeaves:
-        """Rebuild from :meth:`to_dict`."""
-        check_fields(data, {"count", "mean", "sd", "classes"}, "public leaves")
-        count, mean, sd = (read_list(data, name, "public leaves") for name in ("count", "mean", "sd"))
-        if not all(type(c) is int and c >= 0 for c in count):
-            raise FormatError("public leaves: 'count' must be a list of integers of at least 0.")
-        if not all(type(v) in (int, float) and math.isfinite(v) for v in (*mean, *sd)):
-            raise FormatError("public leaves: 'mean' and 'sd' must be lists of finite numbers.")
-        return cls(tuple(count), tuple(map(float, mean)), tuple(map(float, sd)), _class_table(data["classes"], count))
-
-
-def _class_table(classes: Any, count: list[int]) -> tuple[tuple[int, ...], ...] | None:
-    """Return class counts by leaf, which must add up to the counts."""
-    if classes is None:
-        return None
-    rows = classes if isinstance(classes, list) else []
-    fits = len(rows) == len(count) and len({len(row) if isinstance(row, list) else -1 for row in rows}) == 1
-    if not fits or any(type(c) is not int or c < 0 for row in rows for c in row):
+def _check_classes(rows: tuple[tuple[int, ...], ...], count: tuple[int, ...]) -> None:
+    """Refuse class counts that do not add up to the counts of the leaves."""
+    if len(rows) != len(count) or len({len(row) for row in rows}) != 1 or any(c < 0 for row in rows for c in row):
         raise FormatError("public leaves: 'classes' must hold one list of class counts for each leaf.")
-    if [sum(row) for row in rows] != count:
+    if tuple(sum(row) for row in rows) != count:
         raise FormatError("public leaves: the counts of 'classes' do not add up to 'count'.")
-    return tuple(tuple(row) for row in rows)
