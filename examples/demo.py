@@ -98,7 +98,7 @@ def show_collection(task: LocalTask, homes: Homes, folder: Path) -> Collected:
     say(f"A service of its own process took {got.accepted:,} reports from {len(homes):,} devices in {got.seconds:.1f} "
         "seconds, each acknowledged when it was on the disk. Its model equals, bit for bit, that of the reports "
         "sent:")  # fmt: skip
-    for row in got.model.leaf_table():
+    for row in got.model.table():
         mean = f"{row['mean']:6.1f}  [{row['low']:6.1f}, {row['high']:6.1f}]"
         print(f"  leaf {row['leaf']:>2}  {row['share']:6.1%} of homes  {mean}  if {row['cell']}")
     say("To look at it in the dashboard, run the two lines below, open http://127.0.0.1:8000/dashboard and sign in "

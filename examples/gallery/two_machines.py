@@ -16,5 +16,5 @@ together = Aggregate(task).add(north).add(south)
 merged = Aggregate.from_bytes(task, Aggregate(task).add(south).to_bytes()) + Aggregate(task).add(north)
 print("same bytes either way:", together.to_bytes() == merged.to_bytes())
 
-for row in merged.model().leaf_table(level=0.95):
+for row in merged.model().table(level=0.95):
     print(f"{row['cell']}: {row['mean']:.2f}, 95 % interval [{row['low']:.2f}, {row['high']:.2f}]")

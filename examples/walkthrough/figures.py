@@ -51,7 +51,7 @@ def tree_svg(model: Model, level: float = 0.9) -> str:
         figure, ax = plt.subplots(figsize=(1.3 * partition.n_leaves, 1.2 * (partition.depth + 1)))
         partition.plot(model.leaf_values, ax, fontsize=10.5, max_label=40)
         boxes = [t for t in ax.texts if type(t) is Text]  # one a node, in node order; the rest are annotations
-        for row, leaf in zip(model.leaf_table(level), partition.iter_leaves(), strict=True):
+        for row, leaf in zip(model.table(level), partition.iter_leaves(), strict=True):
             interval = f"{row['low']:.1f} – {row['high']:.1f}"
             boxes[leaf.node].set_text(f"leaf {row['leaf']}\n{row['mean']:.1f}\n{interval}\n{row['share']:.0%}")
         return _svg(figure)
@@ -83,7 +83,7 @@ def curve_svg(table: pd.DataFrame, fixed: dict[str, float]) -> str:
 
 def leaves_svg(model: Model, truth: np.ndarray, level: float = 0.9) -> str:
     """Draw each leaf's private mean and interval beside the pilot's mean and the truth."""
-    rows = model.leaf_table(level)
+    rows = model.table(level)
     at = np.arange(len(rows))
     mean, low, high = (np.array([r[k] for r in rows]) for k in ("mean", "low", "high"))
     with plt.rc_context(STYLE):

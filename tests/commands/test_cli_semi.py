@@ -443,10 +443,10 @@ def test_commands_of_the_page_run(shell, write_table):
 def test_explain_says_what_the_model_says(answered):
     answered.ok("aggregate", "cells.json", "second.bin", "-o", "model.json")
     model = SemiModel.from_json(Path("model.json").read_text())
-    assert answered.ok("explain", "model.json", "--plot", "cells.svg") == model.explain() + "\n"
+    assert answered.ok("explain", "model.json", "--plot", "cells.svg") == str(model.explain()) + "\n"
     assert "<svg" in Path("cells.svg").read_text()
     found = json.loads(answered.ok("explain", "model.json", "--json"))
-    assert found["leaves"] == model.leaf_table() and found["task"] == model.task.id and found["plot"] is None
+    assert found["leaves"] == model.table() and found["task"] == model.task.id and found["plot"] is None
     assert found["masks"] == "policy" and found["private"] == ["area"] and found["label_bounds"] == [0, 60]
     assert found["n_reports"] == 2000 and not found["simulation"] and found["statement"] == str(model.guarantee)
     for option in (["--shift"], ["--plot-shift", "s.svg"]):

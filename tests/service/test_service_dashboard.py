@@ -93,7 +93,7 @@ def test_task_shows_counts_means_and_verdict_of_the_library(client):
     assert ">400 <small>" in client.get("/dashboard").text
     page = client.get(f"/dashboard/tasks/{task.id}").text
     model = Aggregate(task).add(reports).model()
-    for row in model.leaf_table():
+    for row in model.table():
         assert f"mean {row['mean']:.4g} ({row['low']:.4g} to {row['high']:.4g})" in page
     assert model.shift().verdict in page
     assert str(task.guarantee) in page

@@ -7,7 +7,6 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from hedgerow import LocalTask, simulate_aggregate
-from hedgerow.tasks.tree.explain import importances
 
 
 @pytest.fixture
@@ -26,13 +25,15 @@ def test_importances_equal_scikit_learns() -> None:
     options = {"max_depth": 4, "min_samples_leaf": 10}
     task = LocalTask.design(X, y, epsilon=1.0, label_bounds=(0, 3), rule="cart", **options)
     reference = DecisionTreeRegressor(random_state=0, **options).fit(X, y)
-    np.testing.assert_allclose(list(importances(task).values()), reference.feature_importances_, atol=1e-9)
+    np.testing.assert_allclose(
+        list(task.model(task.totals()).importances().values()), reference.feature_importances_, atol=1e-9
+    )
 
 
 def test_text_names_guarantee_every_leaf_and_importances(model) -> None:
-    text = model.explain()
+    text = str(model.explain())
     assert str(model.guarantee) in text
-    for row in model.leaf_table():
+    for row in model.table():
         assert f"{row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]  if {row['cell']}" in text
     assert "x0: " in text and "x2: " not in text and model.shift().verdict in text
 

@@ -26,7 +26,7 @@ def model():
 
 
 def test_rows_are_what_the_model_predicts(model):
-    rows = words.assisted_table(model)
+    rows = model.table()
     kept = {(row["tree"], row["leaf"]): row["kept"] for row in rows}
     X = make(300, 2)[0]
     public, leaf = model.task.place(model.task.space.encode(X))
@@ -43,12 +43,12 @@ def test_rows_are_what_the_model_predicts(model):
 
 def test_text_says_every_leaf_and_what_is_believed(model, monkeypatch):
     monkeypatch.setattr(words, "_LONGEST", 1000)
-    text, (whole, leaves) = words.explain_assisted(model), model.factors
+    text, (whole, leaves) = str(model.explain()), model.factors
     assert (
         str(model.guarantee) in text and f"{whole:.0%} is kept; of the differences between leaves {leaves:.0%}" in text
     )
     assert f"{model.task.residuals.mean_square:.4g}" in text
-    for row in words.assisted_table(model):
+    for row in model.table():
         assert f"-> {row['kept']:.4g}  if {row['cell']}" in text
 
 
@@ -61,36 +61,36 @@ def test_overall_error_of_the_public_model_is_near_the_truth(model):
 
 def test_nobody_answered(model):
     empty = AssistedModel(model.task, 0, (0,) * len(model.sums))
-    assert all(row["estimate"] is None and row["kept"] == 0 for row in words.assisted_table(empty))
-    text = words.explain_assisted(empty)
+    assert all(row["estimate"] is None and row["kept"] == 0 for row in empty.table())
+    text = str(empty.explain())
     assert "the public model predicts alone" in text and "nobody answered -> 0" in text
-    assert words.plot_assisted(empty).axes
+    assert empty.plot().axes
 
 
 def test_long_tables_keep_the_leaves_that_matter(model, monkeypatch):
     monkeypatch.setattr(words, "_LONGEST", 4)
-    rows, text = words.assisted_table(model), words.explain_assisted(model)
+    rows, text = model.table(), str(model.explain())
     top = max(rows, key=lambda row: abs(row["kept"]) * row["share"])
     assert text.count("  if ") == 4 and f"-> {top['kept']:.4g}  if {top['cell']}" in text
     assert f"... and {len(rows) - 4} leaves that correct less" in text
 
 
 def test_contradicted_public_shares_are_said(model):
-    assert ("three standard deviations in all" in words.explain_assisted(model)) == (model.corrections.shift > 0)
+    assert ("three standard deviations in all" in str(model.explain())) == (model.corrections.shift > 0)
     moved = replace(model)
     object.__setattr__(moved, "corrections", replace(model.corrections, shift=0.5))
-    assert "three standard deviations in all" in words.explain_assisted(moved)
+    assert "three standard deviations in all" in str(moved.explain())
 
 
 def test_picture(model, tmp_path):
-    words.plot_assisted(model, tmp_path / "leaves.svg")
+    model.plot(tmp_path / "leaves.svg")
     assert "<svg" in (tmp_path / "leaves.svg").read_text()
 
 
 def test_trees_that_nobody_answered_yet(model):
     """One report: one tree has it, and the noise of the whole is without bound."""
     one = model.task.simulate(*make(1, 5), 1).model()
-    rows, text = words.assisted_table(one), words.explain_assisted(one)
+    rows, text = one.table(), str(one.explain())
     assert {row["tree"] for row in rows if row["estimate"] is not None} != set(range(len(model.task.shares)))
     assert "corrected by 1 report about" in text and "Not every tree has a report yet" in text and "e+1" not in text
     assert all(row["kept"] == 0 for row in rows) and "e-" not in text.split("Leaves")[1]

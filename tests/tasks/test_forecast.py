@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import HedgerowError
-from hedgerow.tasks.tree.forecast import forecast
 from hedgerow.tasks.tree.simulate import simulate_aggregate
 from hedgerow.tasks.tree.task import LocalTask
 
@@ -24,9 +23,7 @@ def test_foreseen_error_is_the_error_seen_with_more_reports(response):
     X, y = population(6_000, 0)
     # Means over 60 forecasts and the root mean square over 240 leaf means: standard error 5 %, so a right forecast
     # strays past 30 % with a chance below 1e-6.
-    foreseen = [
-        forecast(simulate_aggregate(task, X[:2_000], y[:2_000], randomness=s).model(), 4_000) for s in range(60)
-    ]
+    foreseen = [simulate_aggregate(task, X[:2_000], y[:2_000], randomness=s).model().forecast(4_000) for s in range(60)]
     errors = []
     for seed in range(60):
         model = simulate_aggregate(task, X, y, randomness=100 + seed).model()
@@ -42,15 +39,16 @@ def test_public_records_leave_less_to_gain():
     fixed = {"epsilon": 1.0, "label_bounds": (0, 1), "response": "unary", "max_depth": 1}
     alone = LocalTask.design(features=1, feature_bounds=(0, 1), **fixed)
     helped = LocalTask.design(X[:500], y[:500], **fixed)
-    assert forecast(simulate_aggregate(helped, X, y, randomness=1).model(), 0).now < (
-        0.7 * forecast(simulate_aggregate(alone, X, y, randomness=1).model(), 0).now
+    assert simulate_aggregate(helped, X, y, randomness=1).model().forecast(0).now < (
+        0.7 * simulate_aggregate(alone, X, y, randomness=1).model().forecast(0).now
     )
 
 
-def test_no_reports_a_negative_number_and_classes_are_refused():
+def test_no_reports_and_classes_have_none_and_a_negative_number_is_refused():
     task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=1)
     X, y = population(50, 2)
-    with pytest.raises(HedgerowError, match="no report"):
-        forecast(simulate_aggregate(task, X[:0], y[:0], randomness=1).model(), 10)
+    assert simulate_aggregate(task, X[:0], y[:0], randomness=1).model().forecast(10) is None
+    classes = LocalTask.design(epsilon=1.0, classes=["a", "b"], features=1, feature_bounds=(0, 1), response="unary")
+    assert simulate_aggregate(classes, X, ["a"] * 50, randomness=1).model().forecast(10) is None
     with pytest.raises(HedgerowError, match="'more'"):
-        forecast(simulate_aggregate(task, X, y, randomness=1).model(), -1)
+        simulate_aggregate(task, X, y, randomness=1).model().forecast(-1)

@@ -14,7 +14,7 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks import Aggregate, LocalTask, Model, privatize_many
 from hedgerow.tasks.tree.encoding import unpack
-from hedgerow.tasks.tree.model import FALLBACKS
+from hedgerow.tasks.tree.model import FALLBACKS, TreeModel
 from hedgerow.tasks.tree.simulate import simulate_aggregate
 from hedgerow.tasks.tree.task import PublicLeaves
 
@@ -211,7 +211,7 @@ def test_a_leaf_is_starved_below_two_standard_deviations(make_task, response):
         share = holding * sd / n
         shares = np.array([[0.5, 0.5 - share], [0.0, share]])
         sums = tuple(round(s) for s in task.encoding.expected_sums(shares, n))
-        model = Model(task, n, sums, fallback="public")
+        model = TreeModel(task, n, sums, fallback="public")
         assert model.starved.tolist() == [False, starved]
         assert model.leaf_values[1] == (1.0 if starved else pytest.approx(10.0, rel=1e-2))
 
@@ -284,11 +284,11 @@ def test_leaf_table_tells_what_predict_says(make_task):
     task = with_public(make_task("unary", 4, epsilon=4.0))
     x, y = holders(4000)
     model = simulate_aggregate(task, x, y, randomness=2).model()
-    table = model.leaf_table(level=0.8)
+    table = model.table(level=0.8)
     low, high = model.predict_interval([[0.1], [0.3], [0.6], [0.9]], level=0.8)
     assert [row["leaf"] for row in table] == [0, 1, 2, 3]
     assert [row["mean"] for row in table] == model.predict([[0.1], [0.3], [0.6], [0.9]]).tolist()
     assert [(row["low"], row["high"]) for row in table] == list(zip(low, high, strict=True))
     assert sum(row["share"] for row in table) == pytest.approx(1, abs=0.2)
     assert table[1]["public_mean"] == 1 and table[1]["public_count"] == 30
-    assert "everything" in json.dumps(Aggregate(make_task(leaves=1)).model().leaf_table())
+    assert "everything" in json.dumps(Aggregate(make_task(leaves=1)).model().table())

@@ -3,42 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hedgerow.commands.files import counted, naming, report, write_text
+from hedgerow.commands.files import report, write_text
 from hedgerow.errors import HedgerowError
 
-if TYPE_CHECKING:
-    from hedgerow.commands.tables import Block, Table
-    from hedgerow.tasks.assisted import AssistedModel
-
-__all__ = ["design_task", "predict_assisted", "read_model"]
-
-MODEL = "hedgerow/assisted-model"
-
-
-def _content(path: str, kind: str) -> Any:
-    """Return the JSON object in a file if it is of this kind, else None: whoever reads it next says what is wrong."""
-    with open(path, "rb") as file:
-        data = file.read()
-    if kind.encode() not in data:
-        return None
-    try:
-        content = json.loads(data)
-    except ValueError:
-        return None
-    return content if isinstance(content, dict) and content.get("format") == kind else None
-
-
-def read_model(path: str) -> AssistedModel | None:
-    """Return the assisted model in a file, or None if the file holds something else."""
-    if (content := _content(path, MODEL)) is None:
-        return None
-    from hedgerow.tasks.assisted import AssistedModel
-
-    with naming(path):
-        return AssistedModel.from_dict(content)
+__all__ = ["design_task"]
 
 
 def design_task(arguments: argparse.Namespace) -> int:
@@ -80,27 +50,4 @@ def design_task(arguments: argparse.Namespace) -> int:
         str(task.guarantee),
     ]
     report(arguments, summary, lines)
-    return 0
-
-
-def predict_assisted(arguments: argparse.Namespace, model: AssistedModel, table: Table, new: list[str]) -> int:
-    """Predict in blocks of rows."""
-    from hedgerow.commands.predictions import Predictions
-
-    def predicted(block: Block) -> list[Any]:
-        frame = block.frame(model.task.space)
-        ends = [] if arguments.interval is None else [*model.predict_interval(frame, arguments.interval)]
-        return [*ends, model.predict(frame)]
-
-    writing = Predictions(arguments.output, table, model.task.space, new, predicted)
-    n = writing.run(arguments, {"task": model.task.id, "interval": arguments.interval})
-    summary = {
-        "output": arguments.output,
-        "task": model.task.id,
-        "n_rows": n,
-        "columns": [*table.names, *new],
-        "interval": arguments.interval,
-        "simulation": model.simulation,
-    }
-    report(arguments, summary, [f"{counted(n, 'prediction')} -> {arguments.output}"])
     return 0

@@ -24,8 +24,7 @@ from hedgerow.guarantee import LARGE_DELTA, LARGE_EPSILON
 
 if TYPE_CHECKING:
     from hedgerow.tasks.base import Task
-    from hedgerow.tasks.partly_public import SemiModel
-    from hedgerow.tasks.tree.model import Model
+    from hedgerow.tasks.models import Model
 
 EXIT_CODES = "Exit codes: 0 all well, 2 bad arguments or input; nothing is written then."
 STDIO = "-"
@@ -62,30 +61,12 @@ def read_task(path: str) -> Task:
     return _parse(path, parse, "task")
 
 
-def read_any_model(path: str) -> Model | SemiModel:
-    """Read a model, of one round or of two."""
-    return _parse(path, _any_model, "model")
+def read_any_model(path: str) -> Model:
+    """Read a model of any kind."""
+    from hedgerow.tasks.registry import read_model
 
-
-def _any_model(data: bytes) -> Model | SemiModel:
-    from hedgerow.tasks.tree.model import Model
-
-    if _format(data) == SEMI_MODEL:
-        from hedgerow.tasks.partly_public import SemiModel
-
-        return SemiModel.from_json(data)
-    return Model.from_json(data)
-
-
-def _format(data: bytes) -> str:
-    """Return the format field of a file of two rounds; "" for all others, which have their own checks."""
-    if SEMI_MODEL.encode() not in data:
-        return ""
-    try:
-        content = json.loads(data)
-    except ValueError:
-        return ""
-    return str(content.get("format", "")) if isinstance(content, dict) else ""
+    model: Model = _parse(path, read_model, "model")
+    return model
 
 
 def _parse(path: str, parse: Callable[[bytes], T], wanted: str) -> T:

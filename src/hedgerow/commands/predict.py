@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import add_command, add_output, check_output, counted, read_any_model, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Block, Table
-    from hedgerow.tasks.partly_public import SemiModel
-    from hedgerow.tasks.tree.model import ClassModel, Model
+    from hedgerow.tasks.models import Model
 
 _DESCRIPTION = """\
 Predict the label of new records. All columns of the input are kept; the last
@@ -43,8 +42,6 @@ def register(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Predict in blocks of rows."""
     from hedgerow.commands.anova_files import new_names, predict_anova, read_anova
-    from hedgerow.commands.assisted_files import predict_assisted
-    from hedgerow.commands.assisted_files import read_model as read_assisted_model
     from hedgerow.commands.predictions import Predictions
     from hedgerow.commands.tables import Table
 
@@ -53,17 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
         table = Table(arguments.new)
         table.require(central.space.names, "that the model asks for")
         return predict_anova(arguments, central, table, _untaken(arguments, table, new_names(arguments, central)))
-    if (assisted := read_assisted_model(arguments.model)) is not None:
-        table = Table(arguments.new)
-        table.require(assisted.task.space.names, "that the model asks for")
-        new = _untaken(arguments, table, _new_names(arguments, cast("Any", assisted)))
-        return predict_assisted(arguments, assisted, table, new)
     model = read_any_model(arguments.model)
     table = Table(arguments.new)
-    table.require(model.task.partition.space.names, "that the model asks for")
+    table.require(model.space.names, "that the model asks for")
     new = _untaken(arguments, table, _new_names(arguments, model))
-    space = model.task.partition.space
-    writing = Predictions(arguments.output, table, space, new, lambda block: _predict(arguments, model, block))
+    writing = Predictions(arguments.output, table, model.space, new, lambda block: _predict(arguments, model, block))
     n = writing.run(arguments, {"task": model.task.id, "interval": arguments.interval})
     summary = {
         "output": arguments.output,
@@ -83,9 +74,10 @@ def _untaken(arguments: argparse.Namespace, table: Table, new: list[str]) -> lis
     return new
 
 
-def _new_names(arguments: argparse.Namespace, model: Model | SemiModel) -> list[str]:
+def _new_names(arguments: argparse.Namespace, model: Model) -> list[str]:
     """Return the names of the new columns, the prediction last."""
-    name, classes = arguments.name, getattr(model.task, "classes", None)  # two rounds: numeric labels only
+    name = arguments.name
+    classes = model.classes
     if classes is not None and arguments.interval is not None:
         raise HedgerowError("--interval is for numeric labels, and this model has classes; use --probabilities.")
     if classes is None and arguments.probabilities:
@@ -95,11 +87,11 @@ def _new_names(arguments: argparse.Namespace, model: Model | SemiModel) -> list[
     return [name] if arguments.interval is None else [f"{name}_low", f"{name}_high", name]
 
 
-def _predict(arguments: argparse.Namespace, model: Model | SemiModel, block: Block) -> list[Any]:
-    frame = block.frame(model.task.partition.space)
+def _predict(arguments: argparse.Namespace, model: Model, block: Block) -> list[Any]:
+    frame = block.frame(model.space)
     prediction = model.predict(frame)
     if arguments.probabilities:
-        return [*cast("ClassModel", model).predict_proba(frame).T, prediction]
+        return [*model.predict_proba(frame).T, prediction]
     if arguments.interval is not None:
         return [*model.predict_interval(frame, arguments.interval), prediction]
     return [prediction]

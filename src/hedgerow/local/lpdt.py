@@ -132,4 +132,5 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""
         check_is_fitted(self)
-        return self.model_.predict(self._records(X, reset=False))
+        predicted: npt.NDArray[np.float64] = self.model_.predict(self._records(X, reset=False))
+        return predicted

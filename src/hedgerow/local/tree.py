@@ -16,7 +16,7 @@ from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
 from hedgerow.randomness import as_randomness
 from hedgerow.spending import Booking
 from hedgerow.tasks.totals import Aggregate
-from hedgerow.tasks.tree.model import Model
+from hedgerow.tasks.tree.model import TreeModel
 from hedgerow.tasks.tree.simulate import simulate_aggregate
 from hedgerow.tasks.tree.task import LocalTask
 
@@ -39,7 +39,7 @@ class LocalTree:
     ledger: Any
     task_: LocalTask
     aggregate_: Aggregate
-    model_: Model
+    model_: TreeModel
     guarantee_: Guarantee
 
     def _collect(self, X: Any, y: Any, X_public: Any, y_public: Any, *, observed: bool = False, **label: Any) -> None:

@@ -7,17 +7,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from hedgerow.errors import HedgerowError
 from hedgerow.service.collection import Collection
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import partials, refusals, tasks, uploads
 from hedgerow.service.service import Service
 from hedgerow.tasks.alarms import ALPHA, Alarm
-from hedgerow.tasks.assisted.pilot_totals import PilotTotals
-from hedgerow.tasks.partly_public import SemiModel
-from hedgerow.tasks.rules import cell_rules
-from hedgerow.tasks.tree.forecast import Forecast, forecast
-from hedgerow.tasks.tree.model import Model
+from hedgerow.tasks.forecast import Forecast
+from hedgerow.tasks.models import Model
 
 __all__ = ["Overview"]
 
@@ -81,40 +77,27 @@ class Overview:
             return []
         return self.collection.detector.alarms(np.frombuffer(self._events, dtype="<i8"), self.aggregated)
 
-    def model(self, fallback: str | None = None) -> Any:
+    def model(self, **options: Any) -> Model:
         """Return the model of all acknowledged reports, or raise a problem."""
-        aggregate = self.service.total(self.collection)
-        if not aggregate.n_reports:
+        totals = self.service.total(self.collection)
+        if not totals.n_reports:
             raise Problem("no-reports", "A model needs at least one report.")
-        return aggregate.model() if fallback is None else aggregate.model(fallback=fallback)
+        made: Model = totals.model(**options)
+        return made
 
-    def leaves(self, model: Any = None, level: float = 0.9) -> list[dict[str, Any]]:
-        """Return one row a leaf, with the most that one forged report can change."""
-        model = model or self.model()
-        if isinstance(model, Model):
-            rows = model.leaf_table(level)
-        elif isinstance(model, SemiModel):
-            rows = _semi_rows(model, level)
-        else:
-            raise Problem("not-available", _no_table(model))
-        forgery = self.collection.forgery
-        moved = None if forgery is None else forgery.mean_shift(model.leaves.moments)
-        if forgery is not None and moved is not None:
-            for row, shift in zip(rows, moved.tolist(), strict=True):
-                row["forged_mean_shift"] = shift
-                row["forged_count"] = forgery.count
-        return rows
+    def leaves(self, model: Model, level: float = 0.9) -> list[dict[str, Any]]:
+        """Return the rows of a model's table, with the most that one forged report can change."""
+        rows, forgery = model.table(level), self.collection.forgery
+        forged = [] if forgery is None else forgery.rows(model)
+        if not forged:
+            return rows
+        return [{**row, **change} for row, change in zip(rows, forged, strict=True)]
 
-    def forecasts(self, model: Any = None, more: tuple[int, ...] = ()) -> list[Forecast]:
-        """Say what more reports would buy; empty where that is not known (classes, other kinds, no report)."""
-        try:
-            model = model or self.model()
-            if not isinstance(model, Model):
-                return []
-            n = model.n_reports
-            return [forecast(model, m) for m in more or (max(1, n // 2), n, 4 * n)]
-        except (HedgerowError, Problem):
-            return []
+    def forecasts(self, model: Model, more: tuple[int, ...] = ()) -> list[Forecast]:
+        """Say what more reports would buy; empty where that is not known."""
+        n = model.n_reports
+        found = [model.forecast(m) for m in more or (max(1, n // 2), n, 4 * n)]
+        return [f for f in found if f is not None]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON-ready content."""
@@ -148,27 +131,3 @@ class Overview:
         if not len(rows) and kind.keeps_ids:
             raise Problem("no-reports", "The first round has no report yet.")
         return self.collection.task.data(self.collection.task.totals().add(kind.batch(rows, simulation)))
-
-
-def _no_table(model: Any) -> str:
-    if isinstance(model, PilotTotals):
-        return "A pilot has no leaves: it tells the shares of errors of a public model by bin; see /model."
-    return "An assisted model has many trees and no single table of leaves."
-
-
-def _semi_rows(model: SemiModel, level: float) -> list[dict[str, Any]]:
-    low, high = model.leaves.interval(level)
-    rows = []
-    for j, rule in enumerate(cell_rules(model.partition)):
-        rows.append(
-            {
-                "leaf": j,
-                "cell": rule,
-                "share": float(model.leaves.mass[j]),
-                "share_sd": float(model.leaves.count_sd[j] / max(model.n_reports, 1)),
-                "mean": float(model.leaf_values[j]),
-                "low": float(low[j]),
-                "high": float(high[j]),
-            }
-        )
-    return rows

@@ -23,7 +23,6 @@ from hedgerow.tasks.announcement import read_task
 __all__ = ["V1"]
 
 _MONTH = 30 * 86_400
-_FALLBACKS = ("blend", "public", "none")
 
 
 class NewTask(msgspec.Struct, forbid_unknown_fields=True):
@@ -181,11 +180,20 @@ async def model(request: Request) -> Response:
     """Return the model of all acknowledged reports."""
     service = await curator(request)
     now, collection = service.clock(), await _collection(request, service)
-    fallback = request.query_params.get("fallback")
-    if fallback is not None and (fallback not in _FALLBACKS or "fallback" not in collection.task.model_options):
-        raise Problem("invalid-request", f"'fallback' is one of {list(_FALLBACKS)}, for local tasks only.")
-    text = await run_in_threadpool(lambda: Overview(service, collection, now).model(fallback).to_json())
+    options = {name: _value(collection, name, text) for name, text in request.query_params.items()}
+    text = await run_in_threadpool(lambda: Overview(service, collection, now).model(**options).to_json())
     return Response(text, media_type="application/json")
+
+
+def _value(collection: Collection, name: str, text: str) -> Any:
+    """Return an option of the model, as the task knows it: a number, or text."""
+    if name not in collection.task.model_options:
+        kind = collection.announcement.kind
+        raise Problem("invalid-request", f"{name!r} is not an option of what a {kind} task makes: leave it out.")
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 async def leaves(request: Request) -> Response:
@@ -202,7 +210,8 @@ async def leaves(request: Request) -> Response:
     def work() -> bytes:
         seen = Overview(service, collection, now)
         found = seen.model()
-        rows, more = seen.leaves(found, level), [str(f) for f in seen.forecasts(found)]
+        rows = seen.leaves(found, level)
+        more = [str(f) for f in seen.forecasts(found)]
         return json.dumps({"n_reports": found.n_reports, "level": level, "leaves": rows, "forecasts": more}).encode()
 
     return Response(await run_in_threadpool(work), media_type="application/json")

@@ -52,6 +52,8 @@ class Task(Published):
     ----------
     kind : str
         Its name, in announcements and errors.
+    in_words : str
+        What it is, in a line for the curator.
     makes : {"model", "pilot", "task", "data"}
         What the curator makes of the reports: a model, totals that a design reads, the next round, a data set.
     model_options : mapping
@@ -59,6 +61,7 @@ class Task(Published):
     """
 
     kind: ClassVar[str]
+    in_words: ClassVar[str]
     makes: ClassVar[str] = "model"
     model_options: ClassVar[Mapping[str, Option]] = {}
     target: str

@@ -30,12 +30,12 @@ class Forgery:
         raise NotImplementedError
 
     def now(self, model: Any) -> str:
-        """Say what one further report could do to this model; nothing where :meth:`mean_shift` says it by leaf."""
+        """Say what one further report could do to this model; nothing where :meth:`rows` says it by leaf."""
         return ""
 
-    def mean_shift(self, moments: Moments) -> FloatArray | None:
-        """Return, for each leaf, the most by which one further report changes its mean; None without leaves."""
-        return None
+    def rows(self, model: Any) -> list[dict[str, float]]:
+        """Return, for each row of the model's table, the most by which one further report changes it."""
+        return []
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready content."""
@@ -73,6 +73,11 @@ class LeafForgery(Forgery):
     def label_sum(self) -> float:
         """The most by which a leaf's sum of (label - lower bound) changes, in label units."""
         return float(np.abs(self.sums).max() * self.grid.step)
+
+    def rows(self, model: Any) -> list[dict[str, float]]:
+        """Return the most by which one further report changes the mean of each leaf, and its number of holders."""
+        shifts = self.mean_shift(model.leaves.moments).tolist()
+        return [{"forged_mean_shift": shift, "forged_count": self.count} for shift in shifts]
 
     def mean_shift(self, moments: Moments) -> FloatArray:
         """Return, for each leaf, the most by which one further report changes its mean (from reports alone)."""

@@ -28,7 +28,7 @@ TASKS = {
 """Module and class of a task, by the format that its content names."""
 
 MODELS = {
-    "hedgerow/local-model": ("hedgerow.tasks.tree.model", "Model"),
+    "hedgerow/local-model": ("hedgerow.tasks.tree.model", "TreeModel"),
     "hedgerow/assisted-model": ("hedgerow.tasks.assisted.model", "AssistedModel"),
     "hedgerow/pilot-totals": ("hedgerow.tasks.assisted.pilot_totals", "PilotTotals"),
     "hedgerow/semi-model": ("hedgerow.tasks.partly_public.model", "SemiModel"),

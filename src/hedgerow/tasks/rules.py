@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from hedgerow.bounds import CategoricalFeature, FeatureSpace
+from hedgerow.partition.export import describe_split
 from hedgerow.partition.tree import Partition
 from hedgerow.portable import PortableModel, Trees
+from hedgerow.tasks.models import Node
 
-__all__ = ["PREDICTION", "cell_rules", "in_words", "reports", "tree_rules"]
+__all__ = ["PREDICTION", "cell_rules", "in_words", "partition_node", "reports", "tree_nodes", "tree_rules"]
 
 PREDICTION = "the public prediction"
 Condition = tuple[str, str, Any]
@@ -97,6 +99,26 @@ def cell_rules(partition: Partition) -> list[str]:
     return rules
 
 
+def partition_node(tree: Partition) -> Node:
+    """Return a partition as nested nodes, each leaf with its number.
+
+    Examples
+    --------
+    >>> from hedgerow.partition import grow
+    >>> root = partition_node(grow("max_edge", FeatureSpace.from_bounds((0, 8), ["age"]), None, None, max_depth=1))
+    >>> [(child.condition, child.row) for child in root.children]
+    [('age < 4', 0), ('age >= 4', 1)]
+    """
+
+    def build(node: int, condition: str) -> Node:
+        if tree.feature[node] < 0:
+            return Node(condition, row=int(tree.leaf_of_node[node]))
+        first = int(tree.left[node])
+        return Node(condition, tuple(build(first + i, side) for i, side in enumerate(describe_split(tree, node))))
+
+    return build(0, "everyone")
+
+
 def _sides(feature: CategoricalFeature, goes_left: Iterable[bool]) -> tuple[Condition, Condition]:
     chosen = list(zip(feature.categories, goes_left, strict=True))
     left, right = (tuple(c for c, is_left in chosen if is_left is side) for side in (True, False))
@@ -115,18 +137,43 @@ def tree_rules(trees: Trees, base: PortableModel, space: FeatureSpace) -> list[l
     >>> tree_rules(Trees([3, 3], [0, -1, -1, 1, -1, -1], [4.0, 0.5], np.zeros(4)), base, space)
     [['age <= 4', 'age > 4'], ['the public prediction <= 0.5', 'the public prediction > 0.5']]
     """
-    rules: list[list[str]] = []
+    return [[in_words(path) for path, feature in nodes if feature < 0] for nodes in _paths(trees, base, space)]
+
+
+def tree_nodes(trees: Trees, base: PortableModel, space: FeatureSpace) -> tuple[Node, ...]:
+    """Return these trees as nested nodes, leaves numbered through all of them."""
+    found, row = [], 0
+    for t, nodes in enumerate(_paths(trees, base, space)):
+        below: list[Node] = []  # children come after their parents, two by two: from the last node to the first
+        row += sum(feature < 0 for _, feature in nodes)
+        leaf = row
+        for path, feature in reversed(nodes):
+            condition = in_words(path[-1:]) if path else f"tree {t}"
+            if feature < 0:
+                leaf -= 1
+                below.append(Node(condition, row=leaf))
+            else:
+                children = (below[1], below[0])
+                below = below[2:]
+                below.append(Node(condition, children))
+        found.append(below[0])
+    return tuple(found)
+
+
+def _paths(trees: Trees, base: PortableModel, space: FeatureSpace) -> list[list[tuple[tuple[Condition, ...], int]]]:
+    """Return, for each tree, its nodes breadth first: the conditions on the way, and the column (-1 for a leaf)."""
+    found = []
     thresholds, features = iter(trees.threshold.tolist()), iter(trees.feature.tolist())
     for size in trees.sizes.tolist():
         paths: list[tuple[Condition, ...]] = [()]
-        leaves = []
+        nodes = []
         for node in range(size):
-            if (column := next(features)) < 0:
-                leaves.append(in_words(paths[node]))
-            else:  # breadth first: the children of the next inner node are the next two nodes
+            column = next(features)
+            nodes.append((paths[node], column))
+            if column >= 0:  # the children of the next inner node are the next two nodes
                 paths += [(*paths[node], side) for side in _design_sides(base, space, column, next(thresholds))]
-        rules.append(leaves)
-    return rules
+        found.append(nodes)
+    return found
 
 
 def _design_sides(base: PortableModel, space: FeatureSpace, column: int, cut: float) -> tuple[Condition, Condition]:

@@ -17,7 +17,7 @@ from hedgerow.bounds import LabelGrid
 from hedgerow.partition import Partition, grow
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.tree.bits import split_epsilon
-from hedgerow.tasks.tree.model import Model
+from hedgerow.tasks.tree.model import TreeModel
 from hedgerow.tasks.tree.task import LocalTask, PublicLeaves
 from hedgerow_experiments.data.datasets import Dataset, load_dataset
 from hedgerow_experiments.data.splits import Split, split
@@ -54,16 +54,16 @@ class Tabulated:
         self.public = PublicLeaves.summarise(partition.apply(data.public.Z), y, partition.n_leaves)
         self.private, self.test = (partition.apply(p.Z).astype(np.int64) for p in (data.private, data.test))
 
-    def fit(self, task: LocalTask, column: npt.NDArray[np.int64], source: Randomness) -> Model:
+    def fit(self, task: LocalTask, column: npt.NDArray[np.int64], source: Randomness) -> TreeModel:
         """Return the model that holders with these noisy labels make (exact in law)."""
         width = task.encoding.n_columns
         counts = np.bincount(self.private * width + column, minlength=task.n_leaves * width)
         sums = task.encoding.simulate(counts.reshape(task.n_leaves, width).astype(np.int64), source)
-        return Model(task, len(column), tuple(sums.tolist()), True, "none")
+        return TreeModel(task, len(column), tuple(sums.tolist()), True, "none")
 
-    def errors(self, model: Model, fallbacks: tuple[str, ...] = FALLBACKS) -> list[float]:
+    def errors(self, model: TreeModel, fallbacks: tuple[str, ...] = FALLBACKS) -> list[float]:
         """Return the test errors of a model under each of the fall-backs."""
-        values = (Model(model.task, model.n_reports, model.sums, True, f).leaf_values for f in fallbacks)
+        values = (TreeModel(model.task, model.n_reports, model.sums, True, f).leaf_values for f in fallbacks)
         return [mse(self.data.test.y, v[self.test]) for v in values]
 
 

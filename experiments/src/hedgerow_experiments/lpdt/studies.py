@@ -14,7 +14,7 @@ from hedgerow.compare.scores import Row
 from hedgerow.partition import grow
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.tree.bits import split_epsilon
-from hedgerow.tasks.tree.model import Model
+from hedgerow.tasks.tree.model import TreeModel
 from hedgerow.tasks.tree.task import LocalTask
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.data.splits import Part, Split, widened
@@ -61,7 +61,7 @@ def synthetic_split(repeat: int) -> Split:
     return make_split(space, LABELS, *(synthetic(n, rng) for n in (2000, 6000, 2000)))
 
 
-def lpdt_model(tree: Tabulated, epsilon: float, share: float, source: Randomness) -> Model:
+def lpdt_model(tree: Tabulated, epsilon: float, share: float, source: Randomness) -> TreeModel:
     """Return the paper's estimator, without any public fall-back, on one partition."""
     grid = LabelGrid.for_epsilon(tree.data.label_bounds, split_epsilon(epsilon, share)[1])
     task = LocalTask(epsilon, grid, tree.partition, "bits", share, tree.public)

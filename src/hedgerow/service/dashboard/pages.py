@@ -184,7 +184,7 @@ async def _model(request: Request) -> Response:
 
 
 async def _leaves(request: Request) -> Response:
-    rows = await _look(request, lambda seen: seen.leaves())
+    rows = await _look(request, lambda seen: seen.leaves(seen.model()))
     out = io.StringIO()
     flat = [{k: v for k, v in row.items() if not isinstance(v, dict)} | _flat(row) for row in rows]
     writer = csv.DictWriter(out, list(flat[0]), lineterminator="\n")

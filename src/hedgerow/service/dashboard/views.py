@@ -7,28 +7,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hedgerow.service.collection import Collection
-from hedgerow.service.dashboard.pictures import Node, nest, strip
+from hedgerow.service.dashboard.pictures import Branch, branch, strip
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import CODES, REPORT_CODES, Problem
 from hedgerow.tasks.alarms import ALPHA, Alarm
-from hedgerow.tasks.partly_public import SemiModel
-from hedgerow.tasks.tree.forecast import Forecast
-from hedgerow.tasks.tree.model import Model
-from hedgerow.tasks.tree.shift import ShiftReport
+from hedgerow.tasks.forecast import Forecast
+from hedgerow.tasks.models import Model
+from hedgerow.tasks.shift import ShiftReport
 
 __all__ = ["Line", "Link", "TaskView", "card", "detail"]
 
 MOST_LEAVES = 128
 """Larger trees are downloaded, not drawn."""
-
-KINDS = {
-    "local": "Private features and label",
-    "assisted": "Private features and label, on top of a public model",
-    "pilot": "Pilot: how wrong a public model is, for the task after it",
-    "semi-first": "Some features public, first of two rounds",
-    "semi-second": "Some features public, second of two rounds",
-    "label": "Private labels of public records",
-}
 
 
 @dataclass(frozen=True)
@@ -66,7 +56,9 @@ class TaskView:
     manipulation: tuple[Line, ...] = ()
     forecasts: tuple[Forecast, ...] = ()
     shift: ShiftReport | None = None
-    tree: Node | None = None
+    trees: tuple[Branch, ...] = ()
+    rows: tuple[dict[str, Any], ...] = ()
+    value_words: str = ""
     has_public: bool = False
     downloads: tuple[Link, ...] = ()
 
@@ -97,7 +89,7 @@ def _common(seen: Overview) -> dict[str, Any]:
     return {
         "id": seen.collection.id,
         "title": notice.title or f"Task {seen.collection.id[:12]}",
-        "kind_words": KINDS.get(notice.kind, notice.kind),
+        "kind_words": seen.collection.task.in_words,
         "state": seen.state,
         "state_words": _state(seen),
         "accepted": seen.accepted,
@@ -120,19 +112,32 @@ def detail(seen: Overview) -> TaskView:
         model = seen.model()
     except Problem:
         model = None
-    shift = None
-    if isinstance(model, Model) and model.task.public is not None:
-        shift = model.shift()
+    shown: dict[str, Any] = {} if model is None else _model(seen, model)
     return TaskView(
         **_common(seen),
         refused=tuple((_reason(code), n) for code, n in seen.refused.most_common()),
         manipulation=tuple(_manipulation(seen.collection, seen.alarms, seen.aggregated, model)),
-        forecasts=_forecasts(seen, model),
-        shift=shift,
-        tree=_tree(seen, model),
-        has_public=shift is not None,
-        downloads=_downloads(seen, model),
+        downloads=_downloads(seen, shown),
+        **shown,
     )
+
+
+def _model(seen: Overview, model: Model) -> dict[str, Any]:
+    """Return what there is to see of a model; trees, or the rows of its table where it has none."""
+    rows = seen.leaves(model)
+    for row in rows:
+        row["strip"] = strip(row, model.value_name, model.value_bounds)
+    small = len(rows) <= MOST_LEAVES
+    trees = model.trees()
+    n = model.n_reports
+    return {
+        "forecasts": tuple(seen.forecasts(model, (0, *sorted({_round(n // 2), _round(n), _round(4 * n)})))),
+        "shift": model.shift(),
+        "trees": tuple(branch(tree, rows) for tree in trees) if small else (),
+        "rows": tuple(rows) if small and not trees else (),
+        "value_words": model.value_words(),
+        "has_public": any("public_mean" in row for row in rows),
+    }
 
 
 def _reason(code: str) -> str:
@@ -144,8 +149,9 @@ def _reason(code: str) -> str:
     return CODES[code][1] if code in CODES else REPORT_CODES.get(code, code).capitalize()
 
 
-def _manipulation(collection: Collection, alarms: list[Alarm], n: int, model: Any = None) -> list[Line]:
-    lines, forgery = [], collection.forgery
+def _manipulation(collection: Collection, alarms: list[Alarm], n: int, model: Model | None) -> list[Line]:
+    lines = []
+    forgery = collection.forgery
     if forgery is not None:
         lines.append(Line(str(forgery)))
     if model is not None and forgery is not None and (now := forgery.now(model)):
@@ -161,13 +167,6 @@ def _manipulation(collection: Collection, alarms: list[Alarm], n: int, model: An
     return lines
 
 
-def _forecasts(seen: Overview, model: Any) -> tuple[Forecast, ...]:
-    if not isinstance(model, Model):
-        return ()
-    n = model.n_reports
-    return tuple(seen.forecasts(model, (0, *sorted({_round(n // 2), _round(n), _round(4 * n)}))))
-
-
 def _round(n: int) -> int:
     """Return a number of reports that one would say: one leading digit, at least 1.
 
@@ -177,30 +176,10 @@ def _round(n: int) -> int:
     return max(1, int(float(f"{n:.0e}")))
 
 
-def _tree(seen: Overview, model: Any) -> Node | None:
-    if isinstance(model, Model):
-        partition, bounds = model.task.partition, (model.task.grid.low, model.task.grid.high)
-        numeric = model.task.classes is None
-    elif isinstance(model, SemiModel):
-        grid = model.task.first.grid
-        partition, bounds, numeric = model.partition, (grid.low, grid.high), True
-    else:
-        return None
-    if partition.n_leaves > MOST_LEAVES:
-        return None
-    rows = seen.leaves(model)
-    for row in rows:
-        row["strip"] = strip(row, bounds) if numeric else None
-    return nest(partition, rows)
-
-
-def _downloads(seen: Overview, model: Any) -> tuple[Link, ...]:
-    base, kind = f"/dashboard/tasks/{seen.collection.id}", seen.collection.kind
-    if kind.retains:
+def _downloads(seen: Overview, shown: dict[str, Any]) -> tuple[Link, ...]:
+    base = f"/dashboard/tasks/{seen.collection.id}"
+    if seen.collection.kind.retains:
         return (Link(f"{base}/data", "Download the noisy data"),)
-    links = []
-    if model is not None:
-        links.append(Link(f"{base}/model.json", "Download the model"))
-    if isinstance(model, Model | SemiModel):
-        links.append(Link(f"{base}/leaves.csv", "Download the leaves"))
-    return tuple(links)
+    if not shown:
+        return ()
+    return Link(f"{base}/model.json", "Download the model"), Link(f"{base}/leaves.csv", "Download the leaves")

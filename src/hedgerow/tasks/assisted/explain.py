@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from os import PathLike
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.tasks.rules import reports, tree_rules
+from hedgerow.tasks.rules import tree_rules
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hedgerow.tasks.assisted import AssistedModel
+    from hedgerow.tasks.assisted.model import AssistedModel
 
-__all__ = ["assisted_table", "explain_assisted", "plot_assisted", "verdict"]
+__all__ = ["assisted_facts", "assisted_table", "assisted_words", "draw_assisted", "verdict"]
 
 _LONGEST = 64
 _MOVED = (
@@ -24,20 +24,23 @@ _MOVED = (
 _UNKNOWN = 1e299  # variance of a tree that nobody answered for
 
 
-def assisted_table(model: AssistedModel) -> list[dict[str, Any]]:
+def assisted_table(model: AssistedModel, level: float = 0.9) -> list[dict[str, Any]]:
     """Return one row a leaf of each tree: rule, shares, correction with its noise, and what is kept of it.
 
     ``share`` is among holders (as far as reports tell, else the public one) and ``public_share`` among public records.
 
     ``estimate`` is the correction that the reports suggest, without bias, and ``estimate_sd`` its standard deviation
-    (None for both where nobody answered for the tree). ``kept`` is what the leaf contributes after shrinkage: a
-    prediction is the public one plus the mean of ``kept`` over the trees.
+    (None for both where nobody answered for the tree); ``low`` and ``high`` are its interval. ``kept`` is what the
+    leaf contributes after shrinkage: a prediction is the public one plus the mean of ``kept`` over the trees.
     """
     rows, task, found = [], model.task, model.corrections
+    least, most = model.value_bounds
+    z = NormalDist().inv_cdf((1 + level) / 2)
     rules = tree_rules(task.trees, task.base, task.space)
     for t, leaves in enumerate(rules):
         for j, rule in enumerate(leaves):
             known = found.V[t][j] < _UNKNOWN
+            middle, half = float(found.d[t][j]), z * float(np.sqrt(found.V[t][j]))
             rows.append(
                 {
                     "tree": t,
@@ -47,6 +50,8 @@ def assisted_table(model: AssistedModel) -> list[dict[str, Any]]:
                     "public_share": float(task.shares[t][j]),
                     "estimate": float(found.d[t][j]) if known else None,
                     "estimate_sd": float(np.sqrt(found.V[t][j])) if known else None,
+                    "low": max(middle - half, least) if known else least,
+                    "high": min(middle + half, most) if known else most,
                     "kept": _rounded(float(model.leaf_values[t][j]), task.radius),
                 }
             )
@@ -58,16 +63,12 @@ def _rounded(value: float, radius: float) -> float:
     return value if abs(value) > 1e-15 * radius else 0.0
 
 
-def explain_assisted(model: AssistedModel) -> str:
-    """Return guarantee, public model, how far corrections are believed, and the leaves of the trees as text."""
-    task, rows = model.task, assisted_table(model)
+def assisted_words(model: AssistedModel, rows: list[dict[str, Any]]) -> list[str]:
+    """Return the public model, how far corrections are believed, and the leaves of the trees as lines."""
+    task = model.task
     shown = sorted(sorted(rows, key=lambda r: -abs(r["kept"]) * r["share"])[:_LONGEST], key=rows.index)
     rest = [] if len(shown) == len(rows) else [f"  ... and {len(rows) - len(shown):,} leaves that correct less"]
     parts = [
-        f"A public model for {task.target!r}, corrected by {reports(model.n_reports)} about {len(task.shares)} trees.",
-        "",
-        f"Guarantee. {model.guarantee}",
-        "",
         f"Public model. Its squared error on public records it had not seen is {task.residuals.mean_square:.4g}; "
         f"reports hold its error, clipped to {task.radius:.4g} either way.",
         "",
@@ -79,8 +80,23 @@ def explain_assisted(model: AssistedModel) -> str:
         *rest,
     ]
     if model.corrections.shift > 0:
-        parts += ["", f"Public against private records. {_MOVED}"]
-    return "\n".join(parts)
+        parts += ["", _MOVED]
+    return parts
+
+
+def assisted_facts(model: AssistedModel) -> dict[str, Any]:
+    """Return what an explanation tells a machine."""
+    whole, leaves = model.factors
+    return {
+        "n_trees": len(model.task.shares),
+        "public_mse": model.task.residuals.mean_square,
+        "radius": model.task.radius,
+        "gate": model.gate,
+        "kept_overall": whole,
+        "kept_by_leaf": leaves,
+        "verdict": verdict(model),
+        "shifted": model.corrections.shift > 0,
+    }
 
 
 def verdict(model: AssistedModel) -> str:
@@ -106,11 +122,10 @@ def _line(row: dict[str, Any]) -> str:
     return f"  {row['tree']:>3}.{row['leaf']:<3}{row['share']:6.1%}  {found:>20} -> {row['kept']:.4g}  if {row['cell']}"
 
 
-def plot_assisted(model: AssistedModel, path: str | PathLike[str] | None = None) -> Figure:
+def draw_assisted(model: AssistedModel, rows: list[dict[str, Any]]) -> Figure:
     """Draw, leaf by leaf and tree by tree, the error that reports suggest (one deviation each way) and what is kept."""
     from matplotlib.figure import Figure
 
-    rows = assisted_table(model)
     figure = Figure(figsize=(min(5 + 0.25 * len(rows), 22), 5), layout="constrained")
     ax = figure.subplots()
     known = [(i, row) for i, row in enumerate(rows) if row["estimate"] is not None]
@@ -125,6 +140,4 @@ def plot_assisted(model: AssistedModel, path: str | PathLike[str] | None = None)
     ax.set(xlabel="leaves, tree by tree", ylabel=f"{model.task.target}: added to the public model")
     ax.set_title(str(model.guarantee), fontsize=8, wrap=True)
     ax.legend(fontsize=8)
-    if path is not None:
-        figure.savefig(path, dpi=120)
     return figure

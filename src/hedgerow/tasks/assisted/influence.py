@@ -89,6 +89,10 @@ class AssistedForgery(Forgery):
             for j, (n, score, _) in parts
         )
 
+    def rows(self, model: AssistedModel) -> list[dict[str, float]]:
+        """Return the most by which one further report moves the correction of each leaf, tree by tree."""
+        return [{"forged_mean_shift": shift} for shift in np.concatenate(self.leaf_shift(model)).tolist()]
+
     def _split(self, model: AssistedModel) -> list[Any]:
         return self.task.encoding.split(np.array(model.sums, dtype=np.int64))
 
@@ -141,6 +145,10 @@ class PilotForgery(Forgery):
         """Return, for each bin, the most by which one further report moves its share."""
         sent = np.array(totals.sums) / max(totals.n_reports, 1)
         return np.maximum(sent, 1 - sent) / ((totals.n_reports + 1) * self.task.encoding.kappa)
+
+    def rows(self, totals: PilotTotals) -> list[dict[str, float]]:
+        """Return the most by which one further report moves the share of each bin."""
+        return [{"forged_share_shift": shift} for shift in self.share_shift(totals).tolist()]
 
     def now(self, totals: PilotTotals) -> str:
         """Say what one further report could do to these totals."""

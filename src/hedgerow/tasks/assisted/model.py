@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_fields, read_list, read_whole
-from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.guarantee import Guarantee
+from hedgerow.errors import FormatError
 from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool, rake
 from hedgerow.tasks.assisted.shrink import Corrections, estimate, posterior
 from hedgerow.tasks.assisted.task import AssistedTask
-from hedgerow.tasks.models import About
-from hedgerow.tasks.notes import model_guarantee, read_notes
-from hedgerow.tasks.rules import reports
+from hedgerow.tasks.models import About, Model, Node, check_level
+from hedgerow.tasks.rules import reports, tree_nodes
+from hedgerow.tasks.shift import ShiftReport
+from hedgerow.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["AssistedModel"]
 
-FloatArray = npt.NDArray[np.float64]
-
-_FORMAT, _VERSION = "hedgerow/assisted-model", 1
 GATE = 0.9
 
 
 @dataclass(frozen=True)
-class AssistedModel:
+class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-model", version=1):
     r"""Public model plus corrections as far as they are believed: ``clip(g(x) + s0 d0 + sum_t u_t,leaf(x))``.
 
     ``d0`` is the correction over all records, known far better than those of leaves; ``u`` pools the differences from
@@ -47,8 +44,6 @@ class AssistedModel:
         Number of reports.
     sums : tuple of int
         The totals.
-    notes : tuple of str
-        Conditions of the guarantee beyond the task's.
     """
 
     task: AssistedTask
@@ -58,6 +53,7 @@ class AssistedModel:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         most = self.n_reports * self.task.encoding.largest
         counted = sum(n for n, _, _ in self.task.encoding.split(np.array(self.sums))) if len(self.sums) else -1
         if (
@@ -66,11 +62,6 @@ class AssistedModel:
             or counted != self.n_reports
         ):
             raise FormatError(f"the model's totals do not fit its task and {self.n_reports} reports.")
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the reports behind this model protect."""
-        return model_guarantee(self.task.guarantee, self.notes, self.simulation)
 
     @cached_property
     def corrections(self) -> Corrections:
@@ -147,8 +138,7 @@ class AssistedModel:
         label bounds. Where a pilot contradicted the public residuals, they are as the pilot found them; without a pilot
         a shift in the spread of labels is not seen.
         """
-        if not 0 < level < 1:
-            raise HedgerowError(f"The 'level' parameter must be between 0 and 1. Got {level!r} instead.")
+        check_level(level)
         f, _ = self._predict(self.task.space.encode(X))
         res, (s0, s) = self.task.residuals, self.factors
         ends = np.interp([(1 - level) / 2, (1 + level) / 2], np.linspace(0, 1, 101), res.quantiles)
@@ -168,44 +158,55 @@ class AssistedModel:
         facts = {"kept_overall": whole, "kept_by_leaf": leaves}
         return About(reports(self.n_reports), facts, (kept if self.gate else nothing,))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "task": self.task.to_dict(),
-            "n_reports": self.n_reports,
-            "sums": list(self.sums),
-            "simulation": self.simulation,
-            "notes": list(self.notes),
-        }
+    @property
+    def value_name(self) -> str:
+        """What a leaf adds to the public model after shrinkage; a prediction adds the mean over trees."""
+        return "kept"
 
-    def to_json(self) -> str:
-        """Return the model as versioned JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+    def value_words(self, level: float = 0.9) -> str:
+        """Return what a leaf adds."""
+        return f"added to the public model, with a {level:.0%} interval for its error from reports alone"
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> AssistedModel:
-        """Rebuild from :meth:`to_dict`; refuse other versions and unknown fields."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise FormatError(f"this is not an assisted model: expected a JSON object with format {_FORMAT!r}.")
-        if type(data.get("version")) is not int or data["version"] != _VERSION:
-            raise FormatError(f"model version {data.get('version')!r} is not supported (this is version {_VERSION}).")
-        check_fields(data, {"format", "version", "task", "n_reports", "sums", "simulation", "notes"}, "model")
-        n, sums = read_whole(data, "n_reports", "model"), read_list(data, "sums", "model")
-        if n < 0 or not all(type(s) is int for s in sums) or type(data["simulation"]) is not bool:
-            raise FormatError("this model is malformed: counts must be integers and 'simulation' true or false.")
-        notes = read_notes(data, "model")
-        return cls(AssistedTask.from_dict(data["task"]), n, tuple(sums), data["simulation"], notes)
+    @property
+    def value_bounds(self) -> tuple[float, float]:
+        """Corrections that a mean of clipped errors can attain, and the overall one."""
+        low, high = self._attainable
+        return low - self.task.radius, high + self.task.radius
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> AssistedModel:
-        """Read a model from JSON."""
-        try:
-            data = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise FormatError(f"this model is not valid JSON: {error}") from error
-        return cls.from_dict(data)
+    def table(self, level: float = 0.9) -> list[dict[str, Any]]:
+        """Return one row a leaf of each tree, see :func:`hedgerow.tasks.assisted.explain.assisted_table`."""
+        from hedgerow.tasks.assisted.explain import assisted_table
+
+        return assisted_table(self, check_level(level))
+
+    def trees(self) -> tuple[Node, ...]:
+        """Return all trees; they share the rows of :meth:`table`."""
+        return tree_nodes(self.task.trees, self.task.base, self.task.space)
+
+    def shift(self) -> ShiftReport | None:
+        """Compare where holders fall with public shares; see :func:`hedgerow.tasks.assisted.shift.assisted_shift`."""
+        from hedgerow.tasks.assisted.shift import assisted_shift
+
+        return assisted_shift(self)
+
+    def _title(self) -> str:
+        trees = f"{reports(self.n_reports)} about {len(self.task.shares)} trees"
+        return f"A public model for {self.task.target!r}, corrected by {trees}."
+
+    def _words(self, rows: list[dict[str, Any]], level: float) -> list[str]:
+        from hedgerow.tasks.assisted.explain import assisted_words
+
+        return assisted_words(self, rows)
+
+    def _facts(self) -> dict[str, Any]:
+        from hedgerow.tasks.assisted.explain import assisted_facts
+
+        return assisted_facts(self)
+
+    def _draw(self, rows: list[dict[str, Any]], level: float) -> Figure:
+        from hedgerow.tasks.assisted.explain import draw_assisted
+
+        return draw_assisted(self, rows)
 
     def __repr__(self) -> str:
         s0, s = self.factors

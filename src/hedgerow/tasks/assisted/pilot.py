@@ -157,6 +157,7 @@ class PilotTask(Task):
     """
 
     kind = "pilot"
+    in_words = "Pilot: how wrong a public model is, for the task after it"
     makes = "pilot"
 
     epsilon: float

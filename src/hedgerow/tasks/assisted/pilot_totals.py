@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_fields, read_list, read_whole
 from hedgerow.errors import FormatError
-from hedgerow.guarantee import Guarantee
 from hedgerow.tasks.assisted.pilot import PilotTask
-from hedgerow.tasks.models import About
+from hedgerow.tasks.models import About, Model
 from hedgerow.tasks.rules import reports
+from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
-    from typing import Self
+    from matplotlib.figure import Figure
 
 __all__ = ["PilotTotals"]
 
-FloatArray = npt.NDArray[np.float64]
-
-_FORMAT, _VERSION = "hedgerow/pilot-totals", 1
-
 
 @dataclass(frozen=True)
-class PilotTotals:
+class PilotTotals(Model, what="pilot's result", format="hedgerow/pilot-totals", version=1):
     """The totals of a pilot; versioned JSON.
 
     Attributes
@@ -47,13 +41,9 @@ class PilotTotals:
     simulation: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.sums) != self.task.encoding.n_sums or min(self.sums) < 0 or sum(self.sums) != self.n_reports:
             raise FormatError(f"the pilot's totals do not fit its task and {self.n_reports} reports.")
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the reports behind these totals protect."""
-        return replace(self.task.guarantee, simulation=self.simulation)
 
     @property
     def shares(self) -> FloatArray:
@@ -77,37 +67,37 @@ class PilotTotals:
         next_step = "next: hedgerow design ... --assisted --pilot-totals, with this file"
         return About(f"{reports(self.n_reports)} of the pilot", facts, (f"shares of bins: {shares}", next_step))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        content = {"n_reports": self.n_reports, "sums": list(self.sums), "simulation": self.simulation}
-        return {"format": _FORMAT, "version": _VERSION, "task": self.task.to_dict(), **content}
+    @property
+    def value_name(self) -> str:
+        """The share of a bin."""
+        return "share"
 
-    def to_json(self) -> str:
-        """Return the totals as versioned JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+    def table(self, level: float = 0.9) -> list[dict[str, Any]]:
+        """Return one row a bin of errors: its ends, the share of holders in it and the noise in that."""
+        edges = [f"{edge:.6g}" for edge in self.task.edges]
+        names = [f"error < {edges[0]}", *(f"{a} <= error < {b}" for a, b in pairwise(edges))]
+        sd = np.sqrt(np.maximum(np.diag(self.covariance(np.clip(self.shares, 0.0, 1.0))), 0.0))
+        return [
+            {"leaf": j, "cell": name, "share": share, "share_sd": float(sd[j])}
+            for j, (name, share) in enumerate(zip([*names, f"error >= {edges[-1]}"], self.shares.tolist(), strict=True))
+        ]
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Rebuild from :meth:`to_dict`; refuse other versions and unknown fields."""
-        what = "pilot totals"
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise FormatError(f"these are not the totals of a pilot: expected a JSON object with format {_FORMAT!r}.")
-        if type(data.get("version")) is not int or data["version"] != _VERSION:
-            raise FormatError(f"totals version {data.get('version')!r} is not supported (this is version {_VERSION}).")
-        check_fields(data, {"format", "version", "task", "n_reports", "sums", "simulation"}, what)
-        n, sums = read_whole(data, "n_reports", what), read_list(data, "sums", what)
-        if n < 0 or not all(type(s) is int for s in sums) or type(data["simulation"]) is not bool:
-            raise FormatError("these totals are malformed: counts must be integers and 'simulation' true or false.")
-        return cls(PilotTask.from_dict(data["task"]), n, tuple(sums), data["simulation"])
+    def _title(self) -> str:
+        return f"A pilot: how wrong the public model for {self.task.target!r} is, from {reports(self.n_reports)}."
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Self:
-        """Read totals from JSON."""
-        try:
-            data = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise FormatError(f"these totals are not valid JSON: {error}") from error
-        return cls.from_dict(data)
+    def _words(self, rows: list[dict[str, Any]], level: float) -> list[str]:
+        lines = [f"  {row['share']:6.1%} +- {row['share_sd']:.1%}  {row['cell']}" for row in rows]
+        return ["Errors of the public model (share of holders with its standard deviation):", *lines]
+
+    def _draw(self, rows: list[dict[str, Any]], level: float) -> Figure:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8, 4), layout="constrained")
+        ax = figure.subplots()
+        ax.bar(range(len(rows)), [row["share"] for row in rows], yerr=[row["share_sd"] for row in rows])
+        ax.set_xticks(range(len(rows)), [row["cell"] for row in rows], rotation=30, ha="right", fontsize=8)
+        ax.set(ylabel="share of holders", title="errors of the public model")
+        return figure
 
     def __repr__(self) -> str:
         note = ", simulation" if self.simulation else ""

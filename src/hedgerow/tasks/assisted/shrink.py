@@ -15,7 +15,16 @@ from hedgerow.tasks.assisted.pool import GRID, SPIKE, overlaps
 from hedgerow.tasks.assisted.task import AssistedTask
 from hedgerow.tasks.tree.encoding import IntArray
 
-__all__ = ["Corrections", "Posterior", "estimate", "find_shift", "mixed_shares", "posterior"]
+__all__ = [
+    "Corrections",
+    "Posterior",
+    "ShareContrast",
+    "estimate",
+    "find_shift",
+    "mixed_shares",
+    "posterior",
+    "share_contrast",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -73,30 +82,70 @@ def mixed_shares(task: AssistedTask, sums: IntArray, shift: float | None = None)
     return out
 
 
-def find_shift(task: AssistedTask, sums: IntArray) -> float:
-    r"""Return the variance, in units of p (1-p), by which public shares differ from the holders' beyond chance.
+@dataclass(frozen=True, eq=False)
+class ShareContrast:
+    r"""How the leaf shares that reports tell differ from the public ones.
 
     With ``z_j`` the difference of the two shares of leaf j over its standard deviation, ``Q = sum z_j^2`` has mean m,
     the number of leaves, and variance ``2 sum R_ij^2``, R the correlations of the differences. These are not 0: the
-    public shares of all trees come from the same records, so that overlapping leaves err together. Only where Q is
-    beyond what a multiple of chi-square with these moments reaches at three standard deviations (of its cube root,
-    which is nearly normal), the shift is what brings Q to m; else it is 0.
+    public shares of all trees come from the same records, so that overlapping leaves err together.
+
+    Attributes
+    ----------
+    share, public, expected : arrays
+        The two shares of every leaf, tree by tree, and the variance of their difference by chance.
+    known : bool array
+        Leaves about which the reports tell anything.
+    spread : array
+        The part of ``expected`` that is due to the public shares.
     """
+
+    task: AssistedTask
+    share: FloatArray
+    public: FloatArray
+    expected: FloatArray
+    known: npt.NDArray[np.bool_]
+    spread: FloatArray
+
+    @property
+    def z(self) -> FloatArray:
+        """The difference of each leaf in standard deviations; 0 where nothing is known."""
+        return np.where(self.known, (self.share - self.public) / np.sqrt(self.expected), 0.0)
+
+    @property
+    def variance(self) -> float:
+        """The variance of ``Q``."""
+        R = _correlations(self.task, self.spread / self.expected)[np.ix_(self.known, self.known)]
+        return 2.0 * float(np.sum(R**2))
+
+
+def share_contrast(task: AssistedTask, sums: IntArray) -> ShareContrast:
+    """Return how the leaf shares that reports tell differ from the public ones."""
     share, noise = (np.concatenate(parts) for parts in zip(*private_shares(task, sums), strict=True))
     known, p = np.isfinite(noise), np.concatenate(task.shares)
-    if not known.any():
-        return 0.0
     n, busy = max(task.residuals.n_public, 1), np.array(task.busy)
     # What is decoded from the public records of a leaf is as uncertain as its share is, and with it.
     spread = p * (1 - p) / n + p**2 * (1 / busy - 1) / (n * p + 5)
     expected = np.where(known, noise, 1.0) + spread
-    Q, m = float(np.sum(((share - p) ** 2 / expected)[known])), int(known.sum())
+    return ShareContrast(task, share, p, expected, known, spread)
+
+
+def find_shift(task: AssistedTask, sums: IntArray) -> float:
+    r"""Return the variance, in units of p (1-p), by which public shares differ from the holders' beyond chance.
+
+    Only where Q (:class:`ShareContrast`) is beyond what a multiple of chi-square with its moments reaches at three
+    standard deviations (of its cube root, which is nearly normal), the shift is what brings Q to m; else it is 0.
+    """
+    found = share_contrast(task, sums)
+    known, p = found.known, found.public
+    if not known.any():
+        return 0.0
+    Q, m = float(np.sum(((found.share - p) ** 2 / found.expected)[known])), int(known.sum())
     if chi_square_limit(m, 2.0 * m, _CLEARLY) >= Q:  # correlations only widen what chance may do
         return 0.0
-    R = _correlations(task, spread / expected)[np.ix_(known, known)]
-    if chi_square_limit(m, 2.0 * float(np.sum(R**2)), _CLEARLY) >= Q:
+    if chi_square_limit(m, found.variance, _CLEARLY) >= Q:
         return 0.0
-    return float((Q - m) / np.sum((p * (1 - p) / expected)[known]))
+    return float((Q - m) / np.sum((p * (1 - p) / found.expected)[known]))
 
 
 def _correlations(task: AssistedTask, public: FloatArray) -> FloatArray:

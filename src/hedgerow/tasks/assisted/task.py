@@ -84,6 +84,7 @@ class AssistedTask(Task):
     """
 
     kind = "assisted"
+    in_words = "Private features and label, on top of a public model"
 
     epsilon: float
     label_bounds: tuple[float, float]

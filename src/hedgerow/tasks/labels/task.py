@@ -71,6 +71,7 @@ class LabelTask(Task):
     """
 
     kind = "label"
+    in_words = "Private labels of public records"
     makes = "data"
 
     grid: LabelGrid

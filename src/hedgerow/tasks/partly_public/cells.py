@@ -65,6 +65,7 @@ class CellTask(Task):
     """
 
     kind = "semi-second"
+    in_words = "Some features public, second of two rounds"
     model_options: ClassVar[Mapping[str, Option]] = by_parameter(
         Option("shrink", "how strongly splits are doubted; 0: not (default: 1)", "number")
     )
@@ -174,6 +175,11 @@ class CellTask(Task):
     def target(self) -> str:  # type: ignore[override]
         """The label's name in the first round."""
         return self.first.target
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """That of the first round."""
+        return self.first.title
 
     def question(self) -> Question:
         """Return what is asked: the same features; what was drawn of the label is on the device."""

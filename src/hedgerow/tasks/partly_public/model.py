@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import check_fields
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.guarantee import Guarantee
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
+from hedgerow.tasks.forecast import Forecast
+from hedgerow.tasks.leaves import LeafModel
 from hedgerow.tasks.models import About
-from hedgerow.tasks.notes import model_guarantee, read_notes
 from hedgerow.tasks.partly_public.cells import CellTask
 from hedgerow.tasks.rules import reports
 from hedgerow.tasks.tree.encoding import FloatArray, Moments
@@ -25,12 +21,12 @@ from hedgerow.tasks.tree.estimates import LeafEstimates
 
 __all__ = ["SemiModel", "shrunk"]
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_FORMAT, _VERSION = "hedgerow/semi-model", 1
 _MOMENTS = ("numerator", "denominator", "var_n", "cov", "var_d")
-_FIELDS = {"format", "version", "task", "n_reports", "simulation", "shrink", "notes", *_MOMENTS}
+_MASKS = {
+    "policy": "the task says which features are private, for everybody",
+    "personal": "each holder chose which features are private, and said so",
+    "hidden": "each holder chose which features are private, and did not say",
+}
 
 
 def shrunk(partition: Partition, moments: Moments, width: float, strength: float) -> FloatArray:
@@ -87,19 +83,22 @@ def _node_sums(partition: Partition, levels: list[Any], values: FloatArray) -> F
 
 
 @dataclass(frozen=True)
-class SemiModel:
+class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-model", version=1):
     """A regression tree from semi-feature local reports.
 
     Attributes
     ----------
     task : CellTask
         Both rounds' tasks: partition, grid, masks.
+    values : tuple of tuples of float
+        Numerator, denominator, and their variances and covariance, by cell.
     shrink : float
         0: the paper's (9), ``N_j / D_j``. Above: how strongly splits are doubted, see :func:`shrunk`.
         Either way predictions are clipped to the public label bounds.
-    notes : tuple of str
-        Conditions of the guarantee beyond the task's.
     """
+
+    unit = "cells"
+    gained = "share of the differences between cells"
 
     task: CellTask
     n_reports: int
@@ -109,6 +108,7 @@ class SemiModel:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.shrink < 100:
             raise HedgerowError(f"The 'shrink' parameter must be in 0 .. 100. Got {self.shrink!r} instead.")
         if len(self.values) != len(_MOMENTS) or any(len(v) != self.task.n_cells for v in self.values):
@@ -119,16 +119,6 @@ class SemiModel:
         """Make a model of a task and its moments."""
         values = tuple(tuple(getattr(moments, name).tolist()) for name in _MOMENTS)
         return cls(task, n_reports, values, simulation, shrink)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the reports behind this model protect."""
-        return model_guarantee(self.task.guarantee, self.notes, self.simulation)
-
-    @property
-    def partition(self) -> Partition:
-        """The published partition."""
-        return self.task.partition
 
     @cached_property
     def leaves(self) -> LeafEstimates:
@@ -150,10 +140,6 @@ class SemiModel:
             np.clip(shrunk(self.partition, self.leaves.moments, grid.n_steps, self.shrink), 0.0, grid.n_steps)
         )
 
-    def apply(self, X: object) -> Any:
-        """Return the cell of each record."""
-        return self.partition.apply_raw(X)
-
     def predict(self, X: object) -> FloatArray:
         """Predict labels."""
         prediction: FloatArray = self.leaf_values[self.apply(X)]
@@ -161,80 +147,71 @@ class SemiModel:
             return prediction
         return np.clip(assist.predict(self.task.first.space.encode(X)) + prediction, *assist.label_bounds)
 
+    def ends(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return an interval for the mean label of each cell, or for the mean error of the public model there."""
+        low, high = self.leaves.interval(level)
+        if (assist := self.task.first.assist) is None:
+            return low, high
+        return assist.unclipped(low), assist.unclipped(high)
+
     def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Return ``(low, high)`` for the mean label of each record's cell, cut to the label bounds."""
-        low, high = self.leaves.interval(level)
-        cell = self.apply(X)
+        low, high = super().predict_interval(X, level)
         if (assist := self.task.first.assist) is None:
-            return low[cell], high[cell]
+            return low, high
         g = assist.predict(self.task.first.space.encode(X))
-        ends = (assist.unclipped(v)[cell] for v in (low, high))
-        low, high = (np.clip(g + end, *assist.label_bounds) for end in ends)
-        return low, high
+        return np.clip(g + low, *assist.label_bounds), np.clip(g + high, *assist.label_bounds)
 
-    def leaf_table(self, level: float = 0.9) -> list[dict[str, Any]]:
-        """Return one row a cell; see :func:`hedgerow.tasks.partly_public.explain.cell_table`."""
-        from hedgerow.tasks.partly_public.explain import cell_table
+    @property
+    def value_name(self) -> str:
+        """``"mean"``; with a public model ``"correction"``, what the cell adds to that model's prediction."""
+        return "mean" if self.task.first.assist is None else "correction"
 
-        return cell_table(self, level)
+    @property
+    def value_bounds(self) -> tuple[float, float]:
+        """The range of the grid; with a public model, of the mean errors that it stands for."""
+        grid, assist = self.task.first.grid, self.task.first.assist
+        ends = np.array([grid.low, grid.high])
+        if assist is not None:
+            ends = assist.unclipped(ends)
+        return float(ends[0]), float(ends[1])
 
-    def explain(self, level: float = 0.9) -> str:
-        """Return the model in words: guarantee, what is private, cells with their noise, importances."""
-        from hedgerow.tasks.partly_public.explain import explain_semi
-
-        return explain_semi(self, level)
-
-    def plot(self, path: str | PathLike[str] | None = None, *, level: float = 0.9) -> Figure:
-        """Draw the tree of cells beside their values, intervals and shares; save to ``path`` if given."""
-        from hedgerow.tasks.partly_public.explain import plot_semi
-
-        return plot_semi(self, path, level)
+    def forecast(self, more: int) -> Forecast | None:
+        """Foresee the error of cell means from reports alone; None with a public model, whose error is not told."""
+        return super().forecast(more) if self.task.first.assist is None else None
 
     def about(self) -> About:
         """Return what was made, in short."""
         cells = self.task.n_cells
         return About(f"{reports(self.n_reports)}, {cells} cells", {"n_cells": cells, "shrink": self.shrink})
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
+    def _words(self, rows: list[dict[str, Any]], level: float) -> list[str]:
+        first = self.task.first
+        private = f": {', '.join(first.private) or 'only the label'}" if first.masks == "policy" else ""
+        quiet = []
+        if first.assist is not None and not self.leaf_values.any():
+            quiet = ["", "The reports carry no evidence against the public model: it predicts."]
+        return [f"Private: {_MASKS[first.masks]}{private}.", "", *super()._words(rows, level), *quiet]
+
+    def value_words(self, level: float = 0.9) -> str:
+        """Return what a cell predicts, or adds to the public model."""
+        if self.task.first.assist is None:
+            return super().value_words(level)
+        return f"added to the public model, with a {level:.0%} interval for its error from reports alone"
+
+    def _axis(self) -> str:
+        target = self.task.target
+        return target if self.task.first.assist is None else f"{target}: added to the public model"
+
+    def _facts(self) -> dict[str, Any]:
+        first = self.task.first
         return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "task": self.task.to_dict(),
-            "n_reports": self.n_reports,
-            "simulation": self.simulation,
+            "masks": first.masks,
+            "private": list(first.private) if first.masks == "policy" else None,
+            **super()._facts(),
             "shrink": self.shrink,
-            "notes": list(self.notes),
-            **{name: list(v) for name, v in zip(_MOMENTS, self.values, strict=True)},
+            "radius": None if first.assist is None else first.assist.radius,
         }
-
-    def to_json(self) -> str:
-        """Return the model as versioned JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> SemiModel:
-        """Rebuild from :meth:`to_dict`; refuse other versions and unknown fields."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
-            raise FormatError(f"this is not a semi-feature model of version {_VERSION} ({_FORMAT!r}).")
-        check_fields(data, _FIELDS, "semi-feature model")
-        try:
-            values = tuple(tuple(float(v) for v in data[name]) for name in _MOMENTS)
-            task = CellTask.from_dict(data["task"])
-            n, simulation, shrink = int(data["n_reports"]), bool(data["simulation"]), float(data["shrink"])
-            return cls(task, n, values, simulation, shrink, read_notes(data, "semi-feature model"))
-        except FormatError:
-            raise
-        except (TypeError, ValueError) as error:
-            raise FormatError(f"this model is malformed: {error}") from error
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> SemiModel:
-        """Read a model from JSON."""
-        try:
-            return cls.from_dict(json.loads(text))
-        except (json.JSONDecodeError, UnicodeDecodeError, TypeError) as error:
-            raise FormatError(f"this model is not valid JSON: {error}") from error
 
     def __repr__(self) -> str:
         return f"SemiModel({self.task.n_cells} cells from {self.n_reports} reports; {self.guarantee})"

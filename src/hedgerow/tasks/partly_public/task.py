@@ -101,6 +101,7 @@ class SemiTask(Task):
     """
 
     kind = "semi-first"
+    in_words = "Some features public, first of two rounds"
     makes = "task"
     model_options: ClassVar[Mapping[str, Option]] = by_parameter(
         Option("rule", "how the tree grows (default: max_edge)", choices=("auto", *RULES)),

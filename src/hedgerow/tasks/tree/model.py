@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hedgerow.bounds import LabelGrid, check_fields, read_list, read_text, read_whole
+from hedgerow.bounds import LabelGrid
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.guarantee import Guarantee
+from hedgerow.tasks.leaves import LeafModel, split_gains
 from hedgerow.tasks.models import About
-from hedgerow.tasks.notes import model_guarantee, read_notes
-from hedgerow.tasks.rules import cell_rules, reports
-from hedgerow.tasks.tree.encoding import FloatArray
-from hedgerow.tasks.tree.estimates import LeafEstimates, blend
+from hedgerow.tasks.rules import reports
+from hedgerow.tasks.shift import ShiftReport
+from hedgerow.tasks.tree.encoding import FloatArray, Moments
+from hedgerow.tasks.tree.estimates import LeafEstimates, blend, shift_variance
 from hedgerow.tasks.tree.task import LocalTask
 
-__all__ = ["FALLBACKS", "ClassModel", "Model", "make_model"]
-
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
-    from hedgerow.tasks.tree.shift import ShiftReport
+__all__ = ["FALLBACKS", "ClassModel", "TreeModel", "make_model"]
 
-_FORMAT, _VERSION = "hedgerow/local-model", 1
 FALLBACKS = ("blend", "public", "none")
-_STARVED = 2.0
 
 
 @dataclass(frozen=True)
-class Model:
+class TreeModel(LeafModel, what="model", format="hedgerow/local-model", version=1):
     """A private regression tree.
 
     Attributes
@@ -49,8 +42,6 @@ class Model:
         What public records add to a leaf's prediction. ``"blend"`` weighs them against the reports by precision,
         less where private means stray from public ones; ``"public"`` uses the public mean only in *starved* leaves
         (estimated number of holders below two standard deviations); ``"none"`` is the paper's (5), reports alone.
-    notes : tuple of str
-        Conditions of the guarantee beyond the task's.
 
     Examples
     --------
@@ -64,6 +55,8 @@ class Model:
     [0.0, 1.0]
     """
 
+    gained = "share of the public variance that splits explain"
+
     task: LocalTask
     n_reports: int
     sums: tuple[int, ...]
@@ -72,6 +65,7 @@ class Model:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.fallback not in FALLBACKS:
             raise HedgerowError(
                 f"The 'fallback' parameter must be one of {list(FALLBACKS)}. Got {self.fallback!r} instead."
@@ -80,21 +74,20 @@ class Model:
         if len(self.sums) != self.task.encoding.n_sums or any(abs(s) > most for s in self.sums):
             raise FormatError(f"the model's totals do not fit its task and {self.n_reports} reports.")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """What the reports behind this model protect."""
-        return model_guarantee(self.task.guarantee, self.notes, self.simulation)
+    @classmethod
+    def _build(cls, values: dict[str, Any]) -> Self:
+        """Construct a model of the task's kind: regression, or classification if the task has classes."""
+        kind: Any = TreeModel if values["task"].classes is None else ClassModel
+        built: Any = super(TreeModel, kind)._build(values)
+        return built  # type: ignore[no-any-return]
+
+    def _moments(self, reading: FloatArray | None = None) -> Moments:
+        return self.task.encoding.moments(np.array(self.sums, dtype=np.int64), self.n_reports, reading)
 
     @cached_property
     def leaves(self) -> LeafEstimates:
         """Estimates for every leaf."""
-        sums = np.array(self.sums, dtype=np.int64)
-        return LeafEstimates(self.task.grid, self.task.encoding.moments(sums, self.n_reports), self.n_reports)
-
-    @cached_property
-    def starved(self) -> Any:
-        """Which leaves have too few holders to be told from none."""
-        return self.leaves.count <= _STARVED * self.leaves.count_sd
+        return LeafEstimates(self.task.grid, self._moments(), self.n_reports)
 
     @cached_property
     def leaf_values(self) -> FloatArray:
@@ -104,16 +97,29 @@ class Model:
             return self.leaves.mean
         if self.fallback == "public":
             return np.where(self.starved, np.array(public.mean), self.leaves.mean)
-        grid = self.task.grid
-        prior = (np.array(public.mean) - grid.low) / grid.step
-        prior_var = public.mean_variance / grid.step**2
-        return grid.values(blend(self.leaves.moments, prior, prior_var, grid.n_steps))
+        return self.task.grid.values(blend(self.leaves.moments, *self._prior(), self.task.grid.n_steps))
 
-    def apply(self, X: object) -> Any:
-        """Return the leaf of each record."""
-        return self.task.partition.apply_raw(X)
+    def _prior(self) -> tuple[FloatArray, FloatArray]:
+        """Return the public mean of each leaf and its variance, in grid steps."""
+        public, grid = self.task.public, self.task.grid
+        assert public is not None
+        return (np.array(public.mean) - grid.low) / grid.step, public.mean_variance / grid.step**2
 
-    def predict(self, X: object, *, outside: str = "clip") -> FloatArray:
+    def _known(self) -> FloatArray | float:
+        """Return how much public records say about each leaf; nothing unless the model blends."""
+        if self.task.public is None or self.fallback != "blend":
+            return 0.0
+        prior, prior_var = self._prior()
+        tau2 = shift_variance(self.leaves.moments, prior, prior_var, self.task.grid.n_steps)
+        return np.asarray(1.0 / np.maximum(prior_var + tau2, 1e-12))
+
+    def importances(self) -> dict[str, float]:
+        """Return the share of the label's public variance that the splits on each feature explain."""
+        if (public := self.task.public) is None:
+            return dict.fromkeys(self.task.space.names, 0.0)
+        return split_gains(self.partition, np.array(public.count, dtype=np.float64), np.array(public.mean))
+
+    def predict(self, X: object, *, outside: str = "clip") -> Any:
         """Predict labels.
 
         ``outside="zero"`` is the paper's rule for records outside the public ranges; by default they clip.
@@ -129,35 +135,14 @@ class Model:
             prediction = np.where(self.task.space.outside(raw), 0.0, prediction)
         return prediction
 
-    def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Return ``(low, high)`` for the mean label of each record's leaf.
-
-        The interval allows for the mechanism's noise and for sampling the holders; it covers the mean of the
-        leaf, not a single label, and it is cut to the label bounds.
-        """
-        low, high = self.leaves.interval(level)
-        leaf = self.apply(X)
-        return low[leaf], high[leaf]
-
-    def leaf_table(self, level: float = 0.9) -> list[dict[str, Any]]:
-        """Return one row a leaf: conditions, estimated share, mean, interval, public count and mean."""
-        low, high = self.leaves.interval(level)
-        rows = []
-        for j, rule in enumerate(cell_rules(self.task.partition)):
-            row = {
-                "leaf": j,
-                "cell": rule,
-                "share": float(self.leaves.mass[j]),
-                "share_sd": float(self.leaves.count_sd[j] / max(self.n_reports, 1)),
-                "mean": float(self.leaf_values[j]),
-                "low": float(low[j]),
-                "high": float(high[j]),
-                "starved": bool(self.starved[j]),
-            }
-            if self.task.public is not None:
-                row["public_count"] = self.task.public.count[j]
-                row["public_mean"] = self.task.public.mean[j]
-            rows.append(row)
+    def table(self, level: float = 0.9) -> list[dict[str, Any]]:
+        """Return one row a leaf, with the number and the mean of its public records, where there are any."""
+        rows = super().table(level)
+        if (public := self.task.public) is not None:
+            for j, row in enumerate(rows):
+                row["public_count"] = public.count[j]
+                if self.task.classes is None:
+                    row["public_mean"] = public.mean[j]
         return rows
 
     def about(self) -> About:
@@ -168,77 +153,18 @@ class Model:
         remark = f"{some} too few reports to be told from none; see 'hedgerow explain'"
         return About(f"{reports(self.n_reports)}, {self.task.n_leaves} leaves", facts, (remark,) if starved else ())
 
-    def shift(self) -> ShiftReport:
+    def shift(self) -> ShiftReport | None:
         """Compare private and public records leaf by leaf; see :func:`hedgerow.tasks.tree.shift.shift_report`."""
         from hedgerow.tasks.tree.shift import shift_report
 
         return shift_report(self)
 
-    def explain(self, level: float = 0.9) -> str:
-        """Return the model in words: guarantee, tree with means and intervals, importances, shift."""
-        from hedgerow.tasks.tree.explain import explain_text
-
-        return explain_text(self, level)
-
-    def plot(self, path: str | PathLike[str] | None = None, *, level: float = 0.9) -> Figure:
-        """Draw the tree beside its leaf means, intervals and masses; save to ``path`` if given."""
-        from hedgerow.tasks.tree.explain import plot_model
-
-        return plot_model(self, path, level)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "task": self.task.to_dict(),
-            "n_reports": self.n_reports,
-            "sums": list(self.sums),
-            "simulation": self.simulation,
-            "fallback": self.fallback,
-            "notes": list(self.notes),
-        }
-
-    def to_json(self) -> str:
-        """Return the model as versioned JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Model:
-        """Rebuild from :meth:`to_dict`; refuse other versions and unknown fields."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise FormatError(f"this is not a model: expected a JSON object with format {_FORMAT!r}.")
-        if type(data.get("version")) is not int or data["version"] != _VERSION:
-            raise FormatError(f"model version {data.get('version')!r} is not supported (this is version {_VERSION}).")
-        fields = {"format", "version", "task", "n_reports", "sums", "simulation", "fallback", "notes"}
-        check_fields(data, fields, "model")
-        try:
-            n, sums = read_whole(data, "n_reports", "model"), read_list(data, "sums", "model")
-            if n < 0 or not all(type(s) is int for s in sums) or type(data["simulation"]) is not bool:
-                raise FormatError("this model is malformed: counts must be integers and 'simulation' true or false.")
-            task = LocalTask.from_dict(data["task"])
-            model = make_model(task, n, tuple(sums), data["simulation"], read_text(data, "fallback", "model"))
-            return replace(model, notes=read_notes(data, "model"))
-        except FormatError:
-            raise
-        except (TypeError, ValueError) as error:
-            raise FormatError(f"this model is malformed: {error}") from error
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Model:
-        """Read a model from JSON."""
-        try:
-            data = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise FormatError(f"this model is not valid JSON: {error}") from error
-        return cls.from_dict(data)
-
     def __repr__(self) -> str:
-        return f"Model({self.task.n_leaves} leaves from {self.n_reports} reports; {self.guarantee})"
+        return f"{type(self).__name__}({self.task.n_leaves} leaves from {self.n_reports} reports; {self.guarantee})"
 
 
 @dataclass(frozen=True, repr=False)
-class ClassModel(Model):
+class ClassModel(TreeModel):
     """A private classification tree: the share of every class in every leaf.
 
     Each class is read as a label in {0, 1} from the same reports (one against the rest), blended with the public
@@ -259,10 +185,8 @@ class ClassModel(Model):
         return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / len(self.classes))
 
     def _class_share(self, c: int) -> FloatArray:
-        public, n = self.task.public, self.n_reports
-        unit = np.eye(len(self.classes))[c]
-        moments = self.task.encoding.moments(np.array(self.sums, dtype=np.int64), n, unit)
-        mean = LeafEstimates(LabelGrid(0.0, 1.0, 1), moments, n).mean
+        public, moments = self.task.public, self._moments(np.eye(len(self.classes))[c])
+        mean = LeafEstimates(LabelGrid(0.0, 1.0, 1), moments, self.n_reports).mean
         if self.fallback == "none" or public is None or public.classes is None:
             return mean
         counts = np.array(public.classes, dtype=float)
@@ -285,42 +209,50 @@ class ClassModel(Model):
             raise HedgerowError(f"The 'outside' parameter must be 'clip' for classes. Got {outside!r} instead.")
         return np.array(self.classes)[self.predict_proba(X).argmax(axis=1)]
 
-    def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Return ``(low, high)`` for the share of every class in each record's leaf, one column a class."""
-        low, high = self._intervals(level)
-        leaf = self.apply(X)
-        return low[leaf], high[leaf]
+    def ends(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return an interval for the share of every class in each leaf, one column a class."""
+        grid = LabelGrid(0.0, 1.0, 1)
+        readings = [self._moments(unit) for unit in np.eye(len(self.classes))]
+        found = [LeafEstimates(grid, moments, self.n_reports).interval(level) for moments in readings]
+        return np.column_stack([low for low, _ in found]), np.column_stack([high for _, high in found])
 
-    def _intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
-        sums, n, grid = np.array(self.sums, dtype=np.int64), self.n_reports, LabelGrid(0.0, 1.0, 1)
-        readings = [self.task.encoding.moments(sums, n, unit) for unit in np.eye(len(self.classes))]
-        ends = [LeafEstimates(grid, m, n).interval(level) for m in readings]
-        return np.column_stack([e[0] for e in ends]), np.column_stack([e[1] for e in ends])
+    def forecast(self, more: int) -> None:
+        """Return None: shares of classes have intervals, and no forecast."""
+        return
 
-    def leaf_table(self, level: float = 0.9) -> list[dict[str, Any]]:
-        """Return one row a leaf: conditions, estimated share of holders, class probabilities and intervals."""
-        low, high = self._intervals(level)
-        rows = []
-        for j, rule in enumerate(cell_rules(self.task.partition)):
-            row: dict[str, Any] = {
-                "leaf": j,
-                "cell": rule,
-                "share": float(self.leaves.mass[j]),
-                "share_sd": float(self.leaves.count_sd[j] / max(self.n_reports, 1)),
-                "starved": bool(self.starved[j]),
-                "classes": {c: float(self.leaf_values[j, k]) for k, c in enumerate(self.classes)},
-                "low": {c: float(low[j, k]) for k, c in enumerate(self.classes)},
-                "high": {c: float(high[j, k]) for k, c in enumerate(self.classes)},
-            }
-            if self.task.public is not None:
-                row["public_count"] = self.task.public.count[j]
-            rows.append(row)
-        return rows
+    @property
+    def value_name(self) -> str:
+        """The column of class shares."""
+        return "classes"
+
+    def value_words(self, level: float = 0.9) -> str:
+        """Return what a leaf predicts."""
+        return "share of every class"
+
+    @property
+    def value_bounds(self) -> None:
+        """None: a leaf has a share for every class."""
+        return
+
+    def _value(self, j: int, low: Any, high: Any) -> dict[str, Any]:
+        found = {"classes": self.leaf_values[j], "low": low, "high": high}
+        return {name: dict(zip(self.classes, row.tolist(), strict=True)) for name, row in found.items()}
+
+    def _shown(self, row: dict[str, Any]) -> str:
+        return ", ".join(f"{c} {p:.0%}" for c, p in row["classes"].items())
+
+    def _draw_leaves(self, ax: Axes, rows: list[dict[str, Any]], level: float) -> None:
+        below = np.zeros(len(rows))
+        for c, name in enumerate(self.classes):
+            ax.bar(range(len(rows)), self.leaf_values[:, c], bottom=below, label=name)
+            below += self.leaf_values[:, c]
+        ax.set(xticks=range(len(rows)), xlabel="leaf, from left to right", ylabel="class probability")
+        ax.legend(fontsize=8, ncols=min(6, len(self.classes)))
 
 
 def make_model(
     task: LocalTask, n_reports: int, sums: tuple[int, ...], simulation: bool, fallback: str = "blend"
-) -> Model:
+) -> TreeModel:
     """Return a model of the task's kind: regression, or classification if the task has classes."""
-    kind = Model if task.classes is None else ClassModel
+    kind = TreeModel if task.classes is None else ClassModel
     return kind(task, n_reports, sums, simulation, fallback)

@@ -47,7 +47,7 @@ from hedgerow.values import RULE, category
 
 if TYPE_CHECKING:
     from hedgerow.tasks.totals import Totals
-    from hedgerow.tasks.tree.model import Model
+    from hedgerow.tasks.tree.model import TreeModel
 
 __all__ = ["RESPONSES", "LocalTask", "PublicLeaves"]
 
@@ -94,6 +94,7 @@ class LocalTask(Task):
     """
 
     kind = "local"
+    in_words = "Private features and label"
     model_options: ClassVar[Mapping[str, Option]] = by_parameter(
         Option(
             "fallback",
@@ -277,10 +278,10 @@ class LocalTask(Task):
         """Return the most that one forged report can do to a leaf."""
         return LeafForgery(self.grid, *self.encoding.extremes())
 
-    def model(self, totals: Totals, *, fallback: str | None = None) -> Model:
+    def model(self, totals: Totals, *, fallback: str | None = None) -> TreeModel:
         """Return the model that totals make.
 
-        ``fallback`` says what public labels add, see :class:`Model`; by default nothing with the paper's report
+        ``fallback`` says what public labels add, see :class:`.TreeModel`; by default nothing with the paper's report
         ("bits": its estimator as printed), a blend by precision with any other.
         """
         from hedgerow.tasks.tree.model import make_model

@@ -1,0 +1,219 @@
+"""What models with one value a leaf share: predictions, the table, words and the picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from hedgerow.bounds import FeatureSpace
+from hedgerow.partition.tree import Partition
+from hedgerow.tasks.forecast import forecast
+from hedgerow.tasks.models import Model, Node
+from hedgerow.tasks.rules import cell_rules, partition_node, reports
+from hedgerow.tasks.tree.estimates import LeafEstimates
+from hedgerow.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from hedgerow.tasks.forecast import Forecast
+
+__all__ = ["LONGEST", "LeafModel", "split_gains"]
+
+LONGEST = 64
+"""Most leaves that the text lists; the table has them all."""
+
+_STARVED = 2.0  # standard deviations: a count below that cannot be told from none
+
+
+class LeafModel(Model):
+    """A model that predicts (or adds to a public model) one value a leaf of a public partition.
+
+    Attributes
+    ----------
+    leaves : LeafEstimates
+        Estimates for every leaf, from the reports alone.
+    leaf_values : array
+        What each leaf predicts.
+    """
+
+    unit: ClassVar[str] = "leaves"
+    gained: ClassVar[str] = "share of the differences between leaves"
+
+    @property
+    def partition(self) -> Partition:
+        """The published partition."""
+        found: Partition = self.task.partition
+        return found
+
+    @property
+    def space(self) -> FeatureSpace:
+        """The features of the partition."""
+        return self.partition.space
+
+    @property
+    def leaves(self) -> LeafEstimates:
+        """Estimates for every leaf."""
+        raise NotImplementedError
+
+    @property
+    def leaf_values(self) -> FloatArray:
+        """What each leaf predicts."""
+        raise NotImplementedError
+
+    @property
+    def starved(self) -> Any:
+        """Which leaves have too few holders to be told from none."""
+        return self.leaves.count <= _STARVED * self.leaves.count_sd
+
+    def ends(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return an interval for the value of each leaf, from the reports alone."""
+        return self.leaves.interval(level)
+
+    def importances(self) -> dict[str, float]:
+        """Return each feature's share of the differences between leaves, as far as the model believes in them."""
+        return split_gains(self.partition, self.leaves.count, self.leaf_values)
+
+    def apply(self, X: object) -> Any:
+        """Return the leaf of each record."""
+        return self.partition.apply_raw(X)
+
+    def predict(self, X: object) -> Any:
+        """Predict labels."""
+        return self.leaf_values[self.apply(X)]
+
+    def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Return ``(low, high)`` for the mean label of each record's leaf.
+
+        The interval allows for the mechanism's noise and for sampling the holders; it covers the mean of the
+        leaf, not a single label, and it is cut to the label bounds.
+        """
+        low, high = self.ends(level)
+        leaf = self.apply(X)
+        return low[leaf], high[leaf]
+
+    def forecast(self, more: int) -> Forecast | None:
+        """Foresee the error of leaf means after ``more`` reports, see :func:`hedgerow.tasks.forecast.forecast`."""
+        return forecast(self.leaves, self.leaf_values, more, self._known())
+
+    def _known(self) -> FloatArray | float:
+        """Return how much is known of each leaf without reports: one over a variance, in grid steps."""
+        return 0.0
+
+    @property
+    def value_bounds(self) -> tuple[float, float] | None:
+        """The range of the grid."""
+        return self.leaves.grid.low, self.leaves.grid.high
+
+    def table(self, level: float = 0.9) -> list[dict[str, Any]]:
+        """Return one row a leaf: its rule, estimated share with its noise, and what it predicts.
+
+        ``low`` and ``high`` are an interval from the reports alone; ``starved`` leaves have too few holders to be told
+        from none (below two standard deviations of their number).
+        """
+        low, high = self.ends(level)
+        starved, n = self.starved, max(self.n_reports, 1)
+        return [
+            {
+                "leaf": j,
+                "cell": rule,
+                "share": float(self.leaves.mass[j]),
+                "share_sd": float(self.leaves.count_sd[j] / n),
+                **self._value(j, low[j], high[j]),
+                "starved": bool(starved[j]),
+            }
+            for j, rule in enumerate(cell_rules(self.partition))
+        ]
+
+    def _value(self, j: int, low: Any, high: Any) -> dict[str, Any]:
+        return {self.value_name: float(self.leaf_values[j]), "low": float(low), "high": float(high)}
+
+    def trees(self) -> tuple[Node, ...]:
+        """Return the partition."""
+        return (partition_node(self.partition),)
+
+    def _title(self) -> str:
+        task, n = self.task, self.partition.n_leaves
+        return task.title or f"A private tree for {task.target!r} with {n} {self.unit} from {reports(self.n_reports)}."
+
+    def _words(self, rows: list[dict[str, Any]], level: float) -> list[str]:
+        shown = sorted(sorted(rows, key=lambda row: -row["share"])[:LONGEST], key=lambda row: row["leaf"])
+        lines = [
+            f"{self.unit.capitalize()} (share of holders with its standard deviation; {self.value_words(level)}):",
+            *(self._line(row) for row in shown),
+        ]
+        if len(shown) < len(rows):
+            lines.append(f"  ... and {len(rows) - len(shown):,} {self.unit} with fewer holders")
+        ranked = sorted(self.importances().items(), key=lambda item: -item[1])
+        gains = [f"  {name}: {share:.0%}" for name, share in ranked if share > 0]
+        return [*lines, "", f"Importance ({self.gained}):", *(gains or ["  none"])]
+
+    def _line(self, row: dict[str, Any]) -> str:
+        share = f"{row['share']:6.1%} +- {row['share_sd']:.1%}"
+        flag = "  (too few holders to tell from none)" if row["starved"] else ""
+        return f"  {row['leaf']:>3}  {share:>16}  {self._shown(row)}  if {row['cell']}{flag}"
+
+    def _shown(self, row: dict[str, Any]) -> str:
+        return f"{row[self.value_name]:.4g} [{row['low']:.4g}, {row['high']:.4g}]"
+
+    def _facts(self) -> dict[str, Any]:
+        return {"importances": self.importances()}
+
+    def _draw(self, rows: list[dict[str, Any]], level: float) -> Figure:
+        """Draw the tree, and beside it every leaf's value with its interval, and its share."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(min(4 + 1.1 * len(rows), 22), 9), layout="constrained")
+        top, bottom = figure.subplots(2, 1, height_ratios=[3, 2])
+        self.partition.plot(self.leaf_values if self.leaf_values.ndim == 1 else None, ax=top)
+        self._draw_leaves(bottom, rows, level)
+        top.set_title(str(self.guarantee), fontsize=8, wrap=True)
+        return figure
+
+    def _draw_leaves(self, ax: Axes, rows: list[dict[str, Any]], level: float) -> None:
+        at = np.arange(len(rows))
+        low, high = ([row[end] for row in rows] for end in ("low", "high"))
+        ax.vlines(at, low, high, color="#2c7fb8", lw=2, label=f"{level:.0%} interval (reports alone)")
+        ax.plot(at, [row[self.value_name] for row in rows], "o", color="#08306b", label="prediction")
+        if "public_mean" in rows[0]:
+            ax.plot(at, [r["public_mean"] for r in rows], "_", color="#d95f0e", ms=14, mew=2, label="public mean")
+        ax.set(xticks=at, xlabel="leaf, from left to right", ylabel=self._axis())
+        mass = ax.twinx()
+        mass.bar(at, [r["share"] for r in rows], color="#bdbdbd", alpha=0.35, width=0.6)
+        mass.set(ylabel="share of holders (bars)", ylim=(0, 1))
+        ax.legend(loc="upper left", fontsize=8)
+
+    def _axis(self) -> str:
+        return str(self.task.target)
+
+
+def split_gains(tree: Partition, count: FloatArray, mean: FloatArray) -> dict[str, float]:
+    """Return each feature's share of what the splits explain, from the number and the mean of each leaf.
+
+    A split of a node into parts with ``a`` and ``b`` records and means ``x`` and ``y`` explains
+    ``a b / (a + b) * (x - y)**2``. Leaves with a number of 0 or less, such as a noisy count may be, explain nothing.
+
+    Examples
+    --------
+    >>> from hedgerow.bounds import FeatureSpace
+    >>> from hedgerow.partition import grow
+    >>> tree = grow("max_edge", FeatureSpace.from_bounds((0, 1), ["a", "b"]), None, None, max_depth=1)
+    >>> split_gains(tree, np.array([5.0, 5.0]), np.array([0.0, 1.0]))
+    {'a': 1.0, 'b': 0.0}
+    """
+    gain = np.zeros(len(tree.space))
+    number, total = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
+    ends = np.flatnonzero(tree.feature < 0)
+    leaf = tree.leaf_of_node[ends]
+    number[ends] = np.maximum(count, 0.0)[leaf]
+    total[ends] = number[ends] * mean[leaf]
+    for node in np.flatnonzero(tree.feature >= 0)[::-1]:  # children come after their parents
+        sides = [int(tree.left[node]), int(tree.left[node]) + 1]
+        number[node], total[node] = number[sides].sum(), total[sides].sum()
+        if number[sides].min() > 0:
+            means = total[sides] / number[sides]
+            gain[tree.feature[node]] += number[sides].prod() / number[node] * (means[0] - means[1]) ** 2
+    whole = gain.sum()
+    return {name: float(g / whole) if whole > 0 else 0.0 for name, g in zip(tree.space.names, gain, strict=True)}
