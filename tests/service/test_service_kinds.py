@@ -9,13 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hedgerow.audit.examples import EXAMPLES
 from hedgerow.bounds import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
-from hedgerow.tasks.assisted.influence import AssistedForgery, PilotForgery
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
+from hedgerow.tasks.models import Model
 from hedgerow.tasks.partly_public import CellReports, CellTask, SemiTask
+from hedgerow.tasks.registry import task_classes
 from hedgerow.tasks.reports import Reports
-from hedgerow.tasks.totals import Aggregate, Totals
+from hedgerow.tasks.totals import Aggregate
 
 
 def failures(receipt):
@@ -63,49 +65,97 @@ def page_of(service, task):
     return html.unescape(service.client.get(f"/dashboard/tasks/{task.id}").text)
 
 
-def test_assisted_tasks(inside):
-    from sklearn.tree import DecisionTreeRegressor
+def one_of_each():
+    """The first example of every registered kind of task: a new kind is covered by being registered."""
+    found = {}
+    for example in EXAMPLES:
+        found.setdefault(type(example.build(2.0)), example)
+    assert set(found) == set(task_classes())
+    return list(found.values())
 
-    from hedgerow.local.assisted.design import design_assisted
-    from hedgerow.tasks.holder import privatize_many
 
-    rng, base = np.random.default_rng(0), DecisionTreeRegressor(max_depth=2)
-    X = rng.random((80, 2))
-    task = design_assisted(X, X[:, 0], epsilon=2.0, label_bounds=(0, 1), n_holders=1000, base=base, n_trees=2)
-    service = inside()
-    service.publish(task)
-    reports = privatize_many(task, rng.random((200, 2)), rng.random(200))
-    assert service.send(task, reports).json()["accepted"] == 200
+def answers(task, records, mask=None, kept=None):
+    """Reports of records, numbered through where a task asks for numbers."""
+    sent = []
+    for i, record in enumerate(records):
+        given = {**record, "record": i} if task.question().numbered else record
+        private = mask if task.takes_mask else None
+        sent.append(task.privatize_record(given, private=private, kept=None if kept is None else kept[i]))
+    return sent
+
+
+every_kind = pytest.mark.parametrize("example", one_of_each(), ids=lambda example: example.name)
+
+
+@pytest.fixture
+def collected(inside):
+    """Publish a task of a kind, and the round before it where there is one; send 60 reports to it."""
+
+    def run(example, n=60):
+        service, task = inside(), example.build(2.0)
+        records = [example.records[i % len(example.records)] for i in range(n)]
+        kept = None
+        if task.before is not None:
+            first = answers(task.before, records, example.mask)
+            service.publish(task.before)
+            assert service.send(task.before, Reports.collect(task.before, first)).json()["accepted"] == n
+            kept = [report.kept for report in first]
+        service.publish(task)
+        reports = Reports.collect(task, answers(task, records, example.mask, kept))
+        assert service.send(task, reports).json() == {"accepted": n, "duplicates": 0, "failures": []}
+        return service, task, reports
+
+    return run
+
+
+@every_kind
+def test_every_kind_gives_the_librarys_result_bit_for_bit(collected, example):
+    service, task, reports = collected(example)
+    totals = task.totals().add(reports)
+    for _ in range(2):  # before the reports are added up, and after
+        if task.retains:
+            assert service.get(task, "data").content == task.data(totals)[1]
+            assert service.get(task, "model").json()["code"] == "not-available"
+        else:
+            text = service.get(task, "model").text
+            assert text == totals.model().to_json()
+            assert Model.from_json(text) == totals.model() == Model.from_json(Model.from_json(text).to_json())
+        service.service.aggregator.turn()
+
+
+@every_kind
+def test_every_kind_drops_copies_and_refuses_conflicts(collected, example):
+    service, task, reports = collected(example)
+    n = len(reports)
+    assert service.send(task, reports).json() == {"accepted": 0, "duplicates": n, "failures": []}
     service.service.aggregator.turn()
-    assert service.get(task, "model").text == Totals(task).add(reports).model().to_json()
-    refused = service.get(task, "leaves").json()
-    assert refused["code"] == "not-available" and "An assisted model has many trees" in refused["detail"]
-    status, page = service.status(task)["forgery"], page_of(service, task)
-    assert status["label_sum"] > task.radius and status["statement"] in page
-    assert AssistedForgery(task).now(Totals(task).add(reports).model()) in page
+    assert service.send(task, reports).json() == {"accepted": 0, "duplicates": n, "failures": []}
+    other = next(i for i in range(n) if (reports.payloads[i] != reports.payloads[0]).any())
+    swapped = task.batch(reports.tokens[:1], reports.payloads[other : other + 1])
+    assert failures(service.send(task, swapped).json()) == [(0, "id-conflict")]
 
 
-def test_pilots_of_assisted_tasks(inside):
-    from sklearn.tree import DecisionTreeRegressor
-
-    from hedgerow.local.assisted import design_pilot
-    from hedgerow.tasks.assisted import PilotTotals
-    from hedgerow.tasks.holder import privatize_many
-
-    rng = np.random.default_rng(0)
-    X = rng.random((80, 2))
-    task = design_pilot(X, X[:, 0], epsilon=2.0, label_bounds=(0, 1), base=DecisionTreeRegressor(max_depth=2))
-    service = inside()
-    service.publish(task)
-    reports = privatize_many(task, rng.random((200, 2)), rng.random(200))
-    assert service.send(task, reports).json()["accepted"] == 200
+@every_kind
+def test_every_kind_shows_forgery_alarms_and_what_reports_tell(collected, example):
+    service, task, reports = collected(example)
     service.service.aggregator.turn()
-    totals = PilotTotals.from_json(service.get(task, "model").text)
-    assert totals == Totals(task).add(reports).model() and totals.n_reports == 200
-    refused = service.get(task, "leaves").json()
-    assert refused["code"] == "not-available" and "pilot has no leaves" in refused["detail"]
-    status, page = service.status(task)["forgery"], page_of(service, task)
-    assert status["count"] > 1 and status["statement"] in page and PilotForgery(task).now(totals) in page
+    status, page, forgery = service.status(task), page_of(service, task), task.influence()
+    assert task.in_words in service.client.get("/dashboard").text and str(task.guarantee) in page
+    assert status["manipulation"]["watched"] == len(task.alarms().events)
+    assert status["forgery"] == (None if forgery is None else forgery.to_dict())
+    if forgery is not None:
+        assert str(forgery) in page
+    if task.retains:
+        return
+    model = task.totals().add(reports).model()
+    table, found = service.get(task, "leaves").json(), model.shift()
+    assert all({**row, **shown} == shown for row, shown in zip(model.table(), table["leaves"], strict=True))
+    assert any("forged" in name for name in table["leaves"][0])
+    assert page.count('class="share"') == (len(model.table()) if model.trees() else 0)
+    assert all(row["cell"] in page for row in model.table() if not model.trees())
+    assert found is None or found.verdict in page
+    csv_rows = list(csv.DictReader(io.StringIO(service.client.get(f"/dashboard/tasks/{task.id}/leaves.csv").text)))
+    assert len(csv_rows) == len(model.table())
 
 
 def label_task():
