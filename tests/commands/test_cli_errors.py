@@ -306,7 +306,7 @@ def test_predict_refuses_records(made):
 def test_model_of_another_version(made):
     data = json.loads(Path("model.json").read_text())
     Path("model.json").write_text(json.dumps({**data, "version": 2}))
-    assert "version 1 is expected. Got 2 instead" in made.fails("explain", "model.json")
+    assert "version 2 is not supported" in made.fails("explain", "model.json")
     Path("model.json").write_text(json.dumps({**data, "n_reports": 1}))
     assert "totals do not fit" in made.fails("explain", "model.json")
 
