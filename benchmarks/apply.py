@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.timing import Row, interleave
-from hedgerow.bounds import FeatureSpace
 from hedgerow.kernels import native, reference
 from hedgerow.partition.cart import grow_cart
+from hedgerow.space import FeatureSpace
 
 LIMITS = {10: 3.0, 100: 2.0}
 

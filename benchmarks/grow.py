@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from benchmarks.timing import Row, interleave
-from hedgerow.bounds import FeatureSpace
 from hedgerow.kernels import native, reference
 from hedgerow.partition.max_edge import grow_max_edge
+from hedgerow.space import FeatureSpace
 
 DEPTH, CART_DEPTH, D = 10, 2, 100
 

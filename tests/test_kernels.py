@@ -12,15 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow import kernels
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.counting import Counts, count_discrete_laplace
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.partition.cells import Splits
 from hedgerow.partition.max_edge import grow_max_edge
 from hedgerow.partition.sides import Sides
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import SeededRandomness
 from hedgerow.samplers import ONE, binomial, discrete_laplace, dyadic_exp
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.tree.simulate import simulate_aggregate
 from hedgerow.tasks.tree.task import LocalTask

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 import hedgerow
-from hedgerow.bounds import FeatureSpace, check_label_bounds
 from hedgerow.errors import BoundsError
+from hedgerow.grid import check_label_bounds
 from hedgerow.ranges import feature_ranges, read_pair
+from hedgerow.space import FeatureSpace
 
 NAMES = ["a", "b"]
 BOTH = {"a": (0.0, 1.0), "b": (0.0, 5.0)}

@@ -63,8 +63,8 @@ def test_boxes_show_quartiles(tmp_path):
 
 
 def test_tree_picture(tmp_path):
-    from hedgerow.bounds import FeatureSpace
     from hedgerow.partition import grow
+    from hedgerow.space import FeatureSpace
 
     Z = np.random.default_rng(0).random((100, 2))
     space = FeatureSpace.from_bounds((0, 1), ["a", "b"])

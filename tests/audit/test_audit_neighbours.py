@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from hedgerow.audit import Record, corner_records, neighbouring_tables, worst_pair, worst_tables
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.features import CategoricalFeature, NumericFeature
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms import DiscreteLaplace, KaryResponse, Law
 from hedgerow.partition import Partition
+from hedgerow.space import FeatureSpace
 
 SPACE = FeatureSpace((NumericFeature("age", 0.0, 100.0), CategoricalFeature("sex", ("F", "M", "X"))))
 # age < 30; then sex in {F} on the right

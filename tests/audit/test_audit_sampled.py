@@ -8,8 +8,8 @@ import pytest
 from hedgerow.audit import audit_sampled, runner
 from hedgerow.audit.events import best_event, granularity
 from hedgerow.audit.intervals import at_least, at_most, loss_bound
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms import BitVectorResponse, DiscreteLaplace, KaryResponse
 from hedgerow.randomness import SeededRandomness
 

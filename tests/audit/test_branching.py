@@ -11,8 +11,8 @@ from hedgerow.audit import auditables
 from hedgerow.audit.branching import branching, explore, law_of
 from hedgerow.audit.branching.words import words
 from hedgerow.audit.sampled import runner
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.randomness import SecureRandomness
 from hedgerow.samplers import ONE
 

@@ -12,7 +12,7 @@ from hedgerow.audit.replay.noise import moments
 from hedgerow.audit.replay.run import play
 from hedgerow.audit.replay.state import difference
 from hedgerow.audit.replay.tables import Case, Neighbour, Table
-from hedgerow.bounds import LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.selection import PermuteAndFlip

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, norm
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.anova import accounting, descent, recipe
 from hedgerow.central.anova.accounting import Release, open_purse
 from hedgerow.central.anova.design import GRID, FeatureMap
 from hedgerow.central.anova.recipe import Options, fit_anova
 from hedgerow.mechanisms.normal import gdp_mu
 from hedgerow.randomness import SeededRandomness
+from hedgerow.space import FeatureSpace
 
 ONE = FeatureSpace.from_bounds((0, 1), ["a"])
 RECORD = (np.array([[1.0]]), np.array([[30.0]]))  # in a corner, with a label that every clip cuts

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from hedgerow.audit import audit_sampled
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.anova import descent, recipe
 from hedgerow.central.anova.accounting import GaussianPurse, LaplacePurse, open_purse
 from hedgerow.central.anova.basis import choose
@@ -17,6 +16,7 @@ from hedgerow.central.anova.recipe import Options, fit_anova
 from hedgerow.errors import BudgetError
 from hedgerow.mechanisms.normal import gdp_mu
 from hedgerow.randomness import SeededRandomness
+from hedgerow.space import FeatureSpace
 
 SPACE = FeatureSpace.from_bounds((0, 1), ["a", "b", "c", "kind"], categories={"kind": ["u", "v", "w"]})
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.leaves import leaf_shares, plain_shares
 from hedgerow.partition.tree import Partition
+from hedgerow.space import FeatureSpace
 
 
 def test_leaf_values_borrow_from_ancestors_when_noise_is_wide():

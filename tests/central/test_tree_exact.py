@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from hedgerow.audit import audit_laws
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.accounting import TreeBudget
 from hedgerow.central.scores import ScalarTarget, Weights
 from hedgerow.central.splits import BestSplits, grow_private
@@ -15,6 +14,7 @@ from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.selection import ExponentialSelection, PermuteAndFlip
 from hedgerow.randomness import SeededRandomness
+from hedgerow.space import FeatureSpace
 
 SPACE = FeatureSpace.from_bounds((0, 1), ["x"])
 PEOPLE = [(0.0, 0), (0.5, 1), (1.0, 1), (0.4, 0)]  # a value and a label on the grid 0, 1

@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 
 from hedgerow.audit.sampled import audit_sampled
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.accounting import TreeBudget
 from hedgerow.central.forest import Recipe, fit_tree
 from hedgerow.central.scores import ScalarTarget, Weights
+from hedgerow.space import FeatureSpace
 
 SPACE = FeatureSpace.from_bounds((0, 1), ["x"])
 PEOPLE = [(0.1, 0), (0.2, 0), (0.6, 8)]

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.errors import HedgerowError
+from hedgerow.features import CategoricalFeature, NumericFeature
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.interval import IntervalResponse
@@ -24,6 +25,7 @@ from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.partition.tree import Partition
 from hedgerow.portable import Kernel, Linear, PortableModel, Trees
 from hedgerow.samplers import ONE
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.assisted.pilot import PilotTask
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask

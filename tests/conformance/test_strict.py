@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.holder.make import make_body
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.interval import IntervalResponse
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.published import reading_task

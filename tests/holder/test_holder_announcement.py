@@ -6,9 +6,9 @@ import stat
 
 import pytest
 
-from hedgerow.bounds import LabelGrid
 from hedgerow.content import canonical
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.tasks.announcement import Announcement, task_text
 from hedgerow.tasks.keys import base64url, from_base64url, generate_key, load_key, public_bytes

@@ -6,11 +6,12 @@ import json
 
 import pytest
 
-from hedgerow.bounds import FeatureSpace, NumericFeature
 from hedgerow.errors import HedgerowError
+from hedgerow.features import NumericFeature
 from hedgerow.guarantee import Guarantee
 from hedgerow.holder.budget import Cost
 from hedgerow.partition import grow
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.announcement import canonical, read_task, task_text
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask
 

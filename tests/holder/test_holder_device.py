@@ -15,12 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow.bounds import FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.errors import BudgetError, FormatError, HedgerowError
+from hedgerow.features import NumericFeature
+from hedgerow.grid import LabelGrid
 from hedgerow.holder import Cost, Holder, Limits, ServiceError
 from hedgerow.holder.client import read_url
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.announcement import canonical, task_text
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.content import canonical
+from hedgerow.features import CategoricalFeature, NumericFeature
+from hedgerow.grid import LabelGrid
 from hedgerow.holder.page import ASSETS, HEADERS, SCRIPTS, asset, routes
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.words import percent
 from hedgerow.partition import grow
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.announcement import task_text
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, SemiTask

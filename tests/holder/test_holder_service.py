@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow.bounds import FeatureSpace, NumericFeature
 from hedgerow.cli import main
+from hedgerow.features import NumericFeature
 from hedgerow.holder import Client, Cost, Holder, ServiceError
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports

@@ -6,14 +6,16 @@ from fractions import Fraction
 
 import pytest
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.cli import main
+from hedgerow.features import CategoricalFeature, NumericFeature
+from hedgerow.grid import LabelGrid
 from hedgerow.holder.words import _factor, belief, describe
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.words import percent
 from hedgerow.partition import grow
 from hedgerow.samplers import exp_at_least
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports

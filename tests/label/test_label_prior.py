@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hedgerow.audit import audit_laws
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.label import LabelPrior, RPWithPrior, RROnBins
 from hedgerow.label.estimate import central_prior, decode_prior, prior_budget, scout
 from hedgerow.label.prior import Fidelity, designed_for, fidelity, simplex, smooth

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hedgerow.audit import audit_exact
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.joint import LevelResponse, SignedSubset
 from hedgerow.mechanisms.residual import ResidualMechanism, _rounding
 from hedgerow.randomness import SeededRandomness

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.errors import HedgerowError
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.partition import grow_cart
+from hedgerow.space import FeatureSpace
 
 
 def leaf_means(tree, Z, y):

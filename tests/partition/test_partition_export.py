@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from sklearn.tree import export_text, plot_tree
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.errors import HedgerowError
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.partition import grow
 from hedgerow.partition.export import node_means
+from hedgerow.space import FeatureSpace
 
 SPACE = FeatureSpace.from_bounds([[0.0, -3.0, 0.1], [1.0, 5.0, 0.7]], ["a", "b", "c"])
 COLOURS = FeatureSpace((NumericFeature("x", 0, 1), CategoricalFeature("colour", ("red", "green", "blue"))))

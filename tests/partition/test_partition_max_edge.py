@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.errors import HedgerowError
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.partition import grow_cart, grow_max_edge
 from hedgerow.partition.growing import exact_labels
 from hedgerow.partition.sides import Sides, _pattern_width
+from hedgerow.space import FeatureSpace
 
 # Small whole ranges: all midpoints down to the depths used here are exact floats.
 NUMERIC_RANGES = [(0, 1), (-2, 6), (0, 3), (5, 5), (-1, 0)]

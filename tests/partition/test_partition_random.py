@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.errors import HedgerowError
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.partition import RULES, grow, grow_random
 from hedgerow.partition.random import _pick, _subset
 from hedgerow.randomness import as_randomness
+from hedgerow.space import FeatureSpace
 
 SPACE = FeatureSpace((NumericFeature("x", -1, 3), CategoricalFeature("c", tuple("abcde")), NumericFeature("one", 4, 4)))
 

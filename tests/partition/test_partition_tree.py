@@ -10,10 +10,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.errors import BoundsError, FormatError
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.partition import Partition, grow
 from hedgerow.partition.walk import round_up
+from hedgerow.space import FeatureSpace
 
 MIXED = FeatureSpace(
     (

@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.partition import grow
 from hedgerow.semi import HistOfTreeRegressor
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.partly_public.first import FirstReports
 from hedgerow.tasks.partly_public.growing import grow_masked

@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.errors import BoundsError, BudgetError, FormatError, HedgerowError
+from hedgerow.features import CategoricalFeature, NumericFeature
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public import CellReports, CellTask, FirstReports, Secrets, SemiModel, SemiTask
 from hedgerow.tasks.partly_public.reach import candidates
 from hedgerow.tasks.reports import Report

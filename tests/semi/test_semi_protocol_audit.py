@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from hedgerow.audit import audit_exact, audit_laws, audit_sampled, runner
-from hedgerow.bounds import FeatureSpace, LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.base import as_law
 from hedgerow.partition import grow
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.partly_public.histogram import histogram_below
 from hedgerow.tasks.partly_public.law import TwoRounds

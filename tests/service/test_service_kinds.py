@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hedgerow.bounds import LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.tasks.examples import examples
 from hedgerow.tasks.labels.task import LabelReports, LabelTask

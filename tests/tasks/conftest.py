@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from hedgerow.bounds import FeatureSpace, LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.partition import Partition
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks import LocalTask
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hedgerow.bounds import LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import LaplaceNoise

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks.tree.bits import BitsEncoding
 from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding

@@ -84,7 +84,7 @@ def test_second_rounds(response):
 
 
 def test_a_label_moves_no_leaf():
-    from hedgerow.bounds import LabelGrid
+    from hedgerow.grid import LabelGrid
     from hedgerow.mechanisms.level import LaplaceNoise
 
     assert LabelTask(LabelGrid(0.0, 1.0, 4), LaplaceNoise(1.0, 4)).influence() is None

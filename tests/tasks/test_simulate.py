@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import hedgerow.tasks.tree.simulate as simulate
-from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.errors import BoundsError
+from hedgerow.grid import LabelGrid
 from hedgerow.partition import Partition
 from hedgerow.randomness import SeededRandomness
 from hedgerow.samplers import ONE, binomial
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks import Aggregate, LocalTask, privatize_many
 from hedgerow.tasks.tree.bits import BitsEncoding
 from hedgerow.tasks.tree.cells import UnaryCellEncoding

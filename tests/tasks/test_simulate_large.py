@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hedgerow import samplers
-from hedgerow.bounds import BoundsError
+from hedgerow.errors import BoundsError
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks import LocalTask
 from hedgerow.tasks.tree import simulate

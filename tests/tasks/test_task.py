@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.features import CategoricalFeature, NumericFeature
+from hedgerow.grid import LabelGrid
 from hedgerow.partition import RULES, Partition
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks import LocalTask
 from hedgerow.tasks.tree.cells import KaryEncoding
 from hedgerow.tasks.tree.task import PublicLeaves

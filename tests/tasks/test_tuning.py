@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hedgerow import HedgerowError, LocalTask, LPDTRegressor, simulate_aggregate
-from hedgerow.bounds import LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.tasks.tree.tuning import Message, level_shares, predict_error
 
 

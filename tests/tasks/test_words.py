@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.partition import grow
 from hedgerow.portable import PortableModel, Trees
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public.histogram import histogram_below
 from hedgerow.tasks.rules import PREDICTION, cell_rules, in_words, tree_rules
 

@@ -9,15 +9,13 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.base import Law
 from hedgerow.samplers import exp_bounds
+from hedgerow.types import FloatArray
 
 __all__ = ["delta_within", "loss_at_delta"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class _Pair(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["at_least", "at_most", "loss_bound"]
+from hedgerow.types import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
+__all__ = ["at_least", "at_most", "loss_bound"]
 
 
 def at_least(count: npt.ArrayLike, n: int, alpha: float) -> FloatArray:

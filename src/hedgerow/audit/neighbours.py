@@ -16,10 +16,12 @@ import numpy as np
 
 from hedgerow.audit.exact import audit_laws
 from hedgerow.audit.result import AuditResult
-from hedgerow.bounds import CategoricalFeature, Feature, FeatureSpace, check_label_bounds
 from hedgerow.errors import HedgerowError
+from hedgerow.features import CategoricalFeature, Feature
+from hedgerow.grid import check_label_bounds
 from hedgerow.mechanisms.base import Law
 from hedgerow.partition import Partition
+from hedgerow.space import FeatureSpace
 
 __all__ = ["Record", "corner_records", "neighbouring_tables", "worst_pair", "worst_tables"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.compare.contestants import Case, Contestant, available
 from hedgerow.compare.scores import Row
 from hedgerow.errors import HedgerowError
+from hedgerow.space import FeatureSpace
 
 __all__ = ["Comparison", "Problem", "compare"]
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.guarantee import Guarantee
+from hedgerow.space import FeatureSpace
 
 __all__ = [
     "CONTESTANTS", "TRUST", "Case", "Contestant", "Outcome", "available", "central_runner", "outcome_of", "semi_runner",

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.audits import Audit, Chance
 from hedgerow.mechanisms.base import Law, Mechanism, as_law
 from hedgerow.mechanisms.joint import JointMechanism, LevelResponse, SignedSubset

@@ -1,7 +1,7 @@
 """Partitions of the feature space: a flat immutable tree and the rules that grow one from public data.
 
 >>> import numpy as np
->>> from hedgerow.bounds import FeatureSpace
+>>> from hedgerow.space import FeatureSpace
 >>> X, y = np.random.default_rng(0).random((200, 2)), np.arange(200) % 7
 >>> space = FeatureSpace.from_public(X)
 >>> grow("max_edge", space, space.encode(X), y, max_depth=3, min_samples_leaf=5).n_leaves
@@ -20,10 +20,10 @@ from hedgerow.randomness import Randomness, as_randomness
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from hedgerow.bounds import FeatureSpace
     from hedgerow.partition.cart import grow_cart
     from hedgerow.partition.max_edge import grow_max_edge
     from hedgerow.partition.random import grow_random, grow_random_max_edge
+    from hedgerow.space import FeatureSpace
 
 __all__ = [
     "RULES",
@@ -83,7 +83,7 @@ def grow(
 
     Examples
     --------
-    >>> from hedgerow.bounds import FeatureSpace
+    >>> from hedgerow.space import FeatureSpace
     >>> grow("random", FeatureSpace.from_bounds((0, 1), 3), None, None, max_depth=2, randomness=1)
     Partition(n_leaves=4, depth=2, features=['x0', 'x1', 'x2'])
     """

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.growing import TIE, check_limits, check_public, grow_levels, label_rows
 from hedgerow.partition.max_edge import between, category_sums, leading, sums
 from hedgerow.partition.tree import Partition
+from hedgerow.space import FeatureSpace
 from hedgerow.types import BoolArray, FloatArray, IndexArray, RealArray
 
 __all__ = ["grow_cart"]

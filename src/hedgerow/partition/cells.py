@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.kernels import native
+from hedgerow.space import FeatureSpace
 from hedgerow.types import BoolArray, FloatArray, IndexArray, Int32Array
 
 if TYPE_CHECKING:

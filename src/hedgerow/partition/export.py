@@ -47,7 +47,7 @@ def export_text(tree: Partition, values: npt.ArrayLike | None = None) -> str:
 
     Examples
     --------
-    >>> from hedgerow.bounds import FeatureSpace
+    >>> from hedgerow.space import FeatureSpace
     >>> from hedgerow.partition import grow
     >>> tree = grow("max_edge", FeatureSpace.from_bounds((0, 8), ["age"]), None, None, max_depth=1)
     >>> print(export_text(tree, [2.5, 7]))
@@ -89,7 +89,7 @@ def to_sklearn(tree: Partition, values: npt.ArrayLike, counts: npt.ArrayLike | N
 
     Examples
     --------
-    >>> from hedgerow.bounds import FeatureSpace
+    >>> from hedgerow.space import FeatureSpace
     >>> from hedgerow.partition import grow
     >>> tree = grow("max_edge", FeatureSpace.from_bounds((0, 8), ["age"]), None, None, max_depth=1)
     >>> tree.to_sklearn([2.5, 7]).predict([[3.9], [4.0]]).tolist()

@@ -11,10 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, check_labels
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import check_labels
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.tree import Partition
+from hedgerow.space import FeatureSpace
 from hedgerow.types import BoolArray, FloatArray, IndexArray, RealArray
 
 __all__ = ["MAX_DEPTH", "TIE", "Rule", "check_limits", "check_public", "exact_labels", "grow_levels"]

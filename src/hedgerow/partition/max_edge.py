@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.errors import HedgerowError
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.growing import TIE, check_limits, check_public, grow_levels, label_rows
 from hedgerow.partition.sides import Sides
 from hedgerow.partition.tree import Partition
+from hedgerow.space import FeatureSpace
 from hedgerow.types import BoolArray, FloatArray, IndexArray, RealArray
 
 __all__ = ["cut_in_half", "first_half", "grow_max_edge"]

@@ -7,11 +7,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.growing import check_limits, check_public, grow_levels
 from hedgerow.partition.max_edge import cut_in_half
 from hedgerow.partition.tree import Partition
+from hedgerow.space import FeatureSpace
 from hedgerow.types import BoolArray, FloatArray, IndexArray, RealArray
 
 __all__ = ["grow_random", "grow_random_max_edge"]

@@ -19,8 +19,8 @@ from hedgerow.kernels import native
 from hedgerow.types import BoolArray, IndexArray, Int32Array, RealArray
 
 if TYPE_CHECKING:
-    from hedgerow.bounds import FeatureSpace
     from hedgerow.partition.tree import Partition
+    from hedgerow.space import FeatureSpace
 
 __all__ = ["Walk", "round_up"]
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.portable import Linear, PortableModel
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.registry import TASKS
 
 __all__ = ["RECORDS", "SPACE", "Example", "examples", "find_example", "public_model"]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.partition.tree import Partition
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.forecast import forecast
 from hedgerow.tasks.models import Model, Node
 from hedgerow.tasks.rules import cell_rules, partition_node, reports
@@ -197,7 +197,7 @@ def split_gains(tree: Partition, count: FloatArray, mean: FloatArray) -> dict[st
 
     Examples
     --------
-    >>> from hedgerow.bounds import FeatureSpace
+    >>> from hedgerow.space import FeatureSpace
     >>> from hedgerow.partition import grow
     >>> tree = grow("max_edge", FeatureSpace.from_bounds((0, 1), ["a", "b"]), None, None, max_depth=1)
     >>> split_gains(tree, np.array([5.0, 5.0]), np.array([0.0, 1.0]))

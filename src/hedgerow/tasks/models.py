@@ -19,7 +19,7 @@ from hedgerow.guarantee import Guarantee
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hedgerow.bounds import FeatureSpace
+    from hedgerow.space import FeatureSpace
     from hedgerow.tasks.forecast import Forecast
     from hedgerow.tasks.shift import ShiftReport
 

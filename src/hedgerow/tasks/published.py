@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Self
 
-from hedgerow.bounds import check_fields
 from hedgerow.errors import FormatError
+from hedgerow.fields import check_fields
 
 __all__ = ["Published", "check_published", "reading_task"]
 

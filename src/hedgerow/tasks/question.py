@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hedgerow.bounds import Feature
+    from hedgerow.features import Feature
 
 __all__ = ["LabelField", "Question"]
 

@@ -14,13 +14,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.errors import BoundsError
+from hedgerow.space import FeatureSpace
+from hedgerow.types import RealArray
 from hedgerow.values import field
 
 __all__ = ["IN_RECORD", "Reads", "for_each", "one", "read_record", "read_table"]
 
-FloatArray = npt.NDArray[np.floating[Any]]
 
 IN_RECORD: Any = type("InRecord", (), {"__repr__": lambda self: "IN_RECORD"})()
 """The label is in the record, under the task's target; None is a missing label."""
@@ -37,7 +37,7 @@ class Reads(Protocol):
     def space(self) -> FeatureSpace:
         """The public schema of the features."""
 
-    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
+    def labels(self, y: object, *, name: str = "y", n: int | None = None) -> RealArray:
         """Return labels as numbers."""
 
 
@@ -48,7 +48,7 @@ def one(value: object) -> npt.NDArray[np.object_]:
     return column
 
 
-def read_record(task: Reads, record: object, label: object = IN_RECORD) -> tuple[FloatArray, FloatArray]:
+def read_record(task: Reads, record: object, label: object = IN_RECORD) -> tuple[RealArray, RealArray]:
     """Return one record, encoded, of shape (1, d), and its label.
 
     Examples
@@ -68,12 +68,12 @@ def read_record(task: Reads, record: object, label: object = IN_RECORD) -> tuple
         return fixed(task)
 
 
-def fixed(task: Reads) -> tuple[FloatArray, FloatArray]:
+def fixed(task: Reads) -> tuple[RealArray, RealArray]:
     """Return the record of which everything is missing."""
     return task.space.missing[None, :], task.labels(one(None))
 
 
-def read_table(task: Reads, X: object, y: object) -> tuple[FloatArray, FloatArray]:
+def read_table(task: Reads, X: object, y: object) -> tuple[RealArray, RealArray]:
     """Return many records, encoded, and their labels; columns that ``X`` lacks are missing, with one warning."""
     Z = task.space.encode(X, fill=True)
     return Z, task.labels(y, n=len(Z))

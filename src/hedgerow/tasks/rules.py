@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace
+from hedgerow.features import CategoricalFeature
 from hedgerow.partition.export import describe_split
 from hedgerow.partition.tree import Partition
 from hedgerow.portable import PortableModel, Trees
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.models import Node
 
 __all__ = ["PREDICTION", "cell_rules", "in_words", "partition_node", "reports", "tree_nodes", "tree_rules"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hedgerow.bounds import CategoricalFeature, Feature
+from hedgerow.features import CategoricalFeature, Feature
 from hedgerow.tasks.question import LabelField, Question
 
 __all__ = ["asked", "listed", "plain", "span"]

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
+from hedgerow.space import FeatureSpace
+from hedgerow.types import RealArray
 from hedgerow_experiments.data.datasets import Dataset
 
 __all__ = ["Part", "Split", "split", "widened"]
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +21,7 @@ class Part:
     """Records as a frame, the same encoded, and labels."""
 
     X: Any
-    Z: FloatArray
+    Z: RealArray
     y: npt.NDArray[np.float64]
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from hedgerow.types import FloatArray
 from hedgerow_experiments.experiment import Files
 from hedgerow_experiments.forms import pipes, with_notes
 from hedgerow_experiments.found import Evidence
@@ -21,7 +21,6 @@ DESIGN = ("ABA", "AIR", "CON", "RED")
 WITHIN = 0.15
 COUNTED = ("cells", "cells of kept-out sets", "single splits")
 
-FloatArray = npt.NDArray[np.float64]
 Pairs = Sequence[tuple[float, float]]
 Cells = dict[tuple[str, str, str], list[tuple[float, float]]]
 """(data, epsilon, setting) -> (forecast, simulated) of each split."""

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from hedgerow.types import FloatArray
 from hedgerow_experiments.frontier.directions import DirectionResponse
 
 __all__ = ["Belief", "process", "unit"]
 
-FloatArray = npt.NDArray[np.float64]
 DIRECTIONS, FUNCTIONS = (2, 4, 8, 16), 64
 Query = tuple[DirectionResponse, FloatArray, FloatArray, float]
 

@@ -14,10 +14,9 @@ from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.mechanisms.subset import SubsetSelection
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, bernoulli
+from hedgerow.types import FloatArray
 
 __all__ = ["DirectionResponse", "random_signs"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.compare.scores import Row
 from hedgerow.label.residual import inputs
 from hedgerow.local.assisted import design_assisted
 from hedgerow.randomness import SeededRandomness
+from hedgerow.types import FloatArray
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.data.splits import widened
 from hedgerow_experiments.experiment import Experiment, Key
@@ -29,8 +29,6 @@ from hedgerow_experiments.frontier.models import fitted_model
 from hedgerow_experiments.tidy import row_of
 
 __all__ = ["compute", "tidy"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

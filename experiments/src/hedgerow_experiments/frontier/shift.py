@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from hedgerow.types import FloatArray
 from hedgerow_experiments.data.datasets import load_dataset
 
 __all__ = ["SHIFTS", "shifted"]
 
-FloatArray = npt.NDArray[np.float64]
 Records = tuple[Any, FloatArray]
 
 SHIFTS = {

@@ -8,26 +8,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.tree import DecisionTreeRegressor
 
 from hedgerow.baselines import KRRRegressor, PrivateHistogramRegressor
 from hedgerow.baselines.label_trees import noisy_labels
-from hedgerow.bounds import FeatureSpace
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public import CellTask, FirstReports, Secrets, SemiTask
 from hedgerow.tasks.partly_public.cells import most_protected
 from hedgerow.tasks.partly_public.choose import choose
 from hedgerow.tasks.partly_public.growing import grow_masked
 from hedgerow.tasks.partly_public.histogram import histogram_below
+from hedgerow.types import BoolArray, FloatArray
 from hedgerow_experiments.data.datasets import Dataset
 
 __all__ = ["METHODS", "Trial", "make_trial", "mask_for", "n_sensitive", "rounds_of"]
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 Grid = dict[str, float]
 SHARES, DEPTHS, BINS = (0.5, 0.7, 0.9), (1, 2, 4, 6), (1, 2, 3)
 TREE_DEPTHS, LEAVES, KRR_BINS = (1, 2, 4, 6, 8), (1, 10, 100), (2, 3, 4, 5)

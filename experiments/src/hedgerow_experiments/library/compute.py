@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.compare.contestants import CONTESTANTS, Case, Contestant, Outcome, central_runner, outcome_of, semi_runner
+from hedgerow.space import FeatureSpace
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.histoftree.methods import n_sensitive

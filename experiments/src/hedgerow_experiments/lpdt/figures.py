@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.compare.scores import Summary
 from hedgerow.partition import grow
+from hedgerow.space import FeatureSpace
 from hedgerow_experiments.experiment import Files
 from hedgerow_experiments.figures import drawn, pyplot
 from hedgerow_experiments.found import Evidence

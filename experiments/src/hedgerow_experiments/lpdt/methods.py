@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.partition import Partition, grow
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.tree.bits import split_epsilon

@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.compare.scores import Row
+from hedgerow.grid import LabelGrid
 from hedgerow.partition import grow
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.tree.bits import split_epsilon
 from hedgerow.tasks.tree.model import TreeModel
 from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.types import FloatArray
 from hedgerow_experiments.data.datasets import load_dataset
 from hedgerow_experiments.data.splits import Part, Split, widened
 from hedgerow_experiments.experiment import Experiment, Key
@@ -25,7 +27,6 @@ from hedgerow_experiments.tidy import row_of
 
 __all__ = ["STUDIES", "Point", "compute", "lpdt_model", "make_split", "synthetic", "tidy"]
 
-FloatArray = npt.NDArray[np.float64]
 LABELS = (-4.5, 4.5)
 """Public label bounds of the synthetic study: |sin| <= 1 and noise beyond 3.5 deviations is clipped."""
 

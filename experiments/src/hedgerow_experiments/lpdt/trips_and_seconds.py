@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace
+from hedgerow.space import FeatureSpace
 from hedgerow_experiments.data.splits import Split, widened
 from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.lpdt.methods import GROUPS, Errors, Stream, _split

@@ -24,8 +24,8 @@ import numpy as np
 import hedgerow.samplers as samplers
 from hedgerow.audit.branching.paths import Lost, Walk, active, deepest, explore
 from hedgerow.audit.branching.words import Words, words
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.kernels import reference
 from hedgerow.randomness import Randomness, SecureRandomness
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from hedgerow.randomness import SecureRandomness
+from hedgerow.types import IntArray
 
 __all__ = ["Coins"]
 
 Bytes = bytes  # inside the class, ``bytes`` is a method
-IntArray = npt.NDArray[np.int64]
 _ASSIGNMENT = b"/('assignment',)"  # what the forests call the stream of their coins by record
 
 

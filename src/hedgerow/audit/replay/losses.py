@@ -13,15 +13,14 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from hedgerow.audit.replay.tape import IntArray, Release
+from hedgerow.audit.replay.tape import Release
 from hedgerow.mechanisms.base import Law
 from hedgerow.samplers import ONE
+from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["Loss", "loss_of", "outcomes", "scale_of"]
 
-FloatArray = npt.NDArray[np.float64]
 Outcomes = tuple[FloatArray, FloatArray]
 
 

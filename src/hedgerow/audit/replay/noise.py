@@ -12,11 +12,11 @@ from unittest.mock import patch
 
 import numpy as np
 
-from hedgerow.audit.replay.losses import FloatArray
 from hedgerow.audit.replay.tables import record_cases
 from hedgerow.audit.result import HOLDS, VIOLATED, AuditResult
 from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.types import FloatArray
 
 __all__ = ["DrawnNoise", "drawn_noise", "moments"]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 import hedgerow.randomness
 from hedgerow.audit.replay.tape import Release, Tape
-from hedgerow.bounds import LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms import counts, median, selection
 from hedgerow.mechanisms.base import LocalMechanism
 from hedgerow.mechanisms.counts import NoisyCounts

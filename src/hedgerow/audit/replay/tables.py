@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.types import IntArray
+
 __all__ = ["Case", "Neighbour", "Table", "classes_of", "label_cases", "many_cases", "odd_cases", "record_cases"]
 
 Array = npt.NDArray[Any]
-IntArray = npt.NDArray[np.int64]
 Record = tuple[tuple[float, ...], Any]
 
 

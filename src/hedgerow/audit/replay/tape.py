@@ -8,15 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.audit.replay.coins import Coins
 from hedgerow.errors import HedgerowError
 from hedgerow.randomness import Randomness
+from hedgerow.types import IntArray
 
 __all__ = ["Departure", "Release", "Tape"]
-
-IntArray = npt.NDArray[np.int64]
 
 
 class Departure(HedgerowError):

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.mechanisms.joint import JointMechanism
 from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.assisted.residuals import rounded_square
+from hedgerow.types import FloatArray
 
 __all__ = ["SIZES", "Choice", "candidates", "choose_randomizer"]
 
-FloatArray = npt.NDArray[np.float64]
 
 RADII = (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)

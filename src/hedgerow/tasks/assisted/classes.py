@@ -16,7 +16,7 @@ from hedgerow.mechanisms.audits import Audit
 from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.assisted.message import AssistedMessage
-from hedgerow.tasks.tree.encoding import ByteRows
+from hedgerow.types import ByteRows
 
 __all__ = ["AUDITS", "ClassMessage"]
 

@@ -19,7 +19,8 @@ from hedgerow.mechanisms.joint import JointMechanism, LevelResponse, SignedSubse
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import MOST_EVENTS, Detector, join, within
 from hedgerow.tasks.message import CODES, Message
-from hedgerow.tasks.tree.encoding import ByteRows, IntArray, pack, unpack
+from hedgerow.tasks.tree.encoding import pack, unpack
+from hedgerow.types import ByteRows, IntArray
 
 __all__ = ["AUDITS", "RANDOMIZERS", "AssistedMessage", "build_joint"]
 

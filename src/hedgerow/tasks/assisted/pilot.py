@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import LARGEST, FeatureSpace, check_label_bounds, label_numbers, middle, read_number, read_text
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.fields import read_number, read_text
+from hedgerow.grid import LARGEST, check_label_bounds, label_numbers, middle
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.audits import Audit, Chance
 from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.portable import PortableModel
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector, named
 from hedgerow.tasks.assisted.influence import PilotForgery
 from hedgerow.tasks.assisted.residuals import read_numbers
@@ -33,7 +35,7 @@ from hedgerow.tasks.message import CODES, Message
 from hedgerow.tasks.published import check_published, reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.records import for_each
-from hedgerow.tasks.tree.encoding import ByteRows, IntArray
+from hedgerow.types import ByteRows, FloatArray, IntArray
 from hedgerow.values import RULE
 
 if TYPE_CHECKING:
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AUDITS", "MULTIPLES", "PilotMessage", "PilotTask", "pilot_multiples"]
 
-FloatArray = npt.NDArray[np.float64]
 
 _FORMAT, _VERSION = "hedgerow/pilot-task", 2
 MULTIPLES = ((1.5,), (0.7, 2.0), (0.5, 1.2, 2.8), (0.4, 0.9, 1.8, 4.0), (0.3, 0.6, 1.0, 1.7, 3.0, 5.5))

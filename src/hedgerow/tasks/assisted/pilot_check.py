@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from hedgerow.tasks.assisted.chi_square import chi_square_limit
 from hedgerow.tasks.assisted.pilot_totals import PilotTotals
+from hedgerow.types import FloatArray
 
 __all__ = ["FALSE_ALARM", "PilotCheck", "check_pilot"]
 
-FloatArray = npt.NDArray[np.float64]
 
 FALSE_ALARM = 0.001
 _SCALES = 2.0 ** np.arange(-3, 4.01, 0.125)

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.types import FloatArray
+
 __all__ = ["Pooled", "overlaps", "pool", "rake"]
 
-FloatArray = npt.NDArray[np.float64]
 
 SWEEPS = 50
 SPIKE = 0.3

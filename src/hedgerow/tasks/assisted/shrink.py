@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hedgerow.tasks.assisted.chi_square import chi_square_limit
 from hedgerow.tasks.assisted.pool import GRID, SPIKE, overlaps
 from hedgerow.tasks.assisted.task import AssistedTask
-from hedgerow.tasks.tree.encoding import IntArray
+from hedgerow.types import FloatArray, IntArray
 
 __all__ = [
     "Corrections",
@@ -26,7 +26,6 @@ __all__ = [
     "share_contrast",
 ]
 
-FloatArray = npt.NDArray[np.float64]
 
 _CLEARLY = 3.0
 _LEAST = 0.25

@@ -12,23 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import (
-    LARGEST,
-    SMALLEST,
-    FeatureSpace,
-    LabelGrid,
-    check_label_bounds,
-    label_numbers,
-    middle,
-    read_number,
-    read_text,
-    read_whole,
-)
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.fields import read_number, read_text, read_whole
+from hedgerow.grid import LARGEST, SMALLEST, LabelGrid, check_label_bounds, label_numbers, middle
 from hedgerow.guarantee import Guarantee
 from hedgerow.portable import PortableModel, Trees
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.assisted.influence import AssistedForgery
 from hedgerow.tasks.assisted.message import RANDOMIZERS, AssistedMessage
@@ -37,6 +28,7 @@ from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.published import check_published, reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.records import for_each
+from hedgerow.types import FloatArray
 from hedgerow.values import RULE
 
 if TYPE_CHECKING:
@@ -45,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AssistedTask"]
 
-FloatArray = npt.NDArray[np.float64]
 
 _FORMAT, _VERSION = "hedgerow/assisted-task", 3
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import LabelGrid, check_fields, read_text
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.fields import check_fields, read_text
+from hedgerow.grid import LabelGrid
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms import bins, gaussian, interval, staircase, unbiased  # noqa: F401 (kinds of level mechanisms)
 from hedgerow.mechanisms.base import Law

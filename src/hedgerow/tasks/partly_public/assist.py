@@ -10,13 +10,15 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import LabelGrid, check_fields, check_label_bounds, middle, read_number
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.fields import check_fields, read_number
+from hedgerow.grid import LabelGrid, check_label_bounds, middle
 from hedgerow.portable import PortableModel
 from hedgerow.tasks.assisted.choose import RADII
 from hedgerow.tasks.assisted.residuals import Residuals, read_numbers
 from hedgerow.tasks.assisted.shrink import posterior
-from hedgerow.tasks.tree.encoding import FloatArray, Moments
+from hedgerow.tasks.tree.encoding import Moments
+from hedgerow.types import FloatArray
 
 __all__ = ["GATE", "Assist", "best_radius"]
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from hedgerow.bounds import check_fields, read_text
 from hedgerow.checks import check_positive
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.fields import check_fields, read_text
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.candidates import CandidateBits, CandidateKary, CandidateResponse
 from hedgerow.partition.tree import Partition

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from hedgerow.bounds import FeatureSpace, LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.partition import grow
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.assisted.examples import RADIUS, RESIDUALS
 from hedgerow.tasks.examples import Example, Record, public_model
 from hedgerow.tasks.partly_public.assist import Assist

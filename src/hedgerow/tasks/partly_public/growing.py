@@ -7,20 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.errors import HedgerowError
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.growing import TIE, check_limits, grow_levels
 from hedgerow.partition.max_edge import cut_in_half, first_half
 from hedgerow.partition.random import Integers
 from hedgerow.partition.tree import Partition
+from hedgerow.space import FeatureSpace
+from hedgerow.types import BoolArray, FloatArray, IndexArray
 
 __all__ = ["RULES", "grow_masked"]
 
 RULES = ("max_edge", "cart", "random_max_edge")
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 
 
 def grow_masked(

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.errors import HedgerowError
 from hedgerow.partition.tree import Partition
+from hedgerow.space import FeatureSpace
 
 __all__ = ["MAX_CELLS", "histogram_below"]
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.audits import Audit, Chance
 from hedgerow.mechanisms.base import Law, LocalMechanism, as_law
 from hedgerow.mechanisms.words import percent
 from hedgerow.partition import grow
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public.cells import CellTask
 from hedgerow.tasks.partly_public.first import FirstReports
 from hedgerow.tasks.partly_public.histogram import histogram_below

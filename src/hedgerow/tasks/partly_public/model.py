@@ -16,8 +16,9 @@ from hedgerow.tasks.leaves import LeafModel
 from hedgerow.tasks.models import About
 from hedgerow.tasks.partly_public.cells import CellTask
 from hedgerow.tasks.rules import reports
-from hedgerow.tasks.tree.encoding import FloatArray, Moments
+from hedgerow.tasks.tree.encoding import Moments
 from hedgerow.tasks.tree.estimates import LeafEstimates
+from hedgerow.types import FloatArray
 
 __all__ = ["SemiModel", "shrunk"]
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
+from hedgerow.types import BoolArray
 
 __all__ = ["blocks", "candidates"]
 
-BoolArray = npt.NDArray[np.bool_]
 _SCRATCH = 1 << 23
 
 
@@ -26,7 +26,7 @@ def candidates(partition: Partition, Z: npt.NDArray[Any], private: BoolArray) ->
 
     Examples
     --------
-    >>> from hedgerow.bounds import FeatureSpace
+    >>> from hedgerow.space import FeatureSpace
     >>> from hedgerow.partition import grow
     >>> tree = grow("max_edge", FeatureSpace.from_bounds((0, 1), 2), None, None, max_depth=2)
     >>> candidates(tree, np.array([[0.2, np.nan]]), np.array([[False, True]])).astype(int).tolist()

@@ -11,22 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import (
-    FeatureSpace,
-    LabelGrid,
-    check_fields,
-    check_label_bounds,
-    label_numbers,
-    read_list,
-    read_number,
-    read_text,
-)
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.fields import check_fields, read_list, read_number, read_text
+from hedgerow.grid import LabelGrid, check_label_bounds, label_numbers
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.gradual import GradualLaplace
 from hedgerow.portable import PortableModel
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector, far_levels
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.options import Option, by_parameter

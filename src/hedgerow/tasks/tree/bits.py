@@ -23,7 +23,8 @@ from hedgerow.randomness import Randomness
 from hedgerow.samplers import binomial
 from hedgerow.tasks.alarms import Detector, far_levels, join, set_bits
 from hedgerow.tasks.message import CODES
-from hedgerow.tasks.tree.encoding import ByteRows, Encoding, FloatArray, IntArray, Moments, check_padding, pack, unpack
+from hedgerow.tasks.tree.encoding import Encoding, Moments, check_padding, pack, unpack
+from hedgerow.types import ByteRows, FloatArray, IntArray
 
 __all__ = ["AUDITS", "BitsEncoding", "split_epsilon"]
 

@@ -21,7 +21,8 @@ from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, binomial
 from hedgerow.tasks.alarms import MOST_EVENTS, NOTHING, Detector, join, named, set_bits
 from hedgerow.tasks.message import CODES
-from hedgerow.tasks.tree.encoding import ByteRows, Encoding, FloatArray, IntArray, Moments, check_padding, pack, unpack
+from hedgerow.tasks.tree.encoding import Encoding, Moments, check_padding, pack, unpack
+from hedgerow.types import ByteRows, FloatArray, IntArray
 
 __all__ = ["AUDITS", "CellEncoding", "KaryEncoding", "SubsetEncoding", "UnaryCellEncoding"]
 

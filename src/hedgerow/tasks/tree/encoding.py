@@ -24,12 +24,9 @@ from hedgerow.mechanisms.base import Law, Mechanism
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.message import Message
+from hedgerow.types import ByteRows, FloatArray, IntArray
 
 __all__ = ["Encoding", "Influence", "Moments", "pack", "unpack"]
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-ByteRows = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

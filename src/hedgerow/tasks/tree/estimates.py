@@ -7,9 +7,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
-from hedgerow.tasks.tree.encoding import FloatArray, Moments
+from hedgerow.grid import LabelGrid
+from hedgerow.tasks.tree.encoding import Moments
+from hedgerow.types import FloatArray
 
 __all__ = ["LeafEstimates", "blend", "fieller", "shift_variance"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hedgerow.bounds import LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.partition import grow
 from hedgerow.tasks.examples import SPACE, Example, Record
 from hedgerow.tasks.tree.task import LocalTask

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.tasks.leaves import LeafModel, split_gains
 from hedgerow.tasks.models import About
 from hedgerow.tasks.rules import reports
 from hedgerow.tasks.shift import ShiftReport
-from hedgerow.tasks.tree.encoding import FloatArray, Moments
+from hedgerow.tasks.tree.encoding import Moments
 from hedgerow.tasks.tree.estimates import LeafEstimates, blend, shift_variance
 from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,27 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from hedgerow.bounds import (
-    CategoricalFeature,
-    FeatureSpace,
-    LabelGrid,
-    category_name,
-    check_fields,
-    check_label_bounds,
-    check_labels,
-    label_column,
-    middle,
-    read_list,
-    read_number,
-    read_text,
-)
 from hedgerow.checks import check_epsilon
 from hedgerow.classes import OBSERVED
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.features import CategoricalFeature, category_name
+from hedgerow.fields import check_fields, read_list, read_number, read_text
+from hedgerow.grid import LabelGrid, check_label_bounds, check_labels, label_column, middle
 from hedgerow.guarantee import Guarantee
 from hedgerow.partition import grow
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.influence import LeafForgery

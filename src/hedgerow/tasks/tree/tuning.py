@@ -21,19 +21,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.partition import grow
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import SeededRandomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.tree.bits import BitsEncoding, split_epsilon
 from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
 from hedgerow.tasks.tree.encoding import Encoding
+from hedgerow.types import IntArray
 
 __all__ = ["RESPONSES", "Choice", "Message", "choose_design", "level_shares", "predict_error", "resolve"]
 
 FloatArray = npt.NDArray[Any]
-IntArray = npt.NDArray[np.int64]
 
 SHARES = (0.3, 0.5, 0.7)
 LEVELS = (1, 2, 4)
