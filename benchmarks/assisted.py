@@ -28,7 +28,7 @@ def main() -> None:
     base = PublicModel(random_state=0).fit(*public)
     mark("public model")
     options = {"epsilon": 1.0, "label_bounds": (-2.0, 3.0), "n_holders": HOLDERS}
-    task = design_assisted(*public, base=base, random_state=0, **options)  # type: ignore[arg-type]
+    task = design_assisted(*public, public_model=base, random_state=0, **options)  # type: ignore[arg-type]
     mark("design")
     total = task.simulate(*private, 0)
     mark("reports")

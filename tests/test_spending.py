@@ -30,7 +30,7 @@ ESTIMATORS = {
     "LPDTClassifier": (LOCAL, CLASSES, {}),
     "PrivateHistogramRegressor": (LOCAL, BOUNDS, {}),
     "DeconvolutionRegressor": (LOCAL, BOUNDS, {}),
-    "AssistedForestRegressor": (LOCAL, {"label_bounds": (0, 1), "base": Ridge(), "pilot": 0.5}, PUBLIC),
+    "AssistedForestRegressor": (LOCAL, {"label_bounds": (0, 1), "public_model": Ridge(), "pilot": 0.5}, PUBLIC),
     "AssistedForestClassifier": (LOCAL, CLASSES | {"classes": [0, 1, 2]}, {}),
     "HistOfTreeRegressor": (PARTLY, BOUNDS, {"private": [True, False]}),
     "KRRRegressor": (PARTLY, BOUNDS, {"private": [True, False]}),

@@ -48,7 +48,7 @@ class ModelCase(Case, ABC):
 
     def _trees(self) -> list[Trees]:
         """Return all trees that the device walks."""
-        return [part for part in self.task.base.parts if isinstance(part, Trees)]
+        return [part for part in self.task.public_model.parts if isinstance(part, Trees)]
 
     def _cuts(self, column: int) -> list[float]:
         """Return the cuts of a feature, in all trees."""

@@ -24,7 +24,7 @@ class PilotCase(ModelCase):
         """Return a record; every second label is one that puts the error on or next to an edge."""
         values, mask = super().record(source, number)
         # Other models' last digits are the machine's own affair: no label may depend on them.
-        if number % 2 and all(isinstance(part, Trees) for part in self.task.base.parts):
+        if number % 2 and all(isinstance(part, Trees) for part in self.task.public_model.parts):
             edge = self.task.edges[int(source.integers(len(self.task.edges), 1)[0])]
             label = self._predict(values) + edge
             beside = (label, label, math.nextafter(label, -math.inf), math.nextafter(label, math.inf))
@@ -33,7 +33,7 @@ class PilotCase(ModelCase):
 
     def _predict(self, record: dict[str, Any]) -> float:
         z = self.task.space.encode_record(record)[None, :]
-        return float(self.task.base.predict_within(z, self.task.label_bounds)[0])
+        return float(self.task.public_model.predict_within(z, self.task.label_bounds)[0])
 
     def _edges(self) -> Iterator[bytes]:
         """Yield bytes that leave it open at first whether the truth is told, whatever the eight bytes after it."""

@@ -33,7 +33,7 @@ class RoundCase(ModelCase):
         return self.assist.label_bounds
 
     def _trees(self) -> list[Trees]:
-        return [part for part in self.assist.base.parts if isinstance(part, Trees)]
+        return [part for part in self.assist.public_model.parts if isinstance(part, Trees)]
 
     def place(self, record: dict[str, Any], source: Randomness) -> dict[str, Any]:
         """Return what the device works out: the prediction, and the level that ``source`` rounds its error to."""

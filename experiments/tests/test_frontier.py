@@ -90,7 +90,7 @@ def test_assisted_models_have_the_pilot_of_the_estimator():
     X, noise = rng.random((5200, 2)), rng.normal(size=5200)
     public = (X[:200], noise[:200])
     base = PublicModel(Ridge(), random_state=0).fit(*public)
-    options = {"epsilon": 4.0, "label_bounds": (-30.0, 30.0), "base": base, "random_state": 0}
+    options = {"epsilon": 4.0, "label_bounds": (-30.0, 30.0), "public_model": base, "random_state": 0}
     same, wide = (X[200:], noise[200:]), (X[200:], 5 * noise[200:])
     task = design_assisted(*public, n_holders=5000, **options)
     (alone,) = assisted_models(public, same, [7], pilot=None, **options)

@@ -103,9 +103,9 @@ FAULTS = (
     Fault(
         name="clip of residuals chosen from private ones",
         path=_REGRESSOR,
-        before="        self.mechanism_ = residual_mechanism(self.base.residuals_, epsilon)\n",
+        before="        self.mechanism_ = residual_mechanism(model.residuals_, epsilon)\n",
         after=(
-            "        private = columns[0] - np.ravel(self.base.predict(X))\n"
+            "        private = columns[0] - np.ravel(model.predict(X))\n"
             "        self.mechanism_ = residual_mechanism(private, epsilon)\n"
         ),
         caught_by=_fits("public model"),

@@ -250,7 +250,7 @@ def test_all_kinds_of_models_resume(small_blocks, monkeypatch):
     write_csv(Path("new.csv"), 250)
     X = np.random.default_rng(3).random((300, 2))
     public = Frame({"a": X[:, 0], "b": X[:, 1]}, 300)
-    assisted = design_assisted(public, X[:, 0], epsilon=2.0, n_holders=300, base=Ridge(), label_bounds=(0, 1))
+    assisted = design_assisted(public, X[:, 0], epsilon=2.0, n_holders=300, public_model=Ridge(), label_bounds=(0, 1))
     Path("assisted.json").write_text(assisted.simulate(X, X[:, 0], 1).model().to_json())
     write_csv(Path("train.csv"), 200)
     public_facts = ["--label-bounds", "0:1", "--feature-bounds", "a=0:1", "--feature-bounds", "b=0:1", "--missing"]

@@ -37,7 +37,7 @@ def test_from_the_pilot_to_the_task(shell, pilot):
     plain = json.loads(shell.ok(*DESIGN, "-o", "plain.json", "--json"))
     main = json.loads(shell.ok(*DESIGN, "--pilot-totals", "totals.json", "-o", "task.json", "--json"))
     read = AssistedTask.from_json((shell.folder / "task.json").read_text())
-    assert main["task"] == read.id and read.base == task.base and plain["epsilon"] == 4
+    assert main["task"] == read.id and read.public_model == task.public_model and plain["epsilon"] == 4
 
     # Errors many times as large: another radius.
     wide = PilotTotals(task, 1000, (500, *[0] * (len(task.edges) - 1), 500), True)

@@ -68,7 +68,7 @@ def _central(name: str, **options: Any) -> Entry:
 
 
 SMALL = {"n_estimators": 2, "max_depth": 2}
-ASSISTED = {"base": Ridge(), "n_trees": 1}
+ASSISTED = {"public_model": Ridge(), "n_trees": 1}
 BOX = {"feature_bounds": (0, 10)}
 ENTRIES = (
     _local("LPDTRegressor", max_depth=2, **NUMBER, **SCHEMA),
@@ -78,14 +78,14 @@ ENTRIES = (
     _local("AssistedForestRegressor", **NUMBER, **SCHEMA),
     Entry(
         "AssistedForestRegressor",
-        {"random_state": 0, "base": Ridge(), "n_trees": 1, **NUMBER, **SCHEMA},
+        {"random_state": 0, "public_model": Ridge(), "n_trees": 1, **NUMBER, **SCHEMA},
         "local",
         public=True,
     ),
     _local("AssistedForestClassifier", **CLASS, **SCHEMA),
     Entry(
         "AssistedForestClassifier",
-        {"random_state": 0, "base": Ridge(), "n_trees": 1, **CLASS, **SCHEMA},
+        {"random_state": 0, "public_model": Ridge(), "n_trees": 1, **CLASS, **SCHEMA},
         "local",
         public=True,
     ),

@@ -279,12 +279,12 @@ def test_tasks_that_run_a_public_model_on_the_device(stub, holder):
     ridge = pytest.importorskip("sklearn.linear_model").Ridge()
     rng = np.random.default_rng(0)
     X = rng.random((120, 2))
-    task = design(X, X[:, 0], epsilon=1.0, label_bounds=(0, 1), n_holders=1000, base=ridge, n_trees=2)
+    task = design(X, X[:, 0], epsilon=1.0, label_bounds=(0, 1), n_holders=1000, public_model=ridge, n_trees=2)
     assert join(holder, stub.announce(task), {"x0": 0.2, "x1": 0.9, "y": 0.3}).accepted
     assert len(Reports.from_bytes(task, stub.bodies[0])) == 1
     assert "public model" in holder.fetch(stub.announce(task)).describe()
     pilot = pytest.importorskip("hedgerow.local.assisted.pilot").design_pilot
-    before = pilot(X, X[:, 0], epsilon=1.0, label_bounds=(0, 1), base=ridge)
+    before = pilot(X, X[:, 0], epsilon=1.0, label_bounds=(0, 1), public_model=ridge)
     assert join(holder, stub.announce(before), {"x0": 0.2, "x1": 0.9, "y": 0.3}).accepted
     assert len(Reports.from_bytes(before, stub.bodies[-1])) == 1
     assert holder.store.spent() == Cost(2_000_000)  # a second report of the same person is paid for

@@ -213,7 +213,7 @@ def test_a_pilot_is_answered_on_the_page_and_one_byte_about_the_error_leaves(stu
     visit.wait("Nothing has been sent yet")
     shown = visit.shown()
     assert not stub.posts and marks(visit) == dict.fromkeys(record, "stays here")
-    (prediction,) = task.base.predict_within(task.space.encode_record(record)[None, :], task.label_bounds)
+    (prediction,) = task.public_model.predict_within(task.space.encode_record(record)[None, :], task.label_bounds)
     own, sent = int(task.bins(59.6875 - prediction)), shown[60]
     bins = ["below -11.25", "from -11.25 to below -4", "from -4 to below 4", "from 4 to below 11.25", "from 11.25"]
     assert f"predicts {prediction:.5g}" in visit.page.locator("#odds").inner_text()

@@ -139,8 +139,8 @@ console.log(JSON.stringify(records.map((record) => task.privatize(record, source
 def test_a_report_is_made_even_where_the_model_overflows(tmp_path):
     plain = make_pilot(1.0, (-30.0, 10.0, 30.0), "", 0)
     huge = [Linear(np.array([sign * 1e308, 0, 0, 0, 0])) for sign in (1, -1)]
-    base = PortableModel(3, plain.base.column, plain.base.code, 0.0, tuple(huge))
-    task = dataclasses.replace(plain, base=base)
+    base = PortableModel(3, plain.public_model.column, plain.public_model.code, 0.0, tuple(huge))
+    task = dataclasses.replace(plain, public_model=base)
     records = [{"age": age, "home": "flat", "pay": 2.0, "rent": 3.0} for age in (0.5, 50.0)]
     found = run_node(tmp_path, ANSWER, {"text": task_text(task), "records": records})
     low = task.label_bounds[0]  # infinity minus infinity, for the second

@@ -55,12 +55,12 @@ def test_the_browser_predicts_what_python_predicts(tmp_path):
         epsilon=2.0,
         label_bounds=(-3, 5),
         n_holders=9000,
-        base="compact",
+        public_model="compact",
         n_trees=4,
         target="hours",
         **schema,
     )
-    assert len(task_text(task)) < 300_000 and len(task.base.parts) >= 2  # several kinds of model in the stack
+    assert len(task_text(task)) < 300_000 and len(task.public_model.parts) >= 2  # several kinds of model in the stack
     records = [{**row, "hours": 1.0} for row in X[160:].to_dict("records")]
     found = run_page(tmp_path, task, records)
     prediction, leaves = task.place(task.space.encode(X[160:]))
@@ -75,9 +75,9 @@ def test_a_report_is_made_even_where_the_model_overflows(tmp_path, randomizer, p
     """A curator must not learn who is above an age from who is silent."""
     plain = make_task(1.0, (4, 3), randomizer, parameter, "", 5.0, 0)
     huge = [Linear(np.array([sign * 1e308, 0, 0, 0, 0])) for sign in (1, -1)]
-    base = PortableModel(3, plain.base.column, plain.base.code, 0.0, tuple(huge))
+    base = PortableModel(3, plain.public_model.column, plain.public_model.code, 0.0, tuple(huge))
     records = [{"age": age, "home": "flat", "pay": 2.0, "rent": 3.0} for age in (0.5, 50.0)]
-    found = run_page(tmp_path, dataclasses.replace(plain, base=base), records)
+    found = run_page(tmp_path, dataclasses.replace(plain, public_model=base), records)
     assert [f["prediction"] for f in found] == [0.0, plain.label_bounds[0]]  # infinity minus infinity, for the second
     for place in found:
         assert 0 <= place["level"] < plain.encoding.n_levels and len(place["leaves"]) == 2

@@ -182,7 +182,7 @@ def public_records():
     frame = {"age": rng.uniform(0, 99, 200), "home": rng.choice(["flat", "house"], 200)}
     hours = 0.3 * frame["age"] + 9 * (frame["home"] == "house") + rng.normal(size=200)
     known = {"feature_bounds": (0, 99), "categories": {"home": ["flat", "house"]}, "label_bounds": (0, 80)}
-    return (pd.DataFrame(frame), hours), {**known, "base": boosting, "target": "hours"}
+    return (pd.DataFrame(frame), hours), {**known, "public_model": boosting, "target": "hours"}
 
 
 def answer_on_page(url):

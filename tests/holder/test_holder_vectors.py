@@ -59,7 +59,7 @@ def test_assisted_vectors_reach_both_sides_of_every_choice(stored):
             continue
         task = read_task(stored["tasks"][vector["task"]]["text"])
         kinds[task.randomizer] += 1
-        parts.update(part.kind for part in task.base.parts)
+        parts.update(part.kind for part in task.public_model.parts)
         tree = Reports.from_bytes(task, bytes.fromhex(vector["body"])).payloads[0, 0]
         label = task.labels(one(vector["record"].get("rent")))[0]
         far = abs(label - vector["place"]["prediction"]) > task.radius

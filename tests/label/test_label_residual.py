@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
-from hedgerow import LabelPrivateRegressor, Ledger, PublicModel
+from hedgerow import LabelPrivateRegressor, LaplaceMechanism, Ledger, PublicModel
 from hedgerow.audit import audit_exact, audit_sampled
 from hedgerow.errors import BudgetError, HedgerowError
 from hedgerow.label import residual
@@ -56,7 +56,7 @@ def test_noisy_residuals_are_unbiased_for_small_moves(base):
 @pytest.mark.parametrize("regressor", [None, DecisionTreeRegressor(max_leaf_nodes=4, min_samples_leaf=500)])
 def test_gain_over_the_public_model(base, regressor):
     X_test, y_test = make(3000, 2)
-    model = LabelPrivateRegressor(regressor, epsilon=1.0, label_bounds=(-2, 7), base=base, random_state=0)
+    model = LabelPrivateRegressor(regressor, epsilon=1.0, label_bounds=(-2, 7), public_model=base, random_state=0)
     model.fit(*make(15_000, 1))
     error, public = (np.mean((f(X_test) - y_test) ** 2) for f in (model.predict, base.predict))
     assert error < 0.5 * public
@@ -71,7 +71,7 @@ def test_no_evidence_leaves_the_public_model_alone():
     base = PublicModel(Ridge(), random_state=0).fit(X[:500], y[:500])
     public = np.mean((base.predict(X[2000:]) - y[2000:]) ** 2)
     for seed in range(5):
-        model = LabelPrivateRegressor(epsilon=0.5, label_bounds=(-4, 7), base=base, random_state=seed)
+        model = LabelPrivateRegressor(epsilon=0.5, label_bounds=(-4, 7), public_model=base, random_state=seed)
         model.fit(X[500:2000], y[500:2000])
         assert np.mean((model.predict(X[2000:]) - y[2000:]) ** 2) < 1.01 * public
 
@@ -85,7 +85,7 @@ def test_few_holders_hardly_move_a_public_model_that_is_right():
     public, errors = np.mean((base.predict(X[800:]) - y[800:]) ** 2), []
     tree = DecisionTreeRegressor(max_leaf_nodes=4, min_samples_leaf=50, random_state=0)
     for seed in range(40):
-        model = LabelPrivateRegressor(tree, epsilon=0.5, label_bounds=(-4, 7), base=base, random_state=seed)
+        model = LabelPrivateRegressor(tree, epsilon=0.5, label_bounds=(-4, 7), public_model=base, random_state=seed)
         errors.append(np.mean((model.fit(X[500:800], y[500:800]).predict(X[800:]) - y[800:]) ** 2) / public)
     assert np.mean(errors) < 1.02 and sum(e == 1 for e in errors) >= 36
 
@@ -96,7 +96,7 @@ def test_clear_signal_passes_nearly_whole(base, monkeypatch):
     tree, corrections = DecisionTreeRegressor(max_leaf_nodes=4, min_samples_leaf=500), []
     for caution in (residual._CAUTION, 0.0):
         monkeypatch.setattr(residual, "_CAUTION", caution)
-        model = LabelPrivateRegressor(tree, epsilon=4.0, label_bounds=(-2, 7), base=base, random_state=0)
+        model = LabelPrivateRegressor(tree, epsilon=4.0, label_bounds=(-2, 7), public_model=base, random_state=0)
         model.fit(X, y)
         corrections.append(np.std(model.predict(X_test) - base.predict(X_test)))
     assert 0.97 * corrections[1] < corrections[0] < corrections[1]
@@ -133,31 +133,36 @@ def test_any_fitted_model_with_residuals_serves(base):
             return np.zeros(len(X))
 
     X, y = make(2000, 1)
-    model = LabelPrivateRegressor(Ridge(), epsilon=4.0, label_bounds=(-2, 7), base=Mine(), random_state=0).fit(X, y)
+    model = LabelPrivateRegressor(Ridge(), epsilon=4.0, label_bounds=(-2, 7), public_model=Mine(), random_state=0).fit(
+        X, y
+    )
     assert np.isfinite(model.predict(X)).all() and model.predict(X).max() <= 7
 
 
 def test_spends_are_booked_before_they_happen(base):
     ledger = Ledger(None, limit=0.5)
     with pytest.raises(BudgetError):
-        LabelPrivateRegressor(epsilon=1.0, label_bounds=(-2, 7), base=base, ledger=ledger).fit(*make(50, 1))
+        LabelPrivateRegressor(epsilon=1.0, label_bounds=(-2, 7), public_model=base, ledger=ledger).fit(*make(50, 1))
 
 
 def test_few_reports_are_not_learnt_from(base):
-    model = LabelPrivateRegressor(epsilon=1.0, label_bounds=(-9, 9), base=base, random_state=0).fit(*make(20, 1))
+    model = LabelPrivateRegressor(epsilon=1.0, label_bounds=(-9, 9), public_model=base, random_state=0).fit(
+        *make(20, 1)
+    )
     assert np.allclose(model.predict(make(9, 3)[0]), base.predict(make(9, 3)[0]))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"base": Ridge()}, "'base' parameter must be a model fitted on public records"),
+        ({"public_model": Ridge()}, "'X_public' and 'y_public' are required to fit this 'public_model'"),
         ({"label_bounds": None}, "label_bounds"),
-        ({"mechanism": "laplace"}, "mechanism='auto'"),
+        ({"mechanism": "laplace"}, "'mechanism' parameter of LabelPrivateRegressor must be"),
+        ({"mechanism": LaplaceMechanism(1.0, label_bounds=(-2, 7))}, "mechanism='auto'"),
         ({"epsilon": -1.0}, "epsilon"),
     ],
 )
 def test_what_cannot_work_is_refused(base, options, message):
-    model = LabelPrivateRegressor(**{"epsilon": 1.0, "label_bounds": (-2, 7), "base": base, **options})
+    model = LabelPrivateRegressor(**{"epsilon": 1.0, "label_bounds": (-2, 7), "public_model": base, **options})
     with pytest.raises(HedgerowError, match=message):
         model.fit(*make(50, 1))

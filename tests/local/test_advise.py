@@ -159,7 +159,7 @@ def test_the_learner_of_a_public_model_is_the_model_itself_with_the_same_weights
 def test_bad_arguments_are_refused(public, options, message):
     X, y, base, _ = public
     with pytest.raises(HedgerowError, match=message):
-        advise(X, y, base=base, **{"n_holders": 10, **options})
+        advise(X, y, public_model=base, **{"n_holders": 10, **options})
 
 
 def test_too_few_records_are_refused():

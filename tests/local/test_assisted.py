@@ -42,7 +42,7 @@ def public():
 
 def task_for(public, epsilon=2.0, n_holders=20_000, **options):
     X, y = public
-    options = {"base": Ridge(), "label_bounds": (-2, 8), **options}
+    options = {"public_model": Ridge(), "label_bounds": (-2, 8), **options}
     return design_assisted(X, y, epsilon=epsilon, n_holders=n_holders, **options)
 
 
@@ -150,7 +150,7 @@ def test_gain_over_the_public_model_grows_with_epsilon(public):
     X_test, y_test = make(4000, 5)
     gains = []
     for epsilon in (0.25, 1.0, 4.0, math.inf):
-        forest = AssistedForestRegressor(epsilon, label_bounds=(-2, 8), base=Ridge(), random_state=0)
+        forest = AssistedForestRegressor(epsilon, label_bounds=(-2, 8), public_model=Ridge(), random_state=0)
         forest.fit(X, y, *public)
         errors = [np.mean((f(X_test) - y_test) ** 2) for f in (forest.predict, forest.model_.predict_public)]
         gains.append(errors[0] / errors[1])
@@ -165,7 +165,7 @@ def test_nothing_to_correct_leaves_the_public_model_nearly_alone():
     y = 3 * X[:, 0] + rng.normal(size=6000)
     closed, ratios = [], []
     for seed in range(10):
-        forest = AssistedForestRegressor(1.0, label_bounds=(-3, 6), base=Ridge(), random_state=seed)
+        forest = AssistedForestRegressor(1.0, label_bounds=(-3, 6), public_model=Ridge(), random_state=seed)
         forest.fit(X[500:3000], y[500:3000], X[:500], y[:500])
         ratio = np.mean((forest.predict(X[3000:]) - y[3000:]) ** 2) / np.mean(
             (forest.model_.predict_public(X[3000:]) - y[3000:]) ** 2
@@ -177,7 +177,7 @@ def test_nothing_to_correct_leaves_the_public_model_nearly_alone():
 
 def test_a_shift_of_the_label_is_found_and_corrected(public):
     X, y = make(20_000, 6, shift=1.5)
-    forest = AssistedForestRegressor(1.0, label_bounds=(-2, 8), base=Ridge(), random_state=0).fit(X, y, *public)
+    forest = AssistedForestRegressor(1.0, label_bounds=(-2, 8), public_model=Ridge(), random_state=0).fit(X, y, *public)
     X_test, y_test = make(2000, 7, shift=1.5)
     public_error = np.mean((forest.model_.predict_public(X_test) - y_test) ** 2)
     assert forest.model_.gate and np.mean((forest.predict(X_test) - y_test) ** 2) < 0.5 * public_error
@@ -199,7 +199,7 @@ def test_shares_follow_the_holders_where_they_differ_from_the_public(public):
 
 def test_intervals_cover_labels(public):
     X, y = make(20_000, 9)
-    forest = AssistedForestRegressor(2.0, label_bounds=(-2, 8), base=Ridge(), random_state=0).fit(X, y, *public)
+    forest = AssistedForestRegressor(2.0, label_bounds=(-2, 8), public_model=Ridge(), random_state=0).fit(X, y, *public)
     X_test, y_test = make(4000, 10)
     low, high = forest.predict_interval(X_test, level=0.8)
     covered = np.mean((low <= y_test) & (y_test <= high))
@@ -216,7 +216,7 @@ def test_design_reads_no_private_record(public):
     tasks = []
     for seed in (11, 12):
         X, y = make(500, seed)
-        forest = AssistedForestRegressor(1.0, label_bounds=(-2, 8), base=Ridge(), random_state=3)
+        forest = AssistedForestRegressor(1.0, label_bounds=(-2, 8), public_model=Ridge(), random_state=3)
         tasks.append(forest.fit(X, y, *public).task_)
     assert tasks[0] == tasks[1]
 
@@ -233,18 +233,20 @@ def test_posterior_believes_evidence_only():
 @pytest.mark.parametrize("base", ["auto", "compact"])
 def test_default_base_is_the_public_stack(base):
     X, y = make(120, 13)
-    task = design_assisted(X, y, epsilon=1.0, label_bounds=(-2, 8), n_holders=1000, base=base)
-    assert base == "auto" or task.base.n_bytes <= 200_000
+    task = design_assisted(X, y, epsilon=1.0, label_bounds=(-2, 8), n_holders=1000, public_model=base)
+    assert base == "auto" or task.public_model.n_bytes <= 200_000
     assert AssistedTask.from_json(task.to_json()) == task
 
 
 def test_any_regressor_and_fitted_public_models_serve_as_base(public):
     X, y = public
     fitted = PublicModel(Ridge(), random_state=0).fit(X, y)
-    assert task_for(public, base=fitted).base == fitted.portable_
-    assert task_for(public, base=AdaBoostRegressor(n_estimators=5, random_state=0)).base.n_bytes <= 200_000
-    with pytest.raises(HedgerowError, match="'base'"):
-        task_for(public, base="best")
+    assert task_for(public, public_model=fitted).public_model == fitted.portable_
+    assert (
+        task_for(public, public_model=AdaBoostRegressor(n_estimators=5, random_state=0)).public_model.n_bytes <= 200_000
+    )
+    with pytest.raises(HedgerowError, match="'public_model'"):
+        task_for(public, public_model="best")
 
 
 def test_categories(public):
@@ -252,7 +254,7 @@ def test_categories(public):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.random(3000), "b": rng.choice(["u", "v"], 3000)})
     y = X["a"].to_numpy() + (X["b"] == "v") * 1.0
-    forest = AssistedForestRegressor(2.0, label_bounds=(0, 2), base=Ridge(), random_state=0)
+    forest = AssistedForestRegressor(2.0, label_bounds=(0, 2), public_model=Ridge(), random_state=0)
     forest.fit(X[300:], y[300:], X[:300], y[:300])
     assert np.mean((forest.predict(X) - y) ** 2) < 0.02
 
@@ -320,7 +322,7 @@ def test_scikit_learn_accepts_it(epsilon):
         ({"label_bounds": None}, {}, "label_bounds"),
         ({"epsilon": 0}, {}, "epsilon"),
         ({"n_trees": 0}, {"X_public": [[0.0], [1.0]], "y_public": [0, 1]}, "n_trees"),
-        ({}, {"X_public": [[0.0]]}, "go together"),
+        ({}, {"X_public": [[0.0]]}, "'y_public' is required"),
     ],
 )
 def test_what_cannot_work_is_refused(options, arguments, message):

@@ -20,7 +20,7 @@ def make(n, seed, classes=3):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_gain_over_the_public_probabilities(classes):
     X_test, y_test = make(3000, 2, classes)
-    forest = AssistedForestClassifier(4.0, base=Ridge(), random_state=0)
+    forest = AssistedForestClassifier(4.0, public_model=Ridge(), random_state=0)
     forest.fit(*make(30_000, 1, classes), *make(300, 0, classes))
     proba = forest.predict_proba(X_test)
     assert proba.shape == (3000, classes) and np.allclose(proba.sum(axis=1), 1) and proba.min() >= 0
@@ -32,7 +32,7 @@ def test_gain_over_the_public_probabilities(classes):
 
 
 def test_every_holder_sends_one_message():
-    forest = AssistedForestClassifier(1.0, base=Ridge(), random_state=0).fit(*make(1000, 1), *make(100, 0))
+    forest = AssistedForestClassifier(1.0, public_model=Ridge(), random_state=0).fit(*make(1000, 1), *make(100, 0))
     assert sum(m.n_reports for m in forest.models_) == 1000
     assert {m.task.epsilon for m in forest.models_} == {1.0} and forest.guarantee_.epsilon == 1.0
     assert forest.guarantee_.simulation and forest.guarantee_.protects == "record"
@@ -42,7 +42,7 @@ def test_the_class_asked_about_does_not_depend_on_the_record():
     X, y = make(1000, 1)
     counts = []
     for labels in (y, (y + 1) % 3):
-        forest = AssistedForestClassifier(1.0, base=Ridge(), random_state=0).fit(X, labels, *make(100, 0))
+        forest = AssistedForestClassifier(1.0, public_model=Ridge(), random_state=0).fit(X, labels, *make(100, 0))
         counts.append([m.n_reports for m in forest.models_])
     assert counts[0] == counts[1]
 
@@ -64,5 +64,5 @@ def test_what_cannot_work_is_refused():
     with pytest.raises(HedgerowError, match="'classes' is required"):
         AssistedForestClassifier().fit(X, y)
     assert set(AssistedForestClassifier(classes=[0, 1], random_state=0).fit(X, y).predict(X)) <= {0, 1}
-    with pytest.raises(HedgerowError, match="go together"):
+    with pytest.raises(HedgerowError, match="'y_public' is required"):
         AssistedForestClassifier().fit(X, y, X)

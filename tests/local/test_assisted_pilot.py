@@ -40,7 +40,7 @@ def base(public):
 
 
 def options(base, epsilon=2.0):
-    return {"epsilon": epsilon, "label_bounds": BOUNDS, "base": base}
+    return {"epsilon": epsilon, "label_bounds": BOUNDS, "public_model": base}
 
 
 def ideal(task, errors, n=1_000_000):
@@ -168,7 +168,7 @@ def test_under_four_times_the_spread_the_radius_grows_and_the_error_falls(public
         runs = []
         for seed in range(3):
             forest = AssistedForestRegressor(
-                epsilon, label_bounds=BOUNDS, base=base, pilot=pilot, random_state=seed
+                epsilon, label_bounds=BOUNDS, public_model=base, pilot=pilot, random_state=seed
             ).fit(*private, *public)
             runs.append(np.mean((forest.predict(test[0]) - test[1]) ** 2))
         low, high = forest.predict_interval(noisy[0], 0.9)
@@ -193,7 +193,7 @@ def test_nobody_answers_twice(public, base):
     assert len(asked) == 120 and sorted([*asked, *others]) == list(range(1000))
     again, _ = pilot_group(1000, 120, SeededRandomness(1))
     assert set(asked) != set(again)
-    forest = AssistedForestRegressor(2.0, label_bounds=BOUNDS, base=base, pilot="auto", random_state=0)
+    forest = AssistedForestRegressor(2.0, label_bounds=BOUNDS, public_model=base, pilot="auto", random_state=0)
     forest.fit(*make(5000, 1), *public)
     assert forest.pilot_.n_reports == pilot_size("auto", 5000, 2.0) == 250
     assert forest.pilot_.n_reports + forest.aggregate_.n_reports == 5000
@@ -205,7 +205,7 @@ def test_pilot_is_drawn_and_sized_without_records(public, base):
     tasks = []
     for seed in (11, 12):
         X, y = make(3000, seed)
-        forest = AssistedForestRegressor(1.0, label_bounds=BOUNDS, base=base, random_state=3, pilot=0.1)
+        forest = AssistedForestRegressor(1.0, label_bounds=BOUNDS, public_model=base, random_state=3, pilot=0.1)
         tasks.append(forest.fit(X, y, *public).pilot_task_)
     assert tasks[0] == tasks[1] and forest.pilot_.n_reports == 300
 
@@ -213,7 +213,7 @@ def test_pilot_is_drawn_and_sized_without_records(public, base):
 @pytest.mark.parametrize(("pilot", "n"), [(None, 5000), (0, 5000), ("auto", 100)])
 def test_without_a_pilot_nothing_changes(public, base, pilot, n):
     private = make(n, 1)
-    forest = AssistedForestRegressor(1.0, label_bounds=BOUNDS, base=base, pilot=pilot, random_state=5)
+    forest = AssistedForestRegressor(1.0, label_bounds=BOUNDS, public_model=base, pilot=pilot, random_state=5)
     forest.fit(*private, *public)
     assert forest.pilot_ is None and forest.pilot_task_ is None and forest.aggregate_.n_reports == n
     source = SeededRandomness(5)

@@ -102,7 +102,9 @@ def test_noise_alone_is_not_believed():
     rng = np.random.default_rng(0)
     X = rng.random((300, 2))
     y = X[:, 0] + rng.normal(0, 0.2, 300)
-    task = design_assisted(X, y, epsilon=1.0, label_bounds=(-1, 2), n_holders=500, base=Ridge(1e-6), random_state=0)
+    task = design_assisted(
+        X, y, epsilon=1.0, label_bounds=(-1, 2), n_holders=500, public_model=Ridge(1e-6), random_state=0
+    )
     Z = rng.random((500, 2))
     labels = Z[:, 0] + rng.normal(0, 0.2, 500)
     moved = []
@@ -116,10 +118,10 @@ def test_noise_alone_is_not_believed():
 def test_a_public_model_that_overflows_keeps_nobody_from_answering(epsilon):
     rng = np.random.default_rng(0)
     X = rng.random((100, 1))
-    task = design_assisted(X, X[:, 0], epsilon=epsilon, label_bounds=(0, 1), n_holders=5000, base=Ridge())
+    task = design_assisted(X, X[:, 0], epsilon=epsilon, label_bounds=(0, 1), n_holders=5000, public_model=Ridge())
     wild = PortableModel(1, [0], [-1], 0.0, (Linear([1e308]), Linear([-1e308])))
     space = FeatureSpace.from_bounds((0, 20), ["x"])
-    task = replace(task, base=wild, space=space)
+    task = replace(task, public_model=wild, space=space)
     with np.errstate(all="ignore"):
         reports = privatize_many(task, np.array([[0.5], [20.0]]), [0.5, 0.5], 0)
     assert len(reports) == 2

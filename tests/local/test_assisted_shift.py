@@ -14,7 +14,9 @@ def test_corrections_stay_attainable_when_holders_crowd_in_rare_leaves():
     rng = np.random.default_rng(0)
     X = rng.random((400, 2))
     y = X[:, 0] + (X[:, 1] > 0.97) + rng.normal(0, 0.2, 400)
-    task = design_assisted(X, y, epsilon=8.0, label_bounds=(-2, 5), n_holders=5000, base=Ridge(), random_state=0)
+    task = design_assisted(
+        X, y, epsilon=8.0, label_bounds=(-2, 5), n_holders=5000, public_model=Ridge(), random_state=0
+    )
     Z = np.column_stack([rng.random(5000), rng.uniform(0.9, 1.0, 5000)])  # all of them where 10 % of the public are
     labels = Z[:, 0] + 1.0 + rng.normal(0, 0.2, 5000)
     model = task.simulate(Z, labels, 0).model()
@@ -34,7 +36,7 @@ def labelled(X, rng):
 @pytest.fixture(scope="module", params=["subset", "levels"])
 def task(request):
     public = labelled(np.random.default_rng(0).random((200, 3)), np.random.default_rng(1))
-    options = {"n_holders": 300, "base": Ridge(), "label_bounds": (-2, 8), "feature_bounds": (0, 1)}
+    options = {"n_holders": 300, "public_model": Ridge(), "label_bounds": (-2, 8), "feature_bounds": (0, 1)}
     task = design_assisted(*public, epsilon=4.0, **options)
     assert max(task.trees.n_leaves) >= 4
     if request.param == "levels":

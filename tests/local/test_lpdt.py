@@ -136,7 +136,7 @@ def test_label_bounds_are_required_and_say_why(data):
 
 @pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, -math.inf, "1", None])
 def test_bad_epsilon(epsilon, data):
-    with pytest.raises(ValueError, match=r"'epsilon' parameter must be .*> 0"):
+    with pytest.raises(ValueError, match=r"'epsilon' parameter of LPDTRegressor must be .*> 0"):
         paper(epsilon=epsilon).fit(**data)
 
 

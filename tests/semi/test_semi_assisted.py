@@ -32,7 +32,7 @@ def base():
 
 
 def fitted(base, X, y, **options):
-    given = {"epsilon": 2.0, "label_bounds": (-2, 11), "base": base, "max_depth": 2, "n_private": 1}
+    given = {"epsilon": 2.0, "label_bounds": (-2, 11), "public_model": base, "max_depth": 2, "n_private": 1}
     given |= {"random_state": 3, **options}
     return HistOfTreeRegressor(**given).fit(X, y, private=PRIVATE)
 
@@ -137,14 +137,14 @@ def test_intervals_hold_the_public_model_moved_by_the_cell(base):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"base": Ridge()}, "'base'"),
-        ({"feature_bounds": (0, 1)}, "base.space_"),
-        ({"categories": {0: ["a"]}}, "space_"),
+        ({"public_model": Ridge()}, "'X_public' and 'y_public' are required to fit this 'public_model'"),
+        ({"feature_bounds": (0, 1)}, "leave 'feature_bounds' and 'categories' out"),
+        ({"categories": {0: ["a"]}}, "leave 'feature_bounds' and 'categories' out"),
     ],
 )
 def test_bad_arguments_are_refused(base, options, message):
     with pytest.raises(HedgerowError, match=message):
-        fitted(options.pop("base", base), *data(100, 1), **options)
+        fitted(options.pop("public_model", base), *data(100, 1), **options)
 
 
 def test_records_of_another_width_are_refused(base):

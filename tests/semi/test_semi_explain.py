@@ -24,10 +24,10 @@ def base():
     return PublicModel(Ridge(), random_state=0).fit(*data(300, 0))
 
 
-def fitted(base=None, private=(True, False, False), n=8000, **options):
-    bounds = {} if base is not None else {"feature_bounds": (0, 1)}
+def fitted(public_model=None, private=(True, False, False), n=8000, **options):
+    bounds = {} if public_model is not None else {"feature_bounds": (0, 1)}
     options = {"epsilon": 4.0, "max_depth": 2, "n_private": 1, "random_state": 1, **bounds, **options}
-    tree = HistOfTreeRegressor(label_bounds=(-2, 11), base=base, **options)
+    tree = HistOfTreeRegressor(label_bounds=(-2, 11), public_model=public_model, **options)
     return tree.fit(*data(n, 1), private=private).model_
 
 

@@ -21,7 +21,7 @@ def make(n, seed):
 
 @pytest.fixture(scope="module")
 def model():
-    task = design_assisted(*make(300, 0), epsilon=4.0, n_holders=20_000, base=Ridge(), label_bounds=(-2, 8))
+    task = design_assisted(*make(300, 0), epsilon=4.0, n_holders=20_000, public_model=Ridge(), label_bounds=(-2, 8))
     return task.simulate(*make(20_000, 1), 1).model()
 
 

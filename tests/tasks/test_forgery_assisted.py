@@ -23,7 +23,13 @@ def make(n, seed):
 @pytest.fixture(scope="module")
 def base():
     return design_assisted(
-        *make(80, 0), epsilon=2.0, label_bounds=(-2, 4), feature_bounds=(0, 1), n_holders=150, n_trees=2, base=Ridge()
+        *make(80, 0),
+        epsilon=2.0,
+        label_bounds=(-2, 4),
+        feature_bounds=(0, 1),
+        n_holders=150,
+        n_trees=2,
+        public_model=Ridge(),
     )
 
 
@@ -105,7 +111,7 @@ def test_sums_are_what_decoding_makes_of_every_report(base, randomizer, paramete
 @pytest.mark.parametrize("n", [0, 1, 300])
 def test_pilots(n):
     X, y = make(80, 0)
-    task = design_pilot(X, y, epsilon=2.0, label_bounds=(-2, 4), feature_bounds=(0, 1), base=Ridge())
+    task = design_pilot(X, y, epsilon=2.0, label_bounds=(-2, 4), feature_bounds=(0, 1), public_model=Ridge())
     total = Totals(task)
     if n:
         total.add(privatize_many(task, *make(n, 3)))

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from hedgerow.bounds import LabelGrid, check_label_bounds
-from hedgerow.checks import check_epsilon
-from hedgerow.estimators.records import tag_total
-from hedgerow.guarantee import Guarantee, as_if_local
-from hedgerow.local.records import check_number, encode, open_records
+from hedgerow.baselines.boxed import BoxedRegressor
+from hedgerow.bounds import LabelGrid
+from hedgerow.checks import Real, Rule
 from hedgerow.mechanisms.record_laplace import RecordLaplace, equal_share
-from hedgerow.randomness import as_randomness
 from hedgerow.samplers import ONE
-from hedgerow.spending import Booking
 
 __all__ = ["DeconvolutionRegressor", "deconvolution_kernel"]
 
@@ -52,7 +47,8 @@ def deconvolution_kernel(u: npt.ArrayLike, spread: float, step: float) -> FloatA
     return kernel
 
 
-class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class DeconvolutionRegressor(BoxedRegressor):
     r"""Deconvolution kernel regression (DECONV) on locally private records.
 
     Every feature, scaled to [0, 1] by its public bounds, and the label are put on a grid and sent with discrete
@@ -97,55 +93,31 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
     [1.0, 3.0]
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        label_bounds: Any = None,
-        feature_bounds: Any = None,
-        bandwidth: float = 0.2,
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.label_bounds = label_bounds
-        self.feature_bounds = feature_bounds
-        self.bandwidth = bandwidth
-        self.random_state = random_state
-        self.ledger = ledger
+    bandwidth: float = 0.2
+
+    _parameters: ClassVar[dict[str, Rule]] = {"bandwidth": Real(0)}
 
     def fit(self, X: Any, y: Any) -> DeconvolutionRegressor:
         """Draw the holders' reports on private records ``X`` and labels ``y``."""
-        epsilon = check_epsilon(self.epsilon)
-        check_number(self.bandwidth, name="bandwidth")
-        low, high = check_label_bounds(self.label_bounds)
-        self.space_, Z, labels = open_records(self, X, y)
-        source, d = as_randomness(self.random_state), Z.shape[1]
-        self.grid_ = LabelGrid.for_epsilon((low, high), equal_share(epsilon, d + 1))
+        Z, labels = self._open_box(X, y)
+        source = self._source()
+        d = Z.shape[1]
+        epsilon = float(self.epsilon)
+        self.grid_ = LabelGrid.for_epsilon(self.label_bounds, equal_share(epsilon, d + 1))
         steps = self.grid_.n_steps
         self.mechanism_ = RecordLaplace(epsilon, (steps,) * (d + 1))
-        booking = Booking.of_holders(self, source)
-        booking.book()
+        claim = self._holders_claim(source, self._NOTE)
+        self._book(claim, source)
         unit, rounding = LabelGrid(0.0, 1.0, steps), source.child("levels")
         columns = [unit.levels(Z[:, j], rounding) for j in range(d)]
         levels = np.stack([*columns, self.grid_.levels(labels, rounding)], axis=1)
         self.reports_ = self.mechanism_.randomize_rows(levels, source.child("noise")).astype(np.int32)
-        claim = Guarantee(
-            epsilon,
-            protects="record",
-            trust="local",
-            neighbours="replace",
-            simulation=source.simulation,
-            notes=("one report a person; every further report spends epsilon again",),
-        )
-        self.guarantee_ = as_if_local(claim)
-        booking.check(self.guarantee_)
+        self.guarantee_ = claim
         return self
 
     def predict(self, X: Any) -> FloatArray:
         """Predict labels, a block of records at a time: memory does not grow with their number."""
-        check_is_fitted(self)
-        Z = np.asarray(encode(self, self.space_, X), dtype=np.float64)
+        Z = self._unit(X)
         columns = [_Column(self.reports_[:, j]) for j in range(Z.shape[1])]
         parts = [self._block(Z[i : i + _RECORDS], columns) for i in range(0, len(Z), _RECORDS)]
         half = self.grid_.n_steps / 2
@@ -174,9 +146,6 @@ class DeconvolutionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         # A sum that is nothing but what cancellation left over says nothing.
         ratio: FloatArray = np.divide(above, below, out=np.zeros(len(Z)), where=below > 1e-9 * size)
         return ratio
-
-    def __sklearn_tags__(self) -> Any:
-        return tag_total(super().__sklearn_tags__())
 
 
 class _Column:

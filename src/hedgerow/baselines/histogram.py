@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
+from hedgerow.baselines.boxed import BoxedRegressor
 from hedgerow.baselines.cell_sums import CellSums, cell_keys
 from hedgerow.bounds import LabelGrid, check_label_bounds
-from hedgerow.checks import check_epsilon, check_positive
-from hedgerow.errors import HedgerowError
-from hedgerow.estimators.records import tag_total
-from hedgerow.guarantee import Guarantee, as_if_local
-from hedgerow.local.records import check_number, encode, open_records
+from hedgerow.checks import Flag, Real, Rule, Whole
 from hedgerow.mechanisms.cell_laplace import CellLaplace, split
-from hedgerow.randomness import as_randomness
-from hedgerow.spending import Booking
 
 __all__ = ["PrivateHistogramRegressor"]
 
-_NOTES = ("one report a person; every further report spends epsilon again",)
 _LAZY = "cells are drawn when first asked for: release predictions or a frozen estimator, never this object itself"
 
 
-class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrivateHistogramRegressor(BoxedRegressor):
     r"""Private histogram regression (PHIST), and its adjusted form (APHIST).
 
     The feature space is cut into ``n_bins ** d`` equal boxes. Each holder sends the one-hot vector of its cell and
@@ -84,57 +78,39 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
     [1.0, 3.0]
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        label_bounds: Any = None,
-        feature_bounds: Any = None,
-        n_bins: int = 2,
-        threshold: float = 0.01,
-        adjusted: bool = False,
-        cell_share: float = 0.5,
-        max_cells: int = 4096,
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.label_bounds = label_bounds
-        self.feature_bounds = feature_bounds
-        self.n_bins = n_bins
-        self.threshold = threshold
-        self.adjusted = adjusted
-        self.cell_share = cell_share
-        self.max_cells = max_cells
-        self.random_state = random_state
-        self.ledger = ledger
+    n_bins: int = 2
+    threshold: float = 0.01
+    adjusted: bool = False
+    cell_share: float = 0.5
+    max_cells: int = 4096
+
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "n_bins": Whole(1, 254),
+        "threshold": Real(0, 1),
+        "adjusted": Flag(),
+        "cell_share": Real(0, 1),
+        "max_cells": Whole(0),
+    }
 
     def fit(self, X: Any, y: Any) -> PrivateHistogramRegressor:
         """Draw the totals of the holders' reports on private records ``X`` and labels ``y``."""
-        epsilon, bins = check_epsilon(self.epsilon), check_positive(self.n_bins, name="n_bins")
-        check_number(self.threshold, name="threshold", below=1.0)
-        if bins > 254:
-            raise HedgerowError(f"The 'n_bins' parameter must be at most 254. Got {self.n_bins!r} instead.")
-        self.space_, Z, labels = open_records(self, X, y)
-        n_cells, source = bins ** Z.shape[1], as_randomness(self.random_state)
+        Z, labels = self._open_box(X, y)
+        source = self._source()
+        epsilon, bins = float(self.epsilon), int(self.n_bins)
+        n_cells = bins ** Z.shape[1]
         # As fine as the noise asks for (see LabelGrid.for_epsilon), and even: the middle is on the grid.
         steps = 4096 if math.isinf(epsilon) else min(4096, 2 * math.ceil(8 * split(epsilon, self.cell_share)[1]))
         low, high = check_label_bounds(self.label_bounds)
         self.grid_ = LabelGrid(low, high, steps)
         mechanism = CellLaplace(epsilon, n_cells, steps, self.cell_share)
-        lazy = n_cells > check_positive(self.max_cells, name="max_cells", least=0)
-        booking = Booking.of_holders(self, source)
-        booking.book()
+        lazy = n_cells > self.max_cells
+        claim = self._holders_claim(source, self._NOTE, *([_LAZY] if lazy else []))
+        self._book(claim, source)
         levels = self.grid_.levels(labels, source.child("levels"))
         self.sums_ = CellSums(mechanism, cell_keys(Z, bins), levels, source.child("cells"))
         if not lazy:
             self._freeze(np.array(list(itertools.product(range(bins), repeat=Z.shape[1]))) / bins)
-        notes = (*_NOTES, _LAZY) if lazy else _NOTES
-        claim = Guarantee(
-            epsilon, protects="record", trust="local", neighbours="replace", simulation=source.simulation, notes=notes
-        )
-        self.guarantee_ = as_if_local(claim)
-        booking.check(self.guarantee_)
+        self.guarantee_ = claim
         return self
 
     def _freeze(self, corners: npt.NDArray[np.float64]) -> None:
@@ -148,16 +124,13 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
         Records in other cells get the middle of the label bounds from then on. ``X`` must be public: which cells
         were drawn is plain to see.
         """
-        check_is_fitted(self)
-        self.sums_.ask(cell_keys(encode(self, self.space_, X), self.n_bins))
+        self.sums_.ask(cell_keys(self._unit(X), self.n_bins))
         self.sums_.freeze()
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels; a cell has the same answer however often it is asked for."""
-        check_is_fitted(self)
-        keys = cell_keys(encode(self, self.space_, X), self.n_bins)
-        return self.estimate(self.sums_.ask(keys))
+        return self.estimate(self.sums_.ask(cell_keys(self._unit(X), self.n_bins)))
 
     def estimate(self, totals: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the labels that totals (two rows, A and B) stand for: pure post-processing."""
@@ -167,6 +140,3 @@ class PrivateHistogramRegressor(RegressorMixin, BaseEstimator):  # type: ignore[
         ratio = np.divide(b, weight, out=np.zeros(len(b)), where=full)
         half = self.grid_.n_steps / 2
         return self.grid_.values(np.clip(ratio + half, 0, self.grid_.n_steps))
-
-    def __sklearn_tags__(self) -> Any:
-        return tag_total(super().__sklearn_tags__())

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.validation import check_is_fitted
 
-from hedgerow.baselines.label_trees import noisy_labels
+from hedgerow.baselines.label_trees import NoisyLabelTree, noisy_labels
 from hedgerow.bounds import FeatureSpace
-from hedgerow.checks import check_positive
-from hedgerow.guarantee import Guarantee, as_if_local
+from hedgerow.checks import Rule, Whole
 from hedgerow.mechanisms.k_ary import KaryResponse
-from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.randomness import Randomness
 from hedgerow.semi.base import SemiRegressor
-from hedgerow.semi.masks import is_aligned, mask_of
-from hedgerow.spending import Booking
+from hedgerow.semi.masks import mask_note, mask_of
 
 __all__ = ["KRRRegressor", "equal_shares"]
 
@@ -38,7 +35,8 @@ def equal_shares(epsilon: float, parts: int) -> float:
     return share
 
 
-class KRRRegressor(SemiRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class KRRRegressor(NoisyLabelTree):
     """Obfuscate private features by k-ary randomised response over bins, and the label by Laplace noise.
 
     A holder with m private features spends ``epsilon / (m + 1)`` on each of them and on the label: the budget must be
@@ -73,61 +71,24 @@ class KRRRegressor(SemiRegressor):
     [0.1, 0.9]
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        label_bounds: Any = None,
-        feature_bounds: Any = None,
-        n_bins: int = 2,
-        max_depth: int = 4,
-        min_samples_leaf: int = 10,
-        categories: Any = None,
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.label_bounds = label_bounds
-        self.feature_bounds = feature_bounds
-        self.n_bins = n_bins
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.categories = categories
-        self.random_state = random_state
-        self.ledger = ledger
+    n_bins: int = 2
+
+    _parameters: ClassVar[dict[str, Rule]] = {"n_bins": Whole(2)}
+    _space = SemiRegressor._space  # private features are used, so their ranges are required
 
     def fit(self, X: Any, y: Any, private: Any = None) -> KRRRegressor:
         """Fit; ``private`` is as for :class:`HistOfTreeRegressor`."""
-        check_positive(self.n_bins, name="n_bins", least=2)
-        X, labels, space = self._start(X, y)
-        mask = mask_of(private, X.shape[0], len(space))
-        source = as_randomness(self.random_state).child("records")
-        booking = Booking.of_holders(self, source, protects="private features and label")
-        booking.book()
-        Z, noisy = self._obfuscate(np.array(space.encode(X), dtype=np.float64), labels, mask, space, source)
+        rows, labels, space = self._start(X, y)
+        mask = mask_of(private, rows.shape[0], len(space))
+        source = self._source().child("records")
+        divided = "epsilon is divided equally over a holder's private features and the label"
+        notes = (mask_note(private), "public features are sent in clear", divided)
+        claim = self._holders_claim(source, *notes, protects="private features and label")
+        self._book(claim, source)
+        Z, noisy = self._obfuscate(np.array(space.encode(rows), dtype=np.float64), labels, mask, space, source)
         self.space_ = space
-        self.tree_ = DecisionTreeRegressor(
-            max_depth=self.max_depth, min_samples_leaf=min(self.min_samples_leaf, len(Z)), random_state=0
-        ).fit(Z, noisy)
-        choice = (
-            "the private features are fixed in advance for everybody"
-            if is_aligned(private)
-            else "each holder's choice of private features is sent in clear, so it must not depend on private values"
-        )
-        claim = Guarantee(
-            epsilon=self.epsilon,
-            protects="private features and label",
-            trust="local",
-            neighbours="replace",
-            simulation=source.simulation,
-            notes=(
-                f"conditional on the mask: {choice}",
-                "public features are sent in clear",
-                "epsilon is divided equally over a holder's private features and the label",
-            ),
-        )
-        self.guarantee_ = as_if_local(claim)
-        booking.check(self.guarantee_)
+        self._grow(Z, noisy)
+        self.guarantee_ = claim
         return self
 
     def _obfuscate(
@@ -162,10 +123,3 @@ class KRRRegressor(SemiRegressor):
         bins = np.minimum((values - low) / (high - low) * k, k - 1).astype(np.int64)
         named = KaryResponse(epsilon, k).randomize(bins, source)
         return np.asarray(low + (named + 0.5) * ((high - low) / k), dtype=np.float64)
-
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Predict labels."""
-        check_is_fitted(self)
-        Z = self.space_.encode(self._records(X, reset=False))
-        low, high = self.label_bounds
-        return np.clip(np.asarray(self.tree_.predict(Z), dtype=np.float64), low, high)

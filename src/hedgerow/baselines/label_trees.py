@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import FeatureSpace, LabelGrid, _columns
-from hedgerow.guarantee import Guarantee, as_if_local
+from hedgerow.checks import OneOf, Rule, Whole
 from hedgerow.mechanisms.laplace import DiscreteLaplace
-from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.randomness import Randomness
 from hedgerow.semi.base import SemiRegressor
-from hedgerow.semi.masks import is_aligned, mask_of
-from hedgerow.spending import Booking
+from hedgerow.semi.masks import mask_note, mask_of
 from hedgerow.values import numbers
 
 _LARGEST = float(np.finfo(np.float32).max)
 """What scikit-learn's trees can hold."""
 
-__all__ = ["LabelTreeRegressor", "PartialTreeRegressor", "noisy_labels"]
+__all__ = ["LabelTreeRegressor", "NoisyLabelTree", "PartialTreeRegressor", "noisy_labels"]
 
 
 def noisy_labels(
@@ -32,29 +31,14 @@ def noisy_labels(
     return grid.values(DiscreteLaplace(epsilon, grid.n_steps).randomize(grid.levels(y, source), source))
 
 
-class _NoisyLabelTree(SemiRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NoisyLabelTree(SemiRegressor):
     """Fits scikit-learn's tree to noisy labels; predictions are clipped to the public label bounds."""
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        label_bounds: Any = None,
-        feature_bounds: Any = None,
-        max_depth: int = 4,
-        min_samples_leaf: int = 10,
-        categories: Any = None,
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.label_bounds = label_bounds
-        self.feature_bounds = feature_bounds
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.categories = categories
-        self.random_state = random_state
-        self.ledger = ledger
+    max_depth: int | None = 4
+    min_samples_leaf: int = 10
+
+    _parameters: ClassVar[dict[str, Rule]] = {"max_depth": Whole() | OneOf(None), "min_samples_leaf": Whole()}
 
     def _space(self, X: Any) -> FeatureSpace | None:  # type: ignore[override]
         """Return the schema; without bounds public values are taken as they are, for only public ones are used."""
@@ -77,13 +61,13 @@ class _NoisyLabelTree(SemiRegressor):
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""
-        check_is_fitted(self)
-        Z = self._encode(self._records(X, reset=False))
+        Z = self._encode(self._rows(X))
         low, high = self.label_bounds
         return np.clip(np.asarray(self.tree_.predict(Z), dtype=np.float64), low, high)
 
 
-class PartialTreeRegressor(_NoisyLabelTree):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PartialTreeRegressor(NoisyLabelTree):
     """ParDT: noise on the label, and a tree over what is public; private features are not used at all.
 
     Parameters
@@ -119,38 +103,22 @@ class PartialTreeRegressor(_NoisyLabelTree):
 
     def fit(self, X: Any, y: Any, private: Any = None) -> PartialTreeRegressor:
         """Fit; ``private`` is as for :class:`HistOfTreeRegressor`."""
-        X, labels, self.space_ = self._start(X, y)
-        mask = mask_of(private, X.shape[0], X.shape[1])
-        source = as_randomness(self.random_state).child("labels")
-        booking = Booking.of_holders(self, source, protects="private features and label")
-        booking.book()
+        rows, labels, self.space_ = self._start(X, y)
+        mask = mask_of(private, rows.shape[0], rows.shape[1])
+        source = self._source().child("labels")
+        notes = (mask_note(private), "public features are sent in clear", "private ones are not used")
+        claim = self._holders_claim(source, *notes, protects="private features and label")
+        self._book(claim, source)
         noisy = noisy_labels(labels, self.label_bounds, self.epsilon, source)
-        Z = np.where(mask, np.nan, self._encode(X))
+        Z = np.where(mask, np.nan, self._encode(rows))
         Z[:, mask.all(axis=0)] = 0.0  # nobody's value is known: a constant cannot be split on
         self._grow(Z, noisy)
-        choice = (
-            "the private features are fixed in advance for everybody"
-            if is_aligned(private)
-            else "each holder's choice of private features is sent in clear, so it must not depend on private values"
-        )
-        claim = Guarantee(
-            epsilon=self.epsilon,
-            protects="private features and label",
-            trust="local",
-            neighbours="replace",
-            simulation=source.simulation,
-            notes=(
-                f"conditional on the mask: {choice}",
-                "public features are sent in clear",
-                "private ones are not used",
-            ),
-        )
-        self.guarantee_ = as_if_local(claim)
-        booking.check(self.guarantee_)
+        self.guarantee_ = claim
         return self
 
 
-class LabelTreeRegressor(_NoisyLabelTree):
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelTreeRegressor(NoisyLabelTree):
     """LabelDT: noise on the label, and a tree over all features, none of which is protected.
 
     Parameters are those of :class:`PartialTreeRegressor`.
@@ -166,22 +134,13 @@ class LabelTreeRegressor(_NoisyLabelTree):
 
     def fit(self, X: Any, y: Any, private: Any = None) -> LabelTreeRegressor:
         """Fit; ``private`` is accepted, checked and not used: only labels are protected."""
-        X, labels, self.space_ = self._start(X, y)
+        rows, labels, self.space_ = self._start(X, y)
         if private is not None:
-            mask_of(private, X.shape[0], X.shape[1])
-        source = as_randomness(self.random_state).child("labels")
-        booking = Booking.of_holders(self, source, protects="label")
-        booking.book()
+            mask_of(private, rows.shape[0], rows.shape[1])
+        source = self._source().child("labels")
+        claim = self._holders_claim(source, "all features are sent in clear", protects="label")
+        self._book(claim, source)
         noisy = noisy_labels(labels, self.label_bounds, self.epsilon, source)
-        self._grow(self._encode(X), noisy)
-        claim = Guarantee(
-            epsilon=self.epsilon,
-            protects="label",
-            trust="local",
-            neighbours="label",
-            simulation=source.simulation,
-            notes=("all features are sent in clear",),
-        )
-        self.guarantee_ = as_if_local(claim)
-        booking.check(self.guarantee_)
+        self._grow(self._encode(rows), noisy)
+        self.guarantee_ = claim
         return self

@@ -23,7 +23,7 @@ def design_task(arguments: argparse.Namespace) -> int:
     text = [name for name in X.columns if X[name].dtype == object]
     n_holders, pilot = arguments.n_holders or 10 * len(y), read_totals(arguments.pilot_totals)
     options: dict[str, Any] = {
-        "epsilon": arguments.epsilon, "label_bounds": arguments.label_bounds, "base": arguments.assisted,
+        "epsilon": arguments.epsilon, "label_bounds": arguments.label_bounds, "public_model": arguments.assisted,
         "target": arguments.target, "feature_bounds": bounds, "categorical_features": text or None,
         "categories": dict(arguments.categories) or None,
     }  # fmt: skip
@@ -36,7 +36,7 @@ def design_task(arguments: argparse.Namespace) -> int:
         "output": arguments.output,
         "task": task.id,
         "epsilon": task.to_dict()["epsilon"],
-        "public_model_bytes": task.base.n_bytes,
+        "public_model_bytes": task.public_model.n_bytes,
         "n_trees": len(task.shares),
         "n_leaves": max(task.trees.n_leaves),
         "radius": task.radius,

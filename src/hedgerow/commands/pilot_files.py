@@ -26,7 +26,7 @@ def write_pilot(arguments: argparse.Namespace, X: Any, y: Any, n_holders: int, o
         "output": arguments.output,
         "task": task.id,
         "epsilon": task.to_dict()["epsilon"],
-        "public_model_bytes": task.base.n_bytes,
+        "public_model_bytes": task.public_model.n_bytes,
         "edges": list(task.edges),
         "n_pilot": n,
         "report_bytes": 18 + task.encoding.width,

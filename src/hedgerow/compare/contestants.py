@@ -129,7 +129,7 @@ def _with_public(stem: str) -> Callable[[Case, float, int], Outcome]:
         options = case.bounds
         if stem == "AssistedForest":  # ranges come from the public records that its model was learnt from
             options.pop("feature_bounds")
-            options |= {} if case.classes else {"base": case.public_model}
+            options |= {} if case.classes else {"public_model": case.public_model}
         model = kind(epsilon, random_state=seed, **options)
         return outcome_of(model.fit(case.X, case.y, X_public=case.X_public, y_public=case.y_public), case)
 
@@ -158,7 +158,11 @@ def _label(case: Case, epsilon: float, seed: int) -> Outcome:
 def _label_on_public(case: Case, epsilon: float, seed: int) -> Outcome:
     from hedgerow.label import LabelPrivateRegressor
 
-    options: dict[str, Any] = {"label_bounds": case.label_bounds, "base": case.public_model, "random_state": seed}
+    options: dict[str, Any] = {
+        "label_bounds": case.label_bounds,
+        "public_model": case.public_model,
+        "random_state": seed,
+    }
     model = LabelPrivateRegressor(epsilon=epsilon, **options)
     return outcome_of(model.fit(case.X, case.y), case)
 

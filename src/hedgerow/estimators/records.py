@@ -41,6 +41,7 @@ __all__ = [
     "read_private_labels",
     "read_private_records",
     "tag_total",
+    "take_rows",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -210,3 +211,12 @@ def tag_total(tags: Any) -> Any:
         if kind is not None:
             kind.poor_score = True  # small data, noise: scikit-learn's checks expect too much
     return tags
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
+    """Return these rows of a frame or an array."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "column_names"):  # Arrow
+        return X.take(rows)
+    return X[rows] if hasattr(X, "columns") else np.asarray(X)[rows]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import _check_method_params, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_method_params, validate_data
 
 from hedgerow.bounds import check_label_bounds
+from hedgerow.checks import EPSILON, Flag, Kind, OneOf, Real, Rule
 from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.estimators.base import PrivateRegressor, check_public
 from hedgerow.estimators.records import label_columns, read_private_labels
 from hedgerow.guarantee import Guarantee, as_if_local, sequential
 from hedgerow.label.auto import AutoMechanism
@@ -20,17 +22,16 @@ from hedgerow.label.base import LabelMechanism, PriorMechanism
 from hedgerow.label.boosting import boosting_for
 from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
-from hedgerow.label.residual import check_base, inputs, learn_residuals, residual_mechanism
-from hedgerow.randomness import as_randomness
-from hedgerow.spending import Booking
+from hedgerow.label.residual import inputs, learn_residuals, residual_mechanism
+from hedgerow.public.given import PUBLIC_MODEL, fit_public_model
+from hedgerow.randomness import Randomness
 from hedgerow.tasks.tree.bits import split_epsilon
 
 __all__ = ["LabelPrivateRegressor", "measure_averaging"]
 
-_DEBIAS = ("shrink", "inverse", "none")
 
-
-class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: ignore[misc]
     """Randomise the labels once, then train any regressor on them.
 
     Only labels are protected; features are public. Whatever the regressor does with the noisy labels (many
@@ -63,10 +64,11 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
     random_state : None, int or Randomness, default=None
         None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
-    base : fitted PublicModel, optional
-        A model from public records to start from. Holders then randomise how wrong it is for them, clipped to a radius
-        chosen from its public residuals, and the regressor (None: a small stack) learns corrections, which are used
-        as far as they predict reports they have not seen. Needs ``mechanism="auto"`` and ``label_bounds``.
+    public_model : "auto", "compact", regressor, fitted PublicModel or None, default="auto"
+        A model from public records to start from; "auto" fits one if ``fit`` gets public records. Holders then report
+        how wrong it is for them, clipped to a radius chosen from its public residuals, and the regressor (None: a small
+        stack) learns corrections, which are used as far as they predict reports they have not seen. Needs
+        ``mechanism="auto"`` and ``label_bounds``.
 
     Attributes
     ----------
@@ -91,54 +93,49 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
     (2.0, 'label')
     """
 
-    def __init__(
-        self,
-        regressor: Any = None,
-        mechanism: Any = "auto",
-        *,
-        epsilon: float | None = None,
-        label_bounds: Any = None,
-        debias: str = "shrink",
-        averaging: float | str = "auto",
-        clip: bool = True,
-        random_state: Any = None,
-        base: Any = None,
-        explained: float = 0.6,
-        ledger: Any = None,
-    ) -> None:
-        self.regressor = regressor
-        self.mechanism = mechanism
-        self.epsilon = epsilon
-        self.label_bounds = label_bounds
-        self.debias = debias
-        self.averaging = averaging
-        self.clip = clip
-        self.ledger = ledger
-        self.random_state = random_state
-        self.base = base
-        self.explained = explained
+    regressor: Any = field(default=None, kw_only=False)
+    mechanism: Any = field(default="auto", kw_only=False)
+    epsilon: float | None = field(default=None, kw_only=True)  # type: ignore[assignment]
+    debias: str = "shrink"
+    averaging: float | str = "auto"
+    clip: bool = True
+    public_model: Any = "auto"
+    explained: float = 0.6
 
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> LabelPrivateRegressor:
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "mechanism": OneOf("auto") | Kind("a label mechanism", (LabelMechanism,)),
+        "epsilon": EPSILON | OneOf(None),
+        "debias": OneOf("shrink", "inverse", "none"),
+        "averaging": Real(0) | OneOf("auto"),
+        "clip": Flag(),
+        "public_model": PUBLIC_MODEL,
+        "explained": Real(0, 1, ends="high"),
+    }
+
+    def fit(
+        self, X: Any, y: Any, X_public: Any = None, y_public: Any = None, **fit_params: Any
+    ) -> LabelPrivateRegressor:
         """Randomise ``y`` and train on it; ``fit_params`` (sample weights, say) go to the regressor.
 
-        ``y`` may have several columns: each gets an equal share of the budget, and the guarantee is the sum.
+        ``y`` may have several columns: each gets an equal share of the budget, and the guarantee is the sum. Public
+        records are for the public model, if it is not fitted yet.
         """
-        if self.debias not in _DEBIAS:
-            raise HedgerowError(f"The 'debias' parameter must be one of {_DEBIAS}. Got {self.debias!r} instead.")
-        if not 0 < self.explained <= 1:
-            raise HedgerowError(f"The 'explained' parameter must be in (0, 1]. Got {self.explained!r} instead.")
+        self._check_parameters()
+        check_public(X_public, y_public)
         X = self._records(X, reset=True)
         outputs = label_columns(y)
-        if self.base is not None:
-            return self._fit_residuals(X, _labels(self, outputs, X.shape[0], [self.label_bounds] * len(outputs)))
+        source = self._source()
+        seed = int(source.child("design").integers(2**31 - 1, 1)[0])
+        model = fit_public_model(self.public_model, X_public, y_public, random_state=seed)
+        if model is not None:
+            columns = _labels(self, outputs, X.shape[0], [self.label_bounds] * len(outputs))
+            return self._fit_residuals(X, columns, model, source)
         mechanisms = self._mechanisms(len(outputs))
         columns = _labels(self, outputs, X.shape[0], [mechanism.label_bounds for mechanism in mechanisms])
-        source = as_randomness(self.random_state)
         n = columns[0].size
         m = self._averaging(X, n, fit_params)
         shaping = None if self.debias == "none" else designed_for(m, self.explained)
-        booking = Booking.of(self, _joint([mechanism.guarantee for mechanism in mechanisms]), source)
-        booking.book()
+        booking = self._book(_joint([mechanism.guarantee for mechanism in mechanisms]), source)
         self.releases_: list[LabelRelease] = [
             mechanism.release(column, source.child("labels", j), averaging=shaping)
             for j, (mechanism, column) in enumerate(zip(mechanisms, columns, strict=True))
@@ -149,28 +146,36 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         noisy = np.stack([self._processed(r, m) for r in self.releases_], axis=1)
         self.one_output_ = len(columns) == 1
         targets = noisy[:, 0] if self.one_output_ else noisy
-        self.regressor_ = clone(self._base(n)).fit(X, targets, **fit_params)
+        self.regressor_ = clone(self._learner(n)).fit(X, targets, **fit_params)
         return self
 
-    def _fit_residuals(self, X: Any, columns: list[npt.NDArray[np.float64]]) -> LabelPrivateRegressor:
+    def _fit_residuals(
+        self, X: Any, columns: list[npt.NDArray[np.float64]], model: Any, source: Randomness
+    ) -> LabelPrivateRegressor:
         """Train on randomised residuals of the public model."""
-        check_base(self.base)
         bounds = check_label_bounds(self.label_bounds)
         if self.mechanism != "auto" or len(columns) > 1:
-            raise HedgerowError("'base' goes with mechanism='auto' and one label; leave 'base' out for anything else.")
-        epsilon = 1.0 if self.epsilon is None else self.epsilon
-        source = as_randomness(self.random_state)
-        self.mechanism_ = residual_mechanism(self.base.residuals_, epsilon)
-        notes = ("features are public", "the base model was learnt from public records")
+            raise HedgerowError(
+                "'public_model' goes with mechanism='auto' and one label; pass public_model=None for anything else."
+            )
+        epsilon = self._budget()
+        self.mechanism_ = residual_mechanism(model.residuals_, epsilon)
         claim = Guarantee(
-            epsilon, protects="label", trust="local", neighbours="label", simulation=source.simulation, notes=notes
+            epsilon,
+            protects="label",
+            trust="local",
+            neighbours="label",
+            simulation=source.simulation,
+            notes=("features are public", "the public model was learnt from public records"),
         )
         self.guarantee_ = as_if_local(claim)
-        Booking.of(self, self.guarantee_, source).book()
-        F, g = inputs(self.base, X)
+        self._book(self.guarantee_, source)
+        F, g = inputs(model, X)
         noisy = self.mechanism_.randomize(np.clip(columns[0], *bounds) - g, source.child("labels", 0))
-        self.releases_, self.label_bounds_, self.one_output_ = [], [bounds], True
-        self.regressor_ = learn_residuals(self.base, self.regressor, F, noisy)
+        self.releases_ = []
+        self.label_bounds_ = [bounds]
+        self.one_output_ = True
+        self.regressor_ = learn_residuals(model, self.regressor, F, noisy)
         return self
 
     def _processed(self, release: LabelRelease, averaging: float) -> npt.NDArray[np.float64]:
@@ -181,27 +186,22 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
     def _averaging(self, X: Any, n: int, fit_params: dict[str, Any]) -> float:
         if not isinstance(self.averaging, str):
             return max(1.0, float(self.averaging))
-        if self.averaging != "auto":
-            raise HedgerowError(f"'averaging' must be a number or 'auto'. Got {self.averaging!r} instead.")
         prior_free = isinstance(self.mechanism, LabelMechanism) and not isinstance(self.mechanism, PriorMechanism)
         if prior_free or self.debias == "none":
             return 1.0  # nobody asks
         bounds = self.label_bounds if isinstance(self.mechanism, str) else self.mechanism.label_bounds
-        return measure_averaging(self._base(n), X, _bounds(bounds, 1)[0], fit_params)
+        return measure_averaging(self._learner(n), X, _bounds(bounds, 1)[0], fit_params)
 
     def _mechanisms(self, outputs: int) -> list[LabelMechanism]:
         """Return one mechanism an output, each with an equal share of the budget."""
         base = self.mechanism
         if isinstance(base, str):
-            if base != "auto":
-                raise HedgerowError(f"The 'mechanism' parameter must be a mechanism or 'auto'. Got {base!r} instead.")
             bounds = _bounds(self.label_bounds, outputs)
-            epsilon = 1.0 if self.epsilon is None else self.epsilon
-            base = AutoMechanism(epsilon, label_bounds=bounds[0])
-        elif not isinstance(base, LabelMechanism):
-            raise HedgerowError(f"The 'mechanism' parameter must be a label mechanism or 'auto'. Got {base!r} instead.")
+            base = AutoMechanism(self._budget(), label_bounds=bounds[0])
+        elif self.label_bounds is None:
+            bounds = [base.label_bounds] * outputs
         else:
-            bounds = [base.label_bounds] * outputs if self.label_bounds is None else _bounds(self.label_bounds, outputs)
+            bounds = _bounds(self.label_bounds, outputs)
         if outputs == 1:
             return [replace(base, label_bounds=bounds[0])]
         shares = _equal_shares(base.epsilon, outputs)
@@ -216,16 +216,20 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
         finite = not tags.allow_nan
         return validate_data(self, X, reset=reset, dtype=None, accept_sparse=tags.sparse, ensure_all_finite=finite)
 
-    def _base(self, n: int = 1) -> Any:
+    def _learner(self, n: int = 1) -> Any:
         if self.regressor is not None:
             return self.regressor
-        epsilon = self.mechanism.epsilon if isinstance(self.mechanism, LabelMechanism) else self.epsilon
-        return boosting_for(n, 1.0 if epsilon is None else epsilon)
+        return boosting_for(n, self._budget())
+
+    def _budget(self) -> float:
+        """Return what a label may cost: the mechanism's epsilon, or our own."""
+        if isinstance(self.mechanism, LabelMechanism):
+            return self.mechanism.epsilon
+        return 1.0 if self.epsilon is None else self.epsilon
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""
-        check_is_fitted(self)
-        predicted = np.asarray(self.regressor_.predict(self._records(X, reset=False)), dtype=np.float64)
+        predicted = np.asarray(self.regressor_.predict(self._rows(X)), dtype=np.float64)
         if self.clip:
             low, high = np.array(self.label_bounds_).T
             predicted = np.clip(predicted, *((low[0], high[0]) if predicted.ndim == 1 else (low, high)))
@@ -233,10 +237,10 @@ class LabelPrivateRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator): 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self._base()).input_tags
-        tags.input_tags.allow_nan, tags.input_tags.sparse = inner.allow_nan, inner.sparse
-        tags.regressor_tags.poor_score = True
-        tags.non_deterministic = True
+        inner = get_tags(self._learner()).input_tags
+        tags.input_tags.allow_nan = inner.allow_nan
+        tags.input_tags.sparse = inner.sparse
+        tags.input_tags.string = inner.string
         return tags
 
 

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from hedgerow.checks import check_epsilon
-from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.residual import ResidualMechanism
 from hedgerow.tasks.assisted.choose import choose_randomizer
 from hedgerow.tasks.assisted.message import build_joint
@@ -49,21 +48,22 @@ def residual_mechanism(residuals: npt.ArrayLike, epsilon: float) -> ResidualMech
 class ResidualModel:
     """The public model plus weighted corrections."""
 
-    base: Any
+    public_model: Any
     learners: list[Any]
     weights: FloatArray
 
     def predict(self, X: Any) -> FloatArray:
         """Predict labels."""
-        F, g = inputs(self.base, X)
+        F, g = inputs(self.public_model, X)
         return g + sum((w * m.predict(F) for w, m in zip(self.weights, self.learners, strict=True)), np.zeros(len(g)))
 
 
-def inputs(base: Any, X: Any) -> tuple[FloatArray, FloatArray]:
+def inputs(public_model: Any, X: Any) -> tuple[FloatArray, FloatArray]:
     """Return features for the learner (with the public prediction as the last), and the public prediction."""
-    g = np.asarray(base.predict(X), dtype=np.float64).ravel()
-    if hasattr(base, "space_") and getattr(base, "portable_", None) is not None:
-        return np.column_stack([base.portable_.design(base.space_.encode(X)), g]), g
+    g = np.asarray(public_model.predict(X), dtype=np.float64).ravel()
+    portable = getattr(public_model, "portable_", None)
+    if hasattr(public_model, "space_") and portable is not None:
+        return np.column_stack([portable.design(public_model.space_.encode(X)), g]), g
     return np.column_stack([np.asarray(X, dtype=np.float64), g]), g
 
 
@@ -94,7 +94,7 @@ def candidates(n: int) -> list[Any]:
     return learners
 
 
-def learn_residuals(base: Any, regressor: Any, F: FloatArray, noisy: FloatArray) -> ResidualModel:
+def learn_residuals(public_model: Any, regressor: Any, F: FloatArray, noisy: FloatArray) -> ResidualModel:
     """Fit learners to noisy residuals, weighted by how well they predict noisy residuals they have not seen.
 
     Weights are non-negative least squares on out-of-fold predictions, so that a learner of nothing but noise gets
@@ -105,9 +105,9 @@ def learn_residuals(base: Any, regressor: Any, F: FloatArray, noisy: FloatArray)
     from scipy.optimize import nnls
 
     learners = candidates(len(noisy)) if regressor is None else [regressor]
-    signal = signal_factor(noisy, base.residuals_)
+    signal = signal_factor(noisy, public_model.residuals_)
     if len(noisy) < 10 * _FOLDS or signal == 0:
-        return ResidualModel(base, [], np.zeros(0))
+        return ResidualModel(public_model, [], np.zeros(0))
     folds = np.random.default_rng(0).permutation(np.arange(len(noisy)) % _FOLDS)
     out = np.zeros((len(noisy), len(learners)))
     for fold in range(_FOLDS):
@@ -117,7 +117,7 @@ def learn_residuals(base: Any, regressor: Any, F: FloatArray, noisy: FloatArray)
     weights = np.minimum(nnls(out, noisy)[0], 1.0)
     weights *= signal * evidence_factor(noisy**2 - (noisy - out @ weights) ** 2)
     kept = np.flatnonzero(weights > 0)
-    return ResidualModel(base, [clone(learners[k]).fit(F, noisy) for k in kept], weights[kept])
+    return ResidualModel(public_model, [clone(learners[k]).fit(F, noisy) for k in kept], weights[kept])
 
 
 def evidence_factor(gain: FloatArray) -> float:
@@ -164,12 +164,3 @@ def signal_factor(noisy: FloatArray, residuals: npt.ArrayLike) -> float:
     """
     square = float(np.mean(np.square(residuals)))
     return max(0.0, 1.0 - 4 * float(np.mean(noisy**2)) / (len(noisy) * _WORTH * square)) if square > 0 else 0.0
-
-
-def check_base(base: Any) -> None:
-    """Refuse what cannot serve as a public model."""
-    if not hasattr(base, "predict") or not hasattr(base, "residuals_"):
-        raise HedgerowError(
-            "The 'base' parameter must be a model fitted on public records with out-of-fold 'residuals_', such as "
-            f"PublicModel().fit(X_public, y_public). Got {base!r} instead."
-        )

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import category_name
+from hedgerow.checks import OneOf, Rule
 from hedgerow.classes import OBSERVED, class_note
-from hedgerow.errors import HedgerowError
-from hedgerow.estimators.records import read_private_classes
+from hedgerow.estimators.base import PrivateClassifier
 from hedgerow.local.tree import LocalTree
-from hedgerow.tasks.tree.model import ClassModel
 
 __all__ = ["LPDTClassifier"]
 
 
-class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class LPDTClassifier(PrivateClassifier, LocalTree):
     """Locally private decision tree classification with public data.
 
     As :class:`~hedgerow.LPDTRegressor`, with one categorical report of (leaf, class) a holder and the whole epsilon.
@@ -53,54 +51,12 @@ class LPDTClassifier(LocalTree, ClassifierMixin, BaseEstimator):  # type: ignore
     ['low', 'high']
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        classes: Any = None,
-        rule: str = "auto",
-        max_depth: int | str = "auto",
-        min_samples_leaf: int | str = "auto",
-        response: str = "auto",
-        feature_bounds: Any = None,
-        categorical_features: Any = None,
-        categories: Any = None,
-        fallback: str = "auto",
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.classes = classes
-        self.rule = rule
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.response = response
-        self.feature_bounds = feature_bounds
-        self.categorical_features = categorical_features
-        self.categories = categories
-        self.fallback = fallback
-        self.random_state = random_state
-        self.ledger = ledger
+    _parameters: ClassVar[dict[str, Rule]] = {"response": OneOf("auto", "unary", "k_ary", "subset")}
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> LPDTClassifier:
         """Fit on private records and classes, with a partition from public ones."""
-        X = self._records(X, reset=True)
-        self.classes_, codes = read_private_classes(self, y, X.shape[0], y_public)
+        rows, codes = self._open(X, y, y_public, least=2)
         names = np.array([category_name(c) for c in self.classes_])
-        if len(names) < 2:
-            raise HedgerowError(f"'classes' must name at least 2 classes. Got {len(names)} class instead.")
         observed = class_note(self.classes) == OBSERVED
-        self._collect(X, names[codes], X_public, y_public, classes=names.tolist(), observed=observed)
+        self._collect(rows, names[codes], X_public, y_public, classes=names.tolist(), observed=observed)
         return self
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return class probabilities, columns in the order of ``classes_``."""
-        check_is_fitted(self)
-        assert isinstance(self.model_, ClassModel)
-        return self.model_.predict_proba(self._records(X, reset=False))
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the most likely class."""
-        proba = self.predict_proba(X)
-        best: npt.NDArray[Any] = self.classes_[proba.argmax(axis=1)]
-        return best

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from hedgerow.bounds import check_label_bounds
-from hedgerow.estimators.records import read_private_labels
+from hedgerow.checks import OneOf, Real, Rule
+from hedgerow.estimators.base import PrivateRegressor
 from hedgerow.local.tree import LocalTree
 
 __all__ = ["LPDTRegressor"]
 
 
-class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class LPDTRegressor(PrivateRegressor, LocalTree):
     """Locally private decision tree regression with public data.
 
     A tree is grown on public records and published; each holder sends one randomised report about its leaf
@@ -82,36 +80,12 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
     [1.0, 3.0]
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        label_bounds: Any = None,
-        rule: str = "auto",
-        max_depth: int | str = "auto",
-        min_samples_leaf: int | str = "auto",
-        cell_share: float | str = "auto",
-        response: str = "auto",
-        feature_bounds: Any = None,
-        categorical_features: Any = None,
-        categories: Any = None,
-        fallback: str = "auto",
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.label_bounds = label_bounds
-        self.rule = rule
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.cell_share = cell_share
-        self.response = response
-        self.feature_bounds = feature_bounds
-        self.categorical_features = categorical_features
-        self.categories = categories
-        self.fallback = fallback
-        self.random_state = random_state
-        self.ledger = ledger
+    cell_share: float | str = "auto"
+
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "cell_share": Real(0, 1) | OneOf("auto"),
+        "response": OneOf("auto", "bits", "unary", "k_ary", "subset"),
+    }
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> LPDTRegressor:
         """Fit on private records, with a partition from public ones.
@@ -123,14 +97,7 @@ class LPDTRegressor(LocalTree, RegressorMixin, BaseEstimator):  # type: ignore[m
         X_public, y_public : public records and labels, optional
             Without them the partition is fixed in advance over ``feature_bounds``.
         """
+        rows, labels = self._open(X, y)
         bounds = check_label_bounds(self.label_bounds)
-        X = self._records(X, reset=True)
-        labels = read_private_labels(self, y, X.shape[0], bounds)
-        self._collect(X, labels, X_public, y_public, label_bounds=bounds, cell_share=self.cell_share)
+        self._collect(rows, labels, X_public, y_public, label_bounds=bounds, cell_share=self.cell_share)
         return self
-
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Predict labels."""
-        check_is_fitted(self)
-        predicted: npt.NDArray[np.float64] = self.model_.predict(self._records(X, reset=False))
-        return predicted

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.bounds import check_label_bounds, label_numbers, middle
+from hedgerow.checks import Real, check_parameters
 from hedgerow.errors import HedgerowError
+from hedgerow.estimators.records import take_rows
 from hedgerow.guarantee import Guarantee, as_if_local
-from hedgerow.local.records import check_number, take_rows
 from hedgerow.mechanisms.one_bit import OneBit
 from hedgerow.randomness import SeededRandomness, as_randomness
 
@@ -115,7 +116,10 @@ def validate_privately(
     if len(models) == 0:
         raise HedgerowError("'models' must hold at least one fitted model. Got none.")
     low, high = _bounds(models, label_bounds)
-    bound = (high - low) ** 2 if error_bound is None else check_number(error_bound, name="error_bound")
+    bound = (high - low) ** 2
+    if error_bound is not None:
+        check_parameters({"error_bound": error_bound}, {"error_bound": Real(0)})
+        bound = float(error_bound)
     mechanism, source = OneBit(epsilon), as_randomness(random_state)
     labels = label_numbers(y, (low, high), middle(low, high, None, "the label"))
     labels = np.clip(labels, low, high)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.bounds import FeatureSpace
+from hedgerow.checks import Flag, OneOf, Real, Rule, Whole
 from hedgerow.errors import HedgerowError
+from hedgerow.estimators.base import check_public
 from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
-from hedgerow.randomness import as_randomness
+from hedgerow.public.given import PUBLIC_MODEL, fit_public_model, is_fitted
+from hedgerow.randomness import Randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
-from hedgerow.spending import Booking
 from hedgerow.tasks.partly_public import CellTask, FirstReports, SemiModel, SemiTask
 from hedgerow.tasks.partly_public.choose import Choice
 from hedgerow.tasks.partly_public.files import resolve
@@ -23,6 +24,7 @@ from hedgerow.tasks.partly_public.files import resolve
 __all__ = ["HistOfTreeRegressor"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class HistOfTreeRegressor(SemiRegressor):
     """Regression where each holder keeps the label and some features private, and shows the others.
 
@@ -65,11 +67,12 @@ class HistOfTreeRegressor(SemiRegressor):
         Hide the mask too: random splits, and everybody answers over all cells.
     categories : dict, optional
         Public category lists by column, for categorical columns.
-    base : fitted PublicModel, optional
+    public_model : "auto", "compact", regressor, fitted PublicModel or None, default="auto"
         A public model to start from: holders evaluate it on their whole record and report its error, clipped to a
         radius chosen from public out-of-fold errors, in the label's place. Predictions are the public model's plus
-        what the reports carry evidence for; without any, the public model's. The schema is then ``base.space_``:
-        leave ``feature_bounds`` and ``categories`` out. Epsilon and what it covers are unchanged.
+        what the reports carry evidence for; without any, the public model's. "auto" fits one if ``fit`` gets public
+        records. The schema is then that of the model: leave ``feature_bounds`` and ``categories`` out if you pass a
+        fitted one. Epsilon and what it covers are unchanged.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
     ledger : Ledger or path, optional
@@ -98,48 +101,37 @@ class HistOfTreeRegressor(SemiRegressor):
     [0.0, 3.0]
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        label_bounds: Any = None,
-        feature_bounds: Any = None,
-        rule: str = "max_edge",
-        max_depth: int | str = 4,
-        n_bins: int | str = 2,
-        n_private: int | str = "auto",
-        label_share: float = 0.5,
-        response: str = "k_ary",
-        min_samples_leaf: int = 1,
-        balance: float = 0.2,
-        constant: float = 0.1,
-        shrink: bool = True,
-        mask_private: bool = False,
-        categories: Any = None,
-        base: Any = None,
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.label_bounds = label_bounds
-        self.feature_bounds = feature_bounds
-        self.rule = rule
-        self.max_depth = max_depth
-        self.n_bins = n_bins
-        self.n_private = n_private
-        self.label_share = label_share
-        self.response = response
-        self.min_samples_leaf = min_samples_leaf
-        self.balance = balance
-        self.constant = constant
-        self.shrink = shrink
-        self.mask_private = mask_private
-        self.categories = categories
-        self.base = base
-        self.random_state = random_state
-        self.ledger = ledger
+    rule: str = "max_edge"
+    max_depth: int | str = 4
+    n_bins: int | str = 2
+    n_private: int | str = "auto"
+    label_share: float = 0.5
+    response: str = "k_ary"
+    min_samples_leaf: int = 1
+    balance: float = 0.2
+    constant: float = 0.1
+    shrink: bool = True
+    mask_private: bool = False
+    public_model: Any = "auto"
 
-    def fit(self, X: Any, y: Any, private: Any = None) -> HistOfTreeRegressor:
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "rule": OneOf("max_edge", "cart", "random_max_edge"),
+        "max_depth": Whole(0) | OneOf("auto"),
+        "n_bins": Whole() | OneOf("auto"),
+        "n_private": Whole(0) | OneOf("auto"),
+        "label_share": Real(0, 1, ends="high"),
+        "response": OneOf("k_ary", "bits"),
+        "min_samples_leaf": Whole(),
+        "balance": Real(0, 0.5, ends="low"),
+        "constant": Real(0),
+        "shrink": Flag(),
+        "mask_private": Flag(),
+        "public_model": PUBLIC_MODEL,
+    }
+
+    def fit(
+        self, X: Any, y: Any, private: Any = None, X_public: Any = None, y_public: Any = None
+    ) -> HistOfTreeRegressor:
         """Fit on records of which some features are private.
 
         Parameters
@@ -148,16 +140,20 @@ class HistOfTreeRegressor(SemiRegressor):
             Private features and labels are only used through the mechanism.
         private : bool array of shape (d,) or (n, d), optional
             True where a feature is protected: for everybody, or holder by holder. None: everything is private.
+        X_public, y_public : public records and labels, optional
+            What the public model learns from, if it is not fitted yet.
         """
-        X, labels, space = self._start(X, y)
-        mask = mask_of(private, X.shape[0], len(space))
-        source = as_randomness(self.random_state)
+        rows, labels = self._open(X, y)
+        source = self._source()
+        model = self._fit_public(X_public, y_public, source)
+        space = self._space(rows) if model is None else self._space_of(model, rows)
+        mask = mask_of(private, rows.shape[0], len(space))
         self.choice_ = self._choose(mask)
-        self.task_ = self._task(space, private, mask)
+        self.task_ = self._task(space, private, mask, model)
         sent = None if self.task_.masks == "policy" else mask
-        booking = Booking.of_holders(self, source, protects="private features and label")
-        booking.book()  # both rounds: the second spends what the first has left
-        reports = FirstReports.of(self.task_.privatize(X, labels, private=sent, randomness=source.child("first")))
+        # Both rounds: the second spends what the first has left.
+        booking = self._book(self._holders_claim(source, protects="private features and label"), source)
+        reports = FirstReports.of(self.task_.privatize(rows, labels, private=sent, randomness=source.child("first")))
         self.cell_task_ = CellTask.design(
             reports,
             n_private=self.choice_.n_private,
@@ -169,7 +165,7 @@ class HistOfTreeRegressor(SemiRegressor):
             response=self.response,
             randomness=source.child("partition"),
         )
-        self.aggregate_ = self.cell_task_.simulate(X, randomness=source.child("second"), kept=reports.kept)
+        self.aggregate_ = self.cell_task_.simulate(rows, randomness=source.child("second"), kept=reports.kept)
         self.model_: SemiModel = replace(self.aggregate_.model(shrink=self._strength()), notes=(AS_IF_LOCAL,))
         self.guarantee_: Guarantee = self.model_.guarantee
         booking.check(self.guarantee_)
@@ -190,7 +186,7 @@ class HistOfTreeRegressor(SemiRegressor):
             hidden=self.mask_private,
         )
 
-    def _task(self, space: Any, private: Any, mask: npt.NDArray[np.bool_]) -> SemiTask:
+    def _task(self, space: FeatureSpace, private: Any, mask: npt.NDArray[np.bool_], model: Any) -> SemiTask:
         aligned = is_aligned(private)
         # Under a policy no tree cuts a private feature; with one bin the histogram does not either.
         certain = aligned and not self.mask_private and (self.choice_.n_bins == 1 or self.choice_.n_private == 0)
@@ -201,37 +197,44 @@ class HistOfTreeRegressor(SemiRegressor):
             label_share=1.0 if certain and self.rule != "random_max_edge" else self.label_share,
             private_columns=np.flatnonzero(mask[0]).tolist() if aligned else None,
             hide_mask=self.mask_private,
-            **({} if self.base is None else {"base": self.base.portable_, "residuals": self.base.residuals_}),
+            **({} if model is None else {"public_model": model.portable_, "residuals": model.residuals_}),
         )
 
-    def _space(self, X: Any) -> FeatureSpace:
-        """Return the public schema: with a public model, the model's own."""
-        if self.base is None:
-            return super()._space(X)
-        if getattr(self.base, "portable_", None) is None or not hasattr(self.base, "residuals_"):
+    def _fit_public(self, X_public: Any, y_public: Any, source: Randomness) -> Any:
+        """Return the public model to start from, or None."""
+        check_public(X_public, y_public)
+        given = is_fitted(self.public_model)
+        if given and (self.feature_bounds is not None or self.categories):
             raise HedgerowError(
-                "The 'base' parameter must be a model fitted on public records that has a portable form, such as "
-                f"PublicModel().fit(X_public, y_public). Got {self.base!r} instead."
+                "A fitted 'public_model' has ranges and categories: leave 'feature_bounds' and 'categories' out."
             )
-        if self.feature_bounds is not None or self.categories:
-            raise HedgerowError("With 'base', ranges and categories are those of base.space_: leave them out here.")
-        space: FeatureSpace = self.base.space_
-        if X.shape[1] != len(space):
-            raise HedgerowError(f"'X' must have the {len(space)} columns of 'base'. Got {X.shape[1]} instead.")
-        return space
+        if given and X_public is not None:
+            raise HedgerowError("'public_model' is fitted already: leave 'X_public' and 'y_public' out.")
+        seed = int(source.child("design").integers(2**31 - 1, 1)[0])
+        schema = {"feature_bounds": self.feature_bounds, "categories": self.categories}
+        model = fit_public_model(self.public_model, X_public, y_public, random_state=seed, **schema)
+        if model is not None and getattr(model, "portable_", None) is None:
+            raise HedgerowError(
+                "The 'public_model' parameter must be a model with a portable form, such as "
+                f"PublicModel().fit(X_public, y_public). Got {self.public_model!r} instead."
+            )
+        return model
 
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Predict labels."""
-        check_is_fitted(self)
-        return self.model_.predict(self._records(X, reset=False))
+    def _space_of(self, model: Any, rows: Any) -> FeatureSpace:
+        space: FeatureSpace = model.space_
+        if rows.shape[1] != len(space):
+            raise HedgerowError(
+                f"'X' must have the {len(space)} columns of 'public_model'. Got {rows.shape[1]} instead."
+            )
+        return space
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
         """Return ``(low, high)`` for the mean label of each record's cell."""
-        check_is_fitted(self)
-        return self.model_.predict_interval(self._records(X, reset=False), level)
+        rows = self._rows(X)
+        return self.model_.predict_interval(rows, level)
 
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
         """Return the cell of each record."""
-        check_is_fitted(self)
-        cell: npt.NDArray[np.int32] = self.model_.apply(self._records(X, reset=False))
+        rows = self._rows(X)
+        cell: npt.NDArray[np.int32] = self.model_.apply(rows)
         return cell

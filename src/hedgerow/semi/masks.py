@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hedgerow.errors import BoundsError
 from hedgerow.tasks.partly_public.task import check_mask
 
-__all__ = ["is_aligned", "mask_of", "read_mask"]
+__all__ = ["is_aligned", "mask_note", "mask_of", "read_mask"]
 
 _TRUE, _FALSE = {"1", "true", "yes", "private"}, {"0", "false", "no", "public"}
 
@@ -25,6 +25,16 @@ def mask_of(private: Any, n: int, d: int) -> npt.NDArray[np.bool_]:
 def is_aligned(private: Any) -> bool:
     """Return whether the mask is a policy: one row for everybody (or ``None``, all private)."""
     return private is None or np.ndim(private) == 1
+
+
+def mask_note(private: Any) -> str:
+    """Return the condition under which a mask may be sent in clear."""
+    if is_aligned(private):
+        return "conditional on the mask: the private features are fixed in advance for everybody"
+    return (
+        "conditional on the mask: each holder's choice of private features is sent in clear, so it must not depend on "
+        "private values"
+    )
 
 
 def read_mask(path: str | PathLike[str], names: tuple[str, ...], n: int) -> npt.NDArray[np.bool_]:

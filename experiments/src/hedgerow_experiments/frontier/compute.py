@@ -39,7 +39,12 @@ def _errors(
         "assisted": {},
     }
     for epsilon in EPSILONS:
-        options: dict[str, Any] = {"epsilon": epsilon, "label_bounds": bounds, "base": base, "random_state": seed}
+        options: dict[str, Any] = {
+            "epsilon": epsilon,
+            "label_bounds": bounds,
+            "public_model": base,
+            "random_state": seed,
+        }
         models = assisted_models(public, private, [1000 * seed + draw for draw in range(draws)], **options)
         value["public"] = float(np.mean((models[0].predict_public(test[0]) - test[1]) ** 2))
         value["assisted"][f"{epsilon:g}"] = [float(np.mean((m.predict(test[0]) - test[1]) ** 2)) for m in models]
@@ -90,7 +95,7 @@ def label_split(code: str, repeat: int) -> dict[str, Any]:
         "label": {},
     }
     for epsilon in LABEL_EPSILONS:
-        model = LabelPrivateRegressor(epsilon=epsilon, label_bounds=bounds, base=base, random_state=repeat)
+        model = LabelPrivateRegressor(epsilon=epsilon, label_bounds=bounds, public_model=base, random_state=repeat)
         value["label"][f"{epsilon:g}"] = float(np.mean((model.fit(X, labels).predict(Xt) - yt) ** 2))
     return value
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.estimators.records import take_rows
 from hedgerow.local.assisted import design_assisted, design_pilot
 from hedgerow.local.assisted.design import public_errors
 from hedgerow.local.assisted.pilot import pilot_group, pilot_size
-from hedgerow.local.records import take_rows
 from hedgerow.public import PublicModel
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks.assisted import AssistedModel, check_pilot
@@ -66,7 +66,7 @@ def assisted_models(
     size = pilot_size(pilot, len(y), options["epsilon"])
     plain = design_assisted(*public, n_holders=len(y) - size, **options)
     question, models = design_pilot(*public, **options) if size else None, []
-    _, residuals, _ = public_errors(options["base"], *public, options["label_bounds"])
+    _, residuals, _ = public_errors(options["public_model"], *public, options["label_bounds"])
     for seed in seeds:
         task, source, others = plain, SeededRandomness(seed), np.arange(len(y))
         if question is not None:

@@ -173,7 +173,7 @@ def _labels(runs: dict[str, Runs]) -> list[str]:
     return [
         "## Private labels, public features",
         "",
-        "500 public records; `LabelPrivateRegressor(base=PublicModel)` on the others. Share of the gap closed between",
+        "500 public records; `LabelPrivateRegressor(public_model=)` on the others. Share of the gap closed between",
         "the public model and boosting on everything without privacy. These sets were used in no decision.",
         "",
         *pipes(head, rows),

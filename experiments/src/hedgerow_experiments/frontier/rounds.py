@@ -98,7 +98,7 @@ def compute(key: Key, seed: int) -> dict[str, Any]:
     value |= {"not private": error(free.predict(Ft)), "mse": {}}
     for epsilon in ROUNDS_EPSILONS:
         options: dict[str, Any] = {"epsilon": epsilon, "label_bounds": bounds, "n_holders": HOLDERS}
-        task = design_assisted(*public, base=base, random_state=repeat, **options)
+        task = design_assisted(*public, public_model=base, random_state=repeat, **options)
         found = {"assisted": error(task.simulate(*private, repeat).model().predict(X_test))}
         for start, (residuals, fitted, prediction) in starts.items():
             population = Population(seen[0], residuals, variances, seen[1], labels - fitted, seen[2])

@@ -27,12 +27,12 @@ def predicted(setting: str, s: Split, base: Any, epsilon: float, seed: int) -> A
         return np.clip(base.predict(s.test.X), *s.label_bounds)
     if setting == "local":
         options["n_holders"] = len(s.private.y)
-        task = design_assisted(s.public.X, s.public.y, base=base, random_state=seed, **options)
+        task = design_assisted(s.public.X, s.public.y, public_model=base, random_state=seed, **options)
         return task.simulate(s.private.X, s.private.y, seed).model().predict(s.test.X)
     if setting == "semi-feature":
         names = [str(c) for c in s.private.X.columns]
         mask = np.isin(names, private_half(names))
-        semi = HistOfTreeRegressor(base=base, random_state=seed, **options)
+        semi = HistOfTreeRegressor(public_model=base, random_state=seed, **options)
         return semi.fit(s.private.X, s.private.y, private=mask).predict(s.test.X)
-    label = LabelPrivateRegressor(base=base, random_state=seed, **options)
+    label = LabelPrivateRegressor(public_model=base, random_state=seed, **options)
     return label.fit(s.private.X, s.private.y).predict(s.test.X)

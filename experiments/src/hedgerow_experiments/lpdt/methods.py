@@ -114,9 +114,9 @@ def one_report(data: Split, epsilon: float, source: Randomness) -> Errors:
 
 def histogram(data: Split, epsilon: float, source: Randomness) -> Errors:
     """PHIST and APHIST; both read the same totals."""
+    from hedgerow.baselines.boxed import unit
     from hedgerow.baselines.cell_sums import cell_keys
     from hedgerow.baselines.histogram import PrivateHistogramRegressor
-    from hedgerow.local.records import unit
 
     bounds = data.space.ranges
     numeric = type(data.space).from_bounds(bounds, len(data.space))

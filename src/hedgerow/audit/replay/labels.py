@@ -86,7 +86,7 @@ def _two_labels(epsilon: float, table: Table) -> Any:
 
 def _on_public_model(epsilon: float, table: Table) -> Any:
     model = _public_model()
-    return _regressor(_line(), epsilon=epsilon, label_bounds=(0, 4), base=model).fit(table.X, 4.0 * table.y)
+    return _regressor(_line(), epsilon=epsilon, label_bounds=(0, 4), public_model=model).fit(table.X, 4.0 * table.y)
 
 
 @lru_cache(maxsize=1)

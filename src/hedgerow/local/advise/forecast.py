@@ -175,7 +175,7 @@ def advise(
     epsilon: float = 1.0,
     private_columns: Sequence[str | int] | None = None,
     label_bounds: Any = None,
-    base: PublicModel | None = None,
+    public_model: PublicModel | None = None,
     facts: PublicFacts | None = None,
     random_state: int = 0,
     **schema: Any,
@@ -194,7 +194,7 @@ def advise(
         Columns that are private in the semi-feature model, by name or number.
     label_bounds : (low, high), optional
         Public range of the label; by default that of the public labels.
-    base, facts : optional
+    public_model, facts : optional
         A fitted PublicModel, or what was measured on it (:func:`~hedgerow.local.advise.facts.measure_public`), to save
         the time of doing it again.
     schema : feature_bounds, categorical_features, categories
@@ -214,7 +214,9 @@ def advise(
         raise HedgerowError(f"'y_public' must have at least 20 records to advise from. Got {len(y)} instead.")
     low, high = (float(y.min()), float(y.max())) if label_bounds is None else check_label_bounds(label_bounds)
     if facts is None:
-        model = PublicModel(random_state=random_state, **schema).fit(X_public, y) if base is None else base
+        model = public_model
+        if model is None:
+            model = PublicModel(random_state=random_state, **schema).fit(X_public, y)
         facts = measure_public(model, X_public, y, (low, high), private_columns, random_state)
     return advise_from(facts, epsilon, n)
 

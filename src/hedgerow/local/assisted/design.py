@@ -19,6 +19,7 @@ from hedgerow.local.assisted.reference import reference_rows
 from hedgerow.portable import PortableModel, Trees
 from hedgerow.public import PublicModel
 from hedgerow.public.convert import portable_parts
+from hedgerow.public.given import fit_public_model
 from hedgerow.tasks.assisted.choose import SIZES, Choice, choose_randomizer
 from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.assisted.pilot_check import check_pilot
@@ -33,6 +34,7 @@ FloatArray = npt.NDArray[np.float64]
 
 _LEAVES_IF_WIDER = 16
 """Most leaves where a pilot finds larger errors than public ones; chosen on wines and taxi trips that shift."""
+_OTHER_PILOT = "The 'pilot' parameter is of another public model, schema or label bounds; ask it again."
 
 
 def grow_forest(F: FloatArray, target: FloatArray, K: int, n_trees: int, seed: int) -> Trees:
@@ -72,7 +74,7 @@ def design_assisted(
     epsilon: float,
     label_bounds: object,
     n_holders: int,
-    base: Any = "auto",
+    public_model: Any = "auto",
     n_trees: int = 8,
     random_state: int = 0,
     target: str = "y",
@@ -85,8 +87,8 @@ def design_assisted(
     ----------
     n_holders : int
         How many will answer this task, those of the pilot not among them.
-    base : "auto", "compact", a regressor or a fitted PublicModel
-        The public model; ``"compact"`` is at most 200 kB.
+    public_model : "auto", "compact", a regressor or a fitted PublicModel
+        See :data:`~hedgerow.public.given.PUBLIC_MODEL`; ``"compact"`` is at most 200 kB.
     pilot : PilotTotals, Totals of a pilot task, or None
         What other holders told about the size of errors, see :func:`design_pilot`. If it contradicts the public
         out-of-fold residuals (:func:`~hedgerow.tasks.assisted.check_pilot`), radius, randomiser and decoding are
@@ -99,7 +101,7 @@ def design_assisted(
     >>> from sklearn.linear_model import Ridge
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((300, 2)); y = X[:, 0] + (X[:, 1] > 0.5) + rng.normal(size=300)
-    >>> options = dict(epsilon=2.0, label_bounds=(-3, 5), base=Ridge())
+    >>> options = dict(epsilon=2.0, label_bounds=(-3, 5), public_model=Ridge())
     >>> for n in (100, 10_000, 1_000_000):
     ...     print(max(design_assisted(X, y, n_holders=n, **options).trees.n_leaves))
     3
@@ -108,7 +110,7 @@ def design_assisted(
     """
     epsilon, bounds = check_epsilon(epsilon), check_label_bounds(label_bounds)
     check_positive(n_trees, name="n_trees")
-    model = public_model(base, random_state, schema, X_public, y_public)
+    model = public_model_for(public_model, random_state, schema, X_public, y_public)
     portable = model.portable_
     assert portable is not None
     Z, seen, honest = public_errors(model, X_public, y_public, bounds)
@@ -152,28 +154,20 @@ def _as_in_pilot(
 ) -> FloatArray:
     """Return residuals with the distribution that the pilot found, or as they are if it does not contradict them."""
     totals = pilot.model() if isinstance(pilot, Totals) else pilot
-    base, same = model.portable_, totals.task.space == model.space_ and totals.task.label_bounds == bounds
+    task, own = totals.task, model.portable_
+    if own is None or task.space != model.space_ or task.label_bounds != bounds:
+        raise HedgerowError(_OTHER_PILOT)
     # Fitted again on another machine, a model may differ in its last digits.
-    if not same or base is None or not np.allclose(totals.task.base.predict(Z), base.predict(Z), rtol=1e-6, atol=1e-9):
-        raise HedgerowError("The 'pilot' parameter is of another public model, schema or label bounds; ask it again.")
+    if not np.allclose(task.public_model.predict(Z), own.predict(Z), rtol=1e-6, atol=1e-9):
+        raise HedgerowError(_OTHER_PILOT)
     return check_pilot(totals, seen).apply(seen)
 
 
-def public_model(base: Any, seed: int, schema: dict[str, Any], X: object, y: object) -> PublicModel:
-    """Return the fitted public model that ``base`` asks for; it has a portable form."""
-    if isinstance(base, PublicModel) and hasattr(base, "residuals_"):
-        model = base
-    else:
-        if isinstance(base, str) and base not in ("auto", "compact"):
-            raise HedgerowError(f"The 'base' parameter must be 'auto', 'compact' or a regressor. Got {base!r} instead.")
-        given = None if isinstance(base, str) else base
-        model = PublicModel(given, compact=base is not given and base == "compact", random_state=seed, **schema).fit(
-            X, y
-        )
-        if model.portable_ is None:  # another kind of regressor: distil it
-            model = PublicModel(given, compact=True, random_state=seed, **schema).fit(X, y)
+def public_model_for(public_model: Any, seed: int, schema: dict[str, Any], X: object, y: object) -> PublicModel:
+    """Return the fitted public model that ``public_model`` asks for; it has a portable form."""
+    model: PublicModel = fit_public_model(public_model, X, y, random_state=seed, **schema)
     if model.portable_ is None:
-        raise HedgerowError("The 'base' parameter has no portable form; pass PublicModel(..., compact=True).")
+        raise HedgerowError("The 'public_model' parameter has no portable form; pass PublicModel(..., compact=True).")
     return model
 
 

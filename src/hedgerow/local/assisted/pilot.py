@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hedgerow.bounds import check_label_bounds
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
-from hedgerow.local.assisted.design import public_errors, public_model
+from hedgerow.local.assisted.design import public_errors, public_model_for
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.assisted.pilot import PilotMessage, PilotTask, pilot_multiples
 
@@ -59,7 +59,7 @@ def design_pilot(
     *,
     epsilon: float,
     label_bounds: object,
-    base: Any = "auto",
+    public_model: Any = "auto",
     random_state: int = 0,
     target: str = "y",
     **schema: Any,
@@ -73,12 +73,12 @@ def design_pilot(
     >>> from sklearn.linear_model import Ridge
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((300, 2)); y = X[:, 0] + rng.normal(size=300)
-    >>> task = design_pilot(X, y, epsilon=2.0, label_bounds=(-3, 5), base=Ridge())
+    >>> task = design_pilot(X, y, epsilon=2.0, label_bounds=(-3, 5), public_model=Ridge())
     >>> [round(edge, 2) for edge in task.edges]
     [-1.87, -0.66, 0.66, 1.87]
     """
     epsilon, bounds = check_epsilon(epsilon), check_label_bounds(label_bounds)
-    model = public_model(base, random_state, schema, X_public, y_public)
+    model = public_model_for(public_model, random_state, schema, X_public, y_public)
     assert model.portable_ is not None
     _, residuals, _ = public_errors(model, X_public, y_public, bounds)
     spread = float(np.sqrt(np.mean(residuals**2))) or 1e-6

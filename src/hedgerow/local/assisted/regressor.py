@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
-
-from hedgerow.bounds import FeatureSpace, check_label_bounds
-from hedgerow.checks import check_epsilon, check_positive
-from hedgerow.errors import HedgerowError
-from hedgerow.estimators.records import (
-    column_names,
-    declared_categories,
-    read_private_labels,
-    read_private_records,
-    tag_total,
-)
+from hedgerow.bounds import check_label_bounds
+from hedgerow.checks import OneOf, Real, Rule
+from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.estimators.records import take_rows
 from hedgerow.guarantee import AS_IF_LOCAL
-from hedgerow.local.assisted.design import design_assisted, design_without_public, public_model
+from hedgerow.local.assisted.base import AssistedForest
+from hedgerow.local.assisted.design import design_assisted, design_without_public, public_model_for
 from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
-from hedgerow.local.records import take_rows
-from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.randomness import Randomness
 from hedgerow.spending import Booking
 from hedgerow.tasks.assisted import AssistedModel, PilotTask, PilotTotals
 
 __all__ = ["AssistedForestRegressor"]
 
 
-class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class AssistedForestRegressor(PrivateRegressor, AssistedForest):
     """A public model, and a forest of corrections from one private report a holder.
 
     The curator fits a model on public records and publishes it with a few small trees. Each holder draws one tree,
@@ -45,8 +35,9 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         Budget of one holder's report about the whole record; ``inf`` means no noise.
     label_bounds : (low, high)
         Public range of the label, required: labels outside are clipped, and it is never read from ``y``.
-    base : "auto", "compact", regressor or fitted PublicModel, default="auto"
-        The public model: the stack of :class:`~hedgerow.PublicModel`, the same in at most 200 kB, or your own.
+    public_model : "auto", "compact", regressor, fitted PublicModel or None, default="auto"
+        The public model: the stack of :class:`~hedgerow.PublicModel`, the same in at most 200 kB, or your own (fitted
+        again on the public records, so that its errors are honest).
     n_trees : int, default=8
         Trees; a holder answers about one of them.
     pilot : "auto", None or float, default="auto"
@@ -84,37 +75,16 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
     >>> from sklearn.linear_model import Ridge
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((20_000, 2)); y = 2 * X[:, 0] + (X[:, 1] > 0.5)
-    >>> forest = AssistedForestRegressor(epsilon=4.0, label_bounds=(0, 3), base=Ridge(), random_state=0)
+    >>> forest = AssistedForestRegressor(epsilon=4.0, label_bounds=(0, 3), public_model=Ridge(), random_state=0)
     >>> forest = forest.fit(X[500:], y[500:], X_public=X[:500], y_public=y[:500])
     >>> public = np.mean((forest.model_.predict_public(X) - y) ** 2)
     >>> bool(np.mean((forest.predict(X) - y) ** 2) < 0.7 * public)
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        label_bounds: Any = None,
-        base: Any = "auto",
-        n_trees: int = 8,
-        pilot: Any = "auto",
-        feature_bounds: Any = None,
-        categorical_features: Any = None,
-        categories: Any = None,
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.label_bounds = label_bounds
-        self.base = base
-        self.n_trees = n_trees
-        self.pilot = pilot
-        self.feature_bounds = feature_bounds
-        self.categorical_features = categorical_features
-        self.categories = categories
-        self.random_state = random_state
-        self.ledger = ledger
+    pilot: Any = "auto"
+
+    _parameters: ClassVar[dict[str, Rule]] = {"pilot": OneOf("auto", None) | Real(0, 0.5, ends="both")}
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> AssistedForestRegressor:
         """Fit on private records, assisted by public ones.
@@ -126,24 +96,20 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         X_public, y_public : public records and labels
             Everything else is learnt from these.
         """
-        bounds = check_label_bounds(self.label_bounds)
-        check_epsilon(self.epsilon)
-        X = self._records(X, reset=True)
-        labels = read_private_labels(self, y, X.shape[0], bounds)
-        source = as_randomness(self.random_state)
-        if (X_public is None) != (y_public is None):
-            raise HedgerowError("'X_public' and 'y_public' go together: pass both, or neither.")
+        rows, labels = self._open(X, y)
+        source = self._source()
         # The curator counts the reports it gets: how many holders there are is no secret in the local model.
         size = pilot_size(self.pilot, len(labels), self.epsilon)
         self.pilot_task_: PilotTask | None = None
         self.pilot_: PilotTotals | None = None
-        booking = Booking.of_holders(self, source)
-        if X_public is None:
-            self.task_ = design_without_public(self._space(X), epsilon=self.epsilon, label_bounds=bounds)
+        booking = Booking.of(self, self._holders_claim(source), source)
+        if self._starts_from_public(X_public, y_public):
+            rows, labels = self._design(rows, labels, X_public, y_public, size, source, booking)
         else:
-            X, labels = self._design(X, labels, X_public, y_public, size, source, booking)
+            bounds = check_label_bounds(self.label_bounds)
+            self.task_ = design_without_public(self._space(rows), epsilon=self.epsilon, label_bounds=bounds)
         booking.book()
-        self.aggregate_ = self.task_.simulate(X, labels, source.child("holders"))
+        self.aggregate_ = self.task_.simulate(rows, labels, source.child("holders"))
         self.model_: AssistedModel = replace(self.aggregate_.model(), notes=self._notes())
         self.guarantee_ = self.model_.guarantee
         booking.check(self.guarantee_)
@@ -160,12 +126,10 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         self, X: Any, y: Any, X_public: Any, y_public: Any, size: int, source: Randomness, booking: Booking
     ) -> tuple[Any, Any]:
         """Ask the pilot group, if there is one; design the task for all others, and return their records."""
-        check_positive(self.n_trees, name="n_trees")  # before the public model is fitted
         seed = int(source.child("design").integers(2**31 - 1, 1)[0])
-        schema = {name: getattr(self, name) for name in ("feature_bounds", "categorical_features", "categories")}
-        base = public_model(self.base, seed, schema, X_public, y_public)
+        model = public_model_for(self.public_model, seed, self._schema(), X_public, y_public)
         options: dict[str, Any] = {"epsilon": self.epsilon, "label_bounds": check_label_bounds(self.label_bounds)}
-        options |= {"base": base, "random_state": seed}
+        options |= {"public_model": model, "random_state": seed}
         if size:
             asked, others = pilot_group(len(y), size, source.child("pilot group"))
             self.pilot_task_ = task = design_pilot(X_public, y_public, **options)
@@ -177,29 +141,11 @@ class AssistedForestRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
         )
         return X, y
 
-    def _space(self, X: Any) -> FeatureSpace:
-        """Return a schema for records that nothing is asked about but their label."""
-        listed = declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)
-        widest = np.finfo(np.float64).max
-        bounds = (-widest, widest) if self.feature_bounds is None else self.feature_bounds
-        return FeatureSpace.from_bounds(bounds, column_names(X), categories=listed)
-
-    def _records(self, X: Any, *, reset: bool) -> Any:
-        return read_private_records(self, X, reset=reset)
-
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Predict labels."""
-        check_is_fitted(self)
-        return self.model_.predict(self._records(X, reset=False))
-
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
         """Return ``(low, high)`` for the label of each record.
 
         By the errors of the public model: those of public records, or as a pilot group found them where it
         contradicts these. Without a pilot, a shift in the spread of labels is not seen.
         """
-        check_is_fitted(self)
-        return self.model_.predict_interval(self._records(X, reset=False), level)
-
-    def __sklearn_tags__(self) -> Any:
-        return tag_total(super().__sklearn_tags__())
+        rows = self._rows(X)
+        return self.model_.predict_interval(rows, level)

@@ -36,7 +36,7 @@ def assisted_table(model: AssistedModel, level: float = 0.9) -> list[dict[str, A
     rows, task, found = [], model.task, model.corrections
     least, most = model.value_bounds
     z = NormalDist().inv_cdf((1 + level) / 2)
-    rules = tree_rules(task.trees, task.base, task.space)
+    rules = tree_rules(task.trees, task.public_model, task.space)
     for t, leaves in enumerate(rules):
         for j, rule in enumerate(leaves):
             known = found.V[t][j] < _UNKNOWN

@@ -40,7 +40,7 @@ class AssistedForgery(Forgery):
     >>> from sklearn.linear_model import Ridge
     >>> from hedgerow.local.assisted import design_assisted
     >>> X = np.random.default_rng(0).random((100, 1)); y = X[:, 0] ** 2
-    >>> task = design_assisted(X, y, epsilon=2.0, n_holders=1000, label_bounds=(0, 1), base=Ridge())
+    >>> task = design_assisted(X, y, epsilon=2.0, n_holders=1000, label_bounds=(0, 1), public_model=Ridge())
     >>> forgery = AssistedForgery(task)
     >>> forgery.label_sum > task.radius  # more than one honest holder
     True

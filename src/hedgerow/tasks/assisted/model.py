@@ -181,7 +181,7 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
 
     def trees(self) -> tuple[Node, ...]:
         """Return all trees; they share the rows of :meth:`table`."""
-        return tree_nodes(self.task.trees, self.task.base, self.task.space)
+        return tree_nodes(self.task.trees, self.task.public_model, self.task.space)
 
     def shift(self) -> ShiftReport | None:
         """Compare where holders fall with public shares; see :func:`hedgerow.tasks.assisted.shift.assisted_shift`."""

@@ -149,7 +149,7 @@ class PilotTask(Task):
         Public range of the label; labels outside are clipped by the holder, public predictions too.
     space : FeatureSpace
         Public ranges and categories.
-    base : PortableModel
+    public_model : PortableModel
         The public model.
     edges : tuple of float
         Where bins meet, rising, in label units; an error on an edge belongs to the bin above it.
@@ -164,7 +164,7 @@ class PilotTask(Task):
     epsilon: float
     label_bounds: tuple[float, float]
     space: FeatureSpace
-    base: PortableModel
+    public_model: PortableModel
     edges: tuple[float, ...]
     target: str = "y"
     missing: float = cast("float", None)
@@ -174,7 +174,7 @@ class PilotTask(Task):
         object.__setattr__(self, "label_bounds", check_label_bounds(self.label_bounds))
         object.__setattr__(self, "missing", middle(*self.label_bounds, self.missing, "the label"))
         object.__setattr__(self, "edges", tuple(float(e) + 0.0 for e in self.edges))
-        if self.base.n_columns != len(self.space):
+        if self.public_model.n_columns != len(self.space):
             raise FormatError("the public model of this task does not fit its features.")
         if not all(abs(e) <= LARGEST for e in self.edges) or not (np.diff(self.edges) > 0).all():
             raise FormatError(f"'edges' must be finite numbers, each above the last. Got {list(self.edges)} instead.")
@@ -192,7 +192,7 @@ class PilotTask(Task):
 
     def inputs(self, Z: npt.ArrayLike, y: FloatArray) -> tuple[IntArray]:
         """Return what is randomised: the bin of the error of encoded records with clipped labels."""
-        return (self.bins(y - self.base.predict_within(Z, self.label_bounds)),)
+        return (self.bins(y - self.public_model.predict_within(Z, self.label_bounds)),)
 
     def bins(self, errors: npt.ArrayLike) -> IntArray:
         """Return the bin of each error."""
@@ -244,7 +244,7 @@ class PilotTask(Task):
             "label_bounds": list(self.label_bounds),
             "missing": self.missing,
             "space": self.space.to_dict(),
-            "base": self.base.to_dict(),
+            "base": self.public_model.to_dict(),
             "edges": list(self.edges),
         }
 
@@ -252,7 +252,7 @@ class PilotTask(Task):
     def from_dict(cls, data: Mapping[str, Any]) -> PilotTask:
         """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
         what = "pilot task"
-        check_published(data, _FORMAT, _VERSION, {f.name for f in fields(cls)}, what)
+        check_published(data, _FORMAT, _VERSION, {f.name for f in fields(cls)} - {"public_model"} | {"base"}, what)
         with reading_task():
             epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", what)
             low, high = read_numbers(data, "label_bounds", what)
@@ -263,4 +263,5 @@ class PilotTask(Task):
         return task._check_id(data["id"])
 
     def __repr__(self) -> str:
-        return f"PilotTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, {len(self.edges) + 1} bins, {self.base})"
+        bins = len(self.edges) + 1
+        return f"PilotTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, {bins} bins, {self.public_model})"

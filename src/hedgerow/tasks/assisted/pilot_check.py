@@ -71,7 +71,7 @@ def check_pilot(pilot: PilotTotals, residuals: npt.ArrayLike) -> PilotCheck:
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.random((4400, 2)), rng.normal(size=4400)
     >>> base = PublicModel(Ridge(), random_state=0).fit(X[:400], noise[:400])
-    >>> task = design_pilot(X[:400], noise[:400], epsilon=2.0, label_bounds=(-20, 20), base=base)
+    >>> task = design_pilot(X[:400], noise[:400], epsilon=2.0, label_bounds=(-20, 20), public_model=base)
     >>> for scale in (1, 3):
     ...     check = check_pilot(task.simulate(X[400:], scale * noise[400:], 0).model(), base.residuals_)
     ...     print(check.differs, round(check.scale, 1))

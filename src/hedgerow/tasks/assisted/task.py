@@ -55,7 +55,7 @@ class AssistedTask(Task):
         Public range of the label; labels outside are clipped by the holder, predictions by everyone.
     space : FeatureSpace
         Public ranges and categories.
-    base : PortableModel
+    public_model : PortableModel
         The public model.
     trees : Trees
         Partitions of (design of the record, public prediction); the values of their leaves are the public shares.
@@ -80,7 +80,7 @@ class AssistedTask(Task):
     epsilon: float
     label_bounds: tuple[float, float]
     space: FeatureSpace
-    base: PortableModel
+    public_model: PortableModel
     trees: Trees
     radius: float
     randomizer: str
@@ -102,7 +102,7 @@ class AssistedTask(Task):
             raise HedgerowError(
                 f"The 'randomizer' parameter must be one of {list(RANDOMIZERS)}. Got {self.randomizer!r} instead."
             )
-        if self.base.n_columns != len(self.space) or self.trees.n_features > len(self.base.column) + 1:
+        if self.public_model.n_columns != len(self.space) or self.trees.n_features > len(self.public_model.column) + 1:
             raise FormatError("the public model and the trees of this task do not fit its features.")
         if not all(abs(sum(p) - 1) < 1e-6 and min(p) > 0 for p in self.shares):
             raise FormatError("the leaves of each tree of this task must have public shares that add up to 1.")
@@ -137,8 +137,8 @@ class AssistedTask(Task):
 
     def place(self, Z: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.int64]]:
         """Return the public prediction of encoded records, and their leaf in every tree."""
-        g = self.base.predict_within(Z, self.label_bounds)
-        return g, self.trees.apply(np.column_stack([self.base.design(Z), g]))
+        g = self.public_model.predict_within(Z, self.label_bounds)
+        return g, self.trees.apply(np.column_stack([self.public_model.design(Z), g]))
 
     def inputs(self, Z: npt.ArrayLike, y: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray]:
         """Return what is randomised: the leaf in every tree, and the error over the radius (not clipped yet)."""
@@ -191,7 +191,7 @@ class AssistedTask(Task):
             "label_bounds": list(self.label_bounds),
             "missing": self.missing,
             "space": self.space.to_dict(),
-            "base": self.base.to_dict(),
+            "base": self.public_model.to_dict(),
             "trees": trees.to_dict(),
             "radius": self.radius,
             "randomizer": self.randomizer,
@@ -205,7 +205,7 @@ class AssistedTask(Task):
     def from_dict(cls, data: Mapping[str, Any]) -> AssistedTask:
         """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
         what = "assisted task"
-        check_published(data, _FORMAT, _VERSION, {f.name for f in fields(cls)}, what)
+        check_published(data, _FORMAT, _VERSION, {f.name for f in fields(cls)} - {"public_model"} | {"base"}, what)
         with reading_task():
             task = cls._read(data, what)
         return task._check_id(data["id"])
@@ -229,7 +229,8 @@ class AssistedTask(Task):
     def __repr__(self) -> str:
         return (
             f"AssistedTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, {len(self.shares)} trees of up to "
-            f"{max(self.trees.n_leaves)} leaves, {self.encoding.joint[0].name}, radius={self.radius:.3g}, {self.base})"
+            f"{max(self.trees.n_leaves)} leaves, {self.encoding.joint[0].name}, radius={self.radius:.3g}, "
+            f"{self.public_model})"
         )
 
 

@@ -52,7 +52,7 @@ class Assist:
 
     Parameters
     ----------
-    base : PortableModel
+    public_model : PortableModel
         The public model, over the columns of the task.
     label_bounds : (low, high)
         Public range of the label; labels and predictions are clipped to it.
@@ -64,7 +64,7 @@ class Assist:
         What a missing label counts as; by default the middle of the bounds.
     """
 
-    base: PortableModel
+    public_model: PortableModel
     label_bounds: tuple[float, float]
     radius: float
     residuals: Residuals = field(repr=False)
@@ -78,16 +78,18 @@ class Assist:
             raise HedgerowError(f"The 'radius' parameter must be a number > 0. Got {self.radius!r} instead.")
 
     @classmethod
-    def choose(cls, base: PortableModel, residuals: npt.ArrayLike, label_bounds: object, epsilon: float) -> Assist:
+    def choose(
+        cls, public_model: PortableModel, residuals: npt.ArrayLike, label_bounds: object, epsilon: float
+    ) -> Assist:
         """Return the radius with the least noise (:func:`best_radius`), from public out-of-fold residuals alone."""
         res = np.asarray(residuals, dtype=np.float64)
         low, high = check_label_bounds(label_bounds)
         radius = best_radius(res, epsilon)[0] or high - low
-        return cls(base, (low, high), radius, Residuals.summarise(res, radius, 2))
+        return cls(public_model, (low, high), radius, Residuals.summarise(res, radius, 2))
 
     def predict(self, Z: npt.ArrayLike) -> FloatArray:
         """Return the public prediction of encoded records, within the label bounds."""
-        return self.base.predict_within(Z, self.label_bounds)
+        return self.public_model.predict_within(Z, self.label_bounds)
 
     def errors(self, Z: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
         """Return what holders report instead of their label (the grid clips it to the radius)."""
@@ -134,7 +136,7 @@ class Assist:
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form."""
         return {
-            "base": self.base.to_dict(),
+            "base": self.public_model.to_dict(),
             "label_bounds": list(self.label_bounds),
             "missing": self.missing,
             "radius": self.radius,

@@ -125,7 +125,7 @@ class SemiTask(Task):
             raise HedgerowError("'private' columns are for masks='policy' only.")
         _ = self.label  # refuses an epsilon too small for the label now rather than on the devices
         if self.assist is not None:
-            if self.assist.base.n_columns != len(self.space):
+            if self.assist.public_model.n_columns != len(self.space):
                 raise FormatError("the public model of this task does not fit its features.")
             if (self.grid.low, self.grid.high) != (-self.assist.radius, self.assist.radius):
                 raise FormatError("the grid of this task must reach from -radius to radius of its public model.")
@@ -144,13 +144,13 @@ class SemiTask(Task):
         label_steps: int | None = None,
         target: str = "y",
         title: str = "",
-        base: PortableModel | None = None,
+        public_model: PortableModel | None = None,
         residuals: npt.ArrayLike = (),
     ) -> SemiTask:
         """Make a task from public facts only.
 
         ``private_columns`` fixes the mask by policy; without it each holder chooses, openly or (``hide_mask``) not.
-        ``base`` is a public model to start from, with its out-of-fold ``residuals`` on public records.
+        ``public_model`` is a public model to start from, with its out-of-fold ``residuals`` on public records.
         """
         bounds = check_label_bounds(label_bounds)
         space = features if isinstance(features, FeatureSpace) else FeatureSpace.from_bounds(feature_bounds, features)
@@ -159,7 +159,7 @@ class SemiTask(Task):
         if private_columns is not None and not hide_mask:
             masks, names = "policy", _names(space, private_columns)
         label = _split(check_epsilon(epsilon), float(label_share))[0]
-        assist = None if base is None else Assist.choose(base, residuals, bounds, label)
+        assist = None if public_model is None else Assist.choose(public_model, residuals, bounds, label)
         bounds = bounds if assist is None else (-assist.radius, assist.radius)
         grid = LabelGrid.for_epsilon(bounds, label) if label_steps is None else LabelGrid(*bounds, label_steps)
         return cls(epsilon, grid, space, float(label_share), masks, names, target, title, assist)

@@ -1,0 +1,198 @@
+"""What every private estimator is: declared parameters, records read by public rules, one booking, one claim.
+
+An estimator is a dataclass, so that its parameters, their defaults and the signature that scikit-learn reads are one
+list; ``_parameters`` says what each may be. ``fit`` checks these first, then what is declared of label and records, and
+only then looks at shapes. Fitted attributes end in an underscore and are set by ``fit`` alone.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from hedgerow.bounds import FeatureSpace, check_label_bounds
+from hedgerow.checks import EPSILON, Kind, Rule, check_parameters
+from hedgerow.errors import HedgerowError
+from hedgerow.estimators.records import (
+    column_names,
+    declared_categories,
+    read_private_classes,
+    read_private_labels,
+    read_private_records,
+    tag_total,
+)
+from hedgerow.guarantee import Guarantee, as_if_local
+from hedgerow.ledger import Ledger
+from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.spending import Booking
+
+__all__ = ["PrivateClassifier", "PrivateEstimator", "PrivateRegressor", "check_public", "declared_rules"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_SOURCES = (type(None), int, np.integer, Randomness, np.random.RandomState, np.random.Generator)
+
+
+class _Facts(BaseEstimator):  # type: ignore[misc]
+    """What may be declared of records; an estimator has those as parameters that it can use."""
+
+    feature_bounds: Any = None
+    categorical_features: Any = None
+    categories: Any = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrivateEstimator(_Facts):
+    """An estimator that reads private records through mechanisms only.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        The budget.
+    random_state : None, int or Randomness, default=None
+        None draws from a secure source. Anything else is a simulation, and the guarantee says so.
+    ledger : Ledger or path, optional
+        Where each fit is booked before it draws (rules: :mod:`hedgerow.spending`).
+    """
+
+    epsilon: float = field(default=1.0, kw_only=False)
+    random_state: Any = None
+    ledger: Any = None
+
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "epsilon": EPSILON,
+        "random_state": Kind("None (secure), an int or a Randomness", _SOURCES),
+        "ledger": Kind("a Ledger, the path of one, or None", (Ledger, str, os.PathLike, type(None))),
+    }
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that are not as declared."""
+        check_parameters(self.get_params(deep=False), declared_rules(type(self)), owner=type(self).__name__)
+
+    def _records(self, X: Any, *, reset: bool) -> Any:
+        """Check the shape of records; whatever is in them, they are read by the public rule."""
+        return read_private_records(self, X, reset=reset)
+
+    def _rows(self, X: Any) -> Any:
+        """Return records to predict for, of a fitted estimator."""
+        check_is_fitted(self)
+        return self._records(X, reset=False)
+
+    def _declared_categories(self, X: Any) -> dict[str, tuple[str, ...]]:
+        return declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)
+
+    def _space(self, X: Any) -> FeatureSpace:
+        """Return the public schema; nothing but the names of columns is taken from X."""
+        return FeatureSpace.from_bounds(self.feature_bounds, column_names(X), categories=self._declared_categories(X))
+
+    def _source(self) -> Randomness:
+        return as_randomness(self.random_state)
+
+    def _holders_claim(self, source: Randomness, *notes: str, protects: str = "record") -> Guarantee:
+        """Return what each holder is promised who spends epsilon, where one process drew for all of them."""
+        neighbours = "label" if protects == "label" else "replace"
+        claim = Guarantee(
+            self.epsilon,
+            protects=protects,
+            trust="local",
+            neighbours=neighbours,
+            simulation=source.simulation,
+            notes=notes,
+        )
+        return as_if_local(claim)
+
+    def _book(self, claim: Guarantee, source: Randomness) -> Booking:
+        """Book a claim; call it when all checks are done and nothing is drawn yet."""
+        booking = Booking.of(self, claim, source)
+        booking.book()
+        return booking
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+    """A private estimator of a number.
+
+    Parameters
+    ----------
+    label_bounds : (low, high)
+        Public range of the label, required.
+    """
+
+    label_bounds: Any = None
+
+    def _open(self, X: Any, y: Any) -> tuple[Any, FloatArray]:
+        """Check everything that is public first; return private records, and labels within their bounds."""
+        self._check_parameters()
+        check_label_bounds(self.label_bounds)
+        rows = self._records(X, reset=True)
+        return rows, read_private_labels(self, y, rows.shape[0], self.label_bounds)
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict labels."""
+        rows = self._rows(X)
+        predicted: FloatArray = self.model_.predict(rows)
+        return predicted
+
+    def __sklearn_tags__(self) -> Any:
+        return tag_total(super().__sklearn_tags__())
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """A private estimator of a class.
+
+    Parameters
+    ----------
+    classes : list or "observed"
+        The public list of classes, required without public labels.
+    """
+
+    classes: Any = None
+
+    def _open(
+        self, X: Any, y: Any, y_public: Any = None, *, ordered: bool = False, least: int = 1
+    ) -> tuple[Any, npt.NDArray[np.int64]]:
+        """Check everything that is public first; return private records, and the codes of their classes."""
+        self._check_parameters()
+        rows = self._records(X, reset=True)
+        self.classes_, codes = read_private_classes(self, y, rows.shape[0], y_public, ordered=ordered)
+        if len(self.classes_) < least:
+            raise HedgerowError(f"'classes' must name at least 2 classes. Got {len(self.classes_)} class instead.")
+        return rows, codes
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return class probabilities, columns in the order of ``classes_``."""
+        rows = self._rows(X)
+        shares: FloatArray = self.model_.predict_proba(rows)
+        return shares
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Predict the most likely class."""
+        best = self.predict_proba(X).argmax(axis=1)
+        chosen: npt.NDArray[Any] = self.classes_[best]
+        return chosen
+
+    def __sklearn_tags__(self) -> Any:
+        return tag_total(super().__sklearn_tags__())
+
+
+def declared_rules(kind: type) -> dict[str, Rule]:
+    """Return what the parameters of an estimator may be, those of its base classes included."""
+    rules: dict[str, Rule] = {}
+    for part in reversed(kind.__mro__):
+        rules.update(part.__dict__.get("_parameters", {}))
+    return rules
+
+
+def check_public(X_public: Any, y_public: Any) -> None:
+    """Refuse public records without their labels, and labels without their records."""
+    if X_public is not None and y_public is None:
+        raise HedgerowError("'y_public' is required with 'X_public': the labels of the public records.")
+    if X_public is None and y_public is not None:
+        raise HedgerowError("'X_public' is required with 'y_public': the records of the public labels.")

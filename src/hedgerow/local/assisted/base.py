@@ -1,0 +1,51 @@
+"""What the assisted forests share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hedgerow.bounds import FeatureSpace
+from hedgerow.checks import Rule, Whole
+from hedgerow.errors import HedgerowError
+from hedgerow.estimators.base import PrivateEstimator, check_public
+from hedgerow.estimators.records import column_names
+from hedgerow.public.given import PUBLIC_MODEL
+
+__all__ = ["AssistedForest"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AssistedForest(PrivateEstimator):
+    """A public model, and trees of corrections to it."""
+
+    public_model: Any = "auto"
+    n_trees: int = 8
+    feature_bounds: Any = None
+    categorical_features: Any = None
+    categories: Any = None
+
+    _parameters: ClassVar[dict[str, Rule]] = {"public_model": PUBLIC_MODEL, "n_trees": Whole()}
+
+    def _starts_from_public(self, X_public: Any, y_public: Any) -> bool:
+        """Return whether there is a public model to start from; refuse half of what it needs."""
+        check_public(X_public, y_public)
+        automatic = isinstance(self.public_model, str) and self.public_model == "auto"
+        if X_public is None and self.public_model is not None and not automatic:
+            raise HedgerowError("'X_public' and 'y_public' are required with this 'public_model': pass them too.")
+        if X_public is not None and self.public_model is None:
+            raise HedgerowError("'X_public' is for a public model: pass public_model='auto', or leave 'X_public' out.")
+        return X_public is not None
+
+    def _schema(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("feature_bounds", "categorical_features", "categories")}
+
+    def _space(self, X: Any) -> FeatureSpace:
+        """Return a schema for records that nothing is asked about but their label."""
+        widest = np.finfo(np.float64).max
+        bounds = self.feature_bounds
+        if bounds is None:
+            bounds = (-widest, widest)
+        return FeatureSpace.from_bounds(bounds, column_names(X), categories=self._declared_categories(X))

@@ -1,0 +1,64 @@
+"""The parameter ``public_model=`` of estimators and designs, one meaning everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import clone
+
+from hedgerow.checks import OneOf, Rule, check_parameters
+from hedgerow.errors import HedgerowError
+from hedgerow.public.estimator import PublicModel
+
+__all__ = ["PUBLIC_MODEL", "fit_public_model", "is_fitted"]
+
+
+class _Regressor(Rule):
+    words = "a regressor such as PublicModel()"
+
+    def allows(self, value: object) -> bool:
+        return hasattr(value, "predict") and (hasattr(value, "fit") or is_fitted(value))
+
+
+PUBLIC_MODEL = OneOf("auto", "compact", None) | _Regressor()
+"""What ``public_model=`` may be.
+
+"auto" is :class:`~hedgerow.PublicModel` fitted on the public rows, if there are any; "compact" the same in at most
+200 kB; a fitted PublicModel is used as it is. Any other regressor, fitted or not, is fitted (again) on the public rows,
+so that its errors are those on rows that it has not seen. None is no public model.
+"""
+
+
+def is_fitted(model: object) -> bool:
+    """Return whether it is a public model that knows its errors on rows that it has not seen."""
+    return hasattr(model, "residuals_")
+
+
+def fit_public_model(public_model: Any, X_public: object, y_public: object, *, random_state: int, **schema: Any) -> Any:
+    """Return the fitted public model that :data:`PUBLIC_MODEL` asks for; None if there is to be none.
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> X = np.random.default_rng(0).random((50, 2))
+    >>> fit_public_model(Ridge(), X, X[:, 0], random_state=0)
+    PublicModel(random_state=0, regressor=Ridge())
+    >>> fit_public_model("auto", None, None, random_state=0) is None
+    True
+    """
+    check_parameters({"public_model": public_model}, {"public_model": PUBLIC_MODEL})
+    if is_fitted(public_model):
+        return public_model
+    if X_public is None:
+        if public_model is None or (isinstance(public_model, str) and public_model == "auto"):
+            return None
+        raise HedgerowError("'X_public' and 'y_public' are required to fit this 'public_model': pass them.")
+    if public_model is None:
+        raise HedgerowError("'X_public' is for a public model: pass public_model='auto', or leave 'X_public' out.")
+    regressor = None if isinstance(public_model, str) else public_model
+    compact = isinstance(public_model, str) and public_model == "compact"
+    if isinstance(public_model, PublicModel):
+        return clone(public_model).fit(X_public, y_public)
+    model = PublicModel(regressor, compact=compact, random_state=random_state, **schema).fit(X_public, y_public)
+    if model.portable_ is None:  # a kind of regressor that cannot be written down: a small one that learns from it
+        model = PublicModel(regressor, compact=True, random_state=random_state, **schema).fit(X_public, y_public)
+    return model
