@@ -124,13 +124,15 @@ class PrivateHistogramRegressor(BoxedRegressor):
         Records in other cells get the middle of the label bounds from then on. ``X`` must be public: which cells
         were drawn is plain to see.
         """
-        self.sums_.ask(cell_keys(self._unit(X), self.n_bins))
+        keys = cell_keys(self._unit(X), self.n_bins)
+        self.sums_.ask(keys)
         self.sums_.freeze()
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels; a cell has the same answer however often it is asked for."""
-        return self.estimate(self.sums_.ask(cell_keys(self._unit(X), self.n_bins)))
+        keys = cell_keys(self._unit(X), self.n_bins)
+        return self.estimate(self.sums_.ask(keys))
 
     def estimate(self, totals: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the labels that totals (two rows, A and B) stand for: pure post-processing."""

@@ -126,9 +126,10 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     label_bounds: Any = None
 
-    def _open(self, X: Any, y: Any) -> tuple[Any, FloatArray]:
+    def _open(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> tuple[Any, FloatArray]:
         """Check everything that is public first; return private records, and labels within their bounds."""
         self._check_parameters()
+        check_public(X_public, y_public)
         check_label_bounds(self.label_bounds)
         rows = self._records(X, reset=True)
         return rows, read_private_labels(self, y, rows.shape[0], self.label_bounds)
@@ -156,10 +157,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
     classes: Any = None
 
     def _open(
-        self, X: Any, y: Any, y_public: Any = None, *, ordered: bool = False, least: int = 1
+        self, X: Any, y: Any, X_public: Any = None, y_public: Any = None, *, ordered: bool = False, least: int = 1
     ) -> tuple[Any, npt.NDArray[np.int64]]:
         """Check everything that is public first; return private records, and the codes of their classes."""
         self._check_parameters()
+        check_public(X_public, y_public)
         rows = self._records(X, reset=True)
         self.classes_, codes = read_private_classes(self, y, rows.shape[0], y_public, ordered=ordered)
         if len(self.classes_) < least:

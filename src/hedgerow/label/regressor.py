@@ -229,7 +229,8 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""
-        predicted = np.asarray(self.regressor_.predict(self._rows(X)), dtype=np.float64)
+        rows = self._rows(X)
+        predicted = np.asarray(self.regressor_.predict(rows), dtype=np.float64)
         if self.clip:
             low, high = np.array(self.label_bounds_).T
             predicted = np.clip(predicted, *((low[0], high[0]) if predicted.ndim == 1 else (low, high)))

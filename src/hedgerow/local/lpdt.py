@@ -97,7 +97,7 @@ class LPDTRegressor(PrivateRegressor, LocalTree):
         X_public, y_public : public records and labels, optional
             Without them the partition is fixed in advance over ``feature_bounds``.
         """
-        rows, labels = self._open(X, y)
+        rows, labels = self._open(X, y, X_public, y_public)
         bounds = check_label_bounds(self.label_bounds)
         self._collect(rows, labels, X_public, y_public, label_bounds=bounds, cell_share=self.cell_share)
         return self

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.checks import OneOf, Rule, Whole
-from hedgerow.estimators.base import PrivateEstimator, check_public
+from hedgerow.estimators.base import PrivateEstimator
 from hedgerow.estimators.records import column_names
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.tasks.tree.simulate import simulate_aggregate
@@ -40,7 +40,6 @@ class LocalTree(PrivateEstimator):
 
     def _collect(self, X: Any, y: Any, X_public: Any, y_public: Any, *, observed: bool = False, **label: Any) -> None:
         """Run the protocol on checked records; ``label`` says what the label is (bounds or classes)."""
-        check_public(X_public, y_public)
         source = self._source()
         categories = self.categories
         if X_public is None:

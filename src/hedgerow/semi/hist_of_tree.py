@@ -11,7 +11,6 @@ import numpy.typing as npt
 from hedgerow.bounds import FeatureSpace
 from hedgerow.checks import Flag, OneOf, Real, Rule, Whole
 from hedgerow.errors import HedgerowError
-from hedgerow.estimators.base import check_public
 from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
 from hedgerow.public.given import PUBLIC_MODEL, fit_public_model, is_fitted
 from hedgerow.randomness import Randomness
@@ -143,7 +142,7 @@ class HistOfTreeRegressor(SemiRegressor):
         X_public, y_public : public records and labels, optional
             What the public model learns from, if it is not fitted yet.
         """
-        rows, labels = self._open(X, y)
+        rows, labels = self._open(X, y, X_public, y_public)
         source = self._source()
         model = self._fit_public(X_public, y_public, source)
         space = self._space(rows) if model is None else self._space_of(model, rows)
@@ -202,7 +201,6 @@ class HistOfTreeRegressor(SemiRegressor):
 
     def _fit_public(self, X_public: Any, y_public: Any, source: Randomness) -> Any:
         """Return the public model to start from, or None."""
-        check_public(X_public, y_public)
         given = is_fitted(self.public_model)
         if given and (self.feature_bounds is not None or self.categories):
             raise HedgerowError(

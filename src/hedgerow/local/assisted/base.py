@@ -10,7 +10,7 @@ import numpy as np
 from hedgerow.bounds import FeatureSpace
 from hedgerow.checks import Rule, Whole
 from hedgerow.errors import HedgerowError
-from hedgerow.estimators.base import PrivateEstimator, check_public
+from hedgerow.estimators.base import PrivateEstimator
 from hedgerow.estimators.records import column_names
 from hedgerow.public.given import PUBLIC_MODEL
 
@@ -29,9 +29,8 @@ class AssistedForest(PrivateEstimator):
 
     _parameters: ClassVar[dict[str, Rule]] = {"public_model": PUBLIC_MODEL, "n_trees": Whole()}
 
-    def _starts_from_public(self, X_public: Any, y_public: Any) -> bool:
+    def _starts_from_public(self, X_public: Any) -> bool:
         """Return whether there is a public model to start from; refuse half of what it needs."""
-        check_public(X_public, y_public)
         automatic = isinstance(self.public_model, str) and self.public_model == "auto"
         if X_public is None and self.public_model is not None and not automatic:
             raise HedgerowError("'X_public' and 'y_public' are required with this 'public_model': pass them too.")

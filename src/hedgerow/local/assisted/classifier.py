@@ -61,8 +61,8 @@ class AssistedForestClassifier(PrivateClassifier, AssistedForest):
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> AssistedForestClassifier:
         """Fit on private records and classes, assisted by public ones."""
-        rows, codes = self._open(X, y, y_public, least=2)
-        public = self._starts_from_public(X_public, y_public)
+        rows, codes = self._open(X, y, X_public, y_public, least=2)
+        public = self._starts_from_public(X_public)
         source = self._source()
         asked = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         # Which class a holder answers about is drawn without looking at its record.

@@ -96,14 +96,14 @@ class AssistedForestRegressor(PrivateRegressor, AssistedForest):
         X_public, y_public : public records and labels
             Everything else is learnt from these.
         """
-        rows, labels = self._open(X, y)
+        rows, labels = self._open(X, y, X_public, y_public)
         source = self._source()
         # The curator counts the reports it gets: how many holders there are is no secret in the local model.
         size = pilot_size(self.pilot, len(labels), self.epsilon)
         self.pilot_task_: PilotTask | None = None
         self.pilot_: PilotTotals | None = None
         booking = Booking.of(self, self._holders_claim(source), source)
-        if self._starts_from_public(X_public, y_public):
+        if self._starts_from_public(X_public):
             rows, labels = self._design(rows, labels, X_public, y_public, size, source, booking)
         else:
             bounds = check_label_bounds(self.label_bounds)
