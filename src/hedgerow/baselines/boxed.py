@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.bounds import FeatureSpace
-from hedgerow.estimators.base import FloatArray, PrivateRegressor
+from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.types import FloatArray
 
 __all__ = ["BoxedRegressor", "unit"]
 
@@ -34,7 +34,7 @@ class BoxedRegressor(PrivateRegressor):
         return unit(self.space_, rows)
 
 
-def unit(space: FeatureSpace, rows: Any) -> npt.NDArray[np.float64]:
+def unit(space: FeatureSpace, rows: Any) -> FloatArray:
     """Clip numeric records to their public ranges and scale these to [0, 1]; a constant column becomes 0."""
     low, high = space.low, space.high
     width = np.where(high > low, high - low, 1.0)

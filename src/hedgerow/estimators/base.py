@@ -31,10 +31,9 @@ from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.ledger import Ledger
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.spending import Booking
+from hedgerow.types import FloatArray
 
 __all__ = ["PrivateClassifier", "PrivateEstimator", "PrivateRegressor", "check_public", "declared_rules"]
-
-FloatArray = npt.NDArray[np.float64]
 
 _SOURCES = (type(None), int, np.integer, Randomness, np.random.RandomState, np.random.Generator)
 

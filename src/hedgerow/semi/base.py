@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hedgerow.bounds import FeatureSpace
-from hedgerow.estimators.base import FloatArray, PrivateRegressor
+from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.types import FloatArray
 
 __all__ = ["SemiRegressor"]
 

@@ -26,7 +26,11 @@ def assisted_shift(model: AssistedModel) -> ShiftReport | None:
     if not model.n_reports or not found.known.any():
         return None
     z = found.z
-    rules = [f"tree {t}: {rule}" for t, own in enumerate(tree_rules(task.trees, task.public_model, task.space)) for rule in own]
+    rules = [
+        f"tree {t}: {rule}"
+        for t, own in enumerate(tree_rules(task.trees, task.public_model, task.space))
+        for rule in own
+    ]
     rows = tuple(
         LeafShift(j, rule, float(np.clip(found.share[j], 0.0, 1.0)), float(found.public[j]), float(z[j]))
         for j, rule in enumerate(rules)
