@@ -12,12 +12,12 @@ _LEDGER = (
         name="a fit is booked after its reports were drawn",
         path="src/hedgerow/local/tree.py",
         before=(
-            "        booking.book()\n"
+            "        booking = self._book(self.task_.guarantee, source)\n"
             '        self.aggregate_ = simulate_aggregate(self.task_, X, y, source.child("holders"))\n'
         ),
         after=(
             '        self.aggregate_ = simulate_aggregate(self.task_, X, y, source.child("holders"))\n'
-            "        booking.book()\n"
+            "        booking = self._book(self.task_.guarantee, source)\n"
         ),
         caught_by=(f"{_BEFORE}[LPDTRegressor]",),
     ),
