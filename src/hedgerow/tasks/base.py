@@ -152,13 +152,7 @@ class Task(Published):
     def _privatize(
         self, read: Callable[[], tuple[Any, Any]], private: Any, kept: Any, randomness: Randomness | int | None
     ) -> Reports:
-        if private is not None and not self.takes_mask:
-            raise HedgerowError(f"'private' is for tasks of two rounds; a {self.kind} task has no masks: leave it out.")
-        if (kept is None) != (self.before is None):
-            need = (
-                "has no earlier round: leave out 'kept'" if self.before is None else "needs 'kept', of the first round"
-            )
-            raise HedgerowError(f"a {self.kind} task {need}.")
+        self.check_round(private, kept)
         source = as_randomness(randomness)
         drawn = self.draw(*read(), source, private=private, kept=kept)
         tokens = drawn.tokens
@@ -166,6 +160,15 @@ class Task(Published):
             tokens = source.uint8(TOKEN_BYTES * len(drawn.payloads)).reshape(-1, TOKEN_BYTES)
         simulation = source.simulation or getattr(kept, "simulation", False)
         return self.batch(tokens, drawn.payloads, simulation, drawn.kept)
+
+    def check_round(self, private: Any, kept: Any) -> None:
+        """Refuse a mask where there is none, and what was kept of another round than the one before."""
+        if private is not None and not self.takes_mask:
+            raise HedgerowError(f"'private' is for tasks of two rounds; a {self.kind} task has no masks: leave it out.")
+        if kept is not None and self.before is None:
+            raise HedgerowError(f"a {self.kind} task has no earlier round: leave out 'kept'.")
+        if kept is None and self.before is not None:
+            raise HedgerowError(f"a {self.kind} task needs 'kept', of the first round.")
 
     def batch(self, tokens: ByteRows, payloads: ByteRows, simulation: bool = False, kept: Any = None) -> Reports:
         """Return rows as reports of this task's kind."""
@@ -183,11 +186,22 @@ class Task(Published):
         """Return what totals make (``model(totals, **options)``); see :attr:`makes` and :attr:`model_options`."""
         raise NotImplementedError
 
-    def simulate(self, X: Any, y: Any, randomness: Randomness | int | None = None) -> Totals:
-        """Return totals with exactly the law of adding up the reports of these records."""
+    def simulate(
+        self,
+        X: Any,
+        y: Any = None,
+        randomness: Randomness | int | None = None,
+        *,
+        private: Any = None,
+        kept: Any = None,
+    ) -> Totals:
+        """Return totals with exactly the law of adding up the reports of these records; see :meth:`privatize`."""
+        self.check_round(private, kept)
         source = as_randomness(randomness)
-        Z, labels = self.encode(X, y)
         totals = self.totals()
+        if self.retains or kept is not None:
+            return totals.add(self.privatize(X, y, private=private, kept=kept, randomness=source))
+        Z, labels = self.encode(X, y)
         for start in range(0, len(Z), _ROWS):
             part = slice(start, start + _ROWS)
             payloads = self.draw(Z[part], labels[part], source).payloads

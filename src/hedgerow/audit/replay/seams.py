@@ -15,6 +15,7 @@ from unittest.mock import patch
 import numpy as np
 
 import hedgerow.randomness
+from hedgerow.audit.mechanism import declared
 from hedgerow.audit.replay.tape import Release, Tape
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms import counts, median, selection
@@ -57,6 +58,7 @@ def watching(tape: Tape) -> Iterator[None]:
 
 def _randomizers() -> list[type[LocalMechanism]]:
     """Return the classes that randomise one label, each with a method of its own."""
+    declared()  # loads them all: one that is loaded later, by the fit that is watched, would be missed
     todo, found = [LevelMechanism, JointMechanism], []
     while todo:
         kind = todo.pop()

@@ -208,11 +208,18 @@ class CellTask(Task):
         return Drawn(payloads, kept.tokens)
 
     def simulate(
-        self, X: Any, y: Any = None, randomness: Randomness | int | None = None, *, kept: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        randomness: Randomness | int | None = None,
+        *,
+        private: Any = None,
+        kept: Any = None,
     ) -> Totals:
         """Return the totals of these holders' answers, a block of them at a time."""
         from hedgerow.tasks.partly_public.holder import draw_second
 
+        self.check_round(private, kept)
         source = as_randomness(randomness)
         totals = self.totals()
         for payloads in draw_second(self, self.encode(X, None)[0], kept, source):

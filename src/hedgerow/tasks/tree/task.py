@@ -286,10 +286,19 @@ class LocalTask(Task):
 
         return Drawn(payloads(self, Z, y, source))
 
-    def simulate(self, X: Any, y: Any, randomness: Randomness | int | None = None) -> Totals:
+    def simulate(
+        self,
+        X: Any,
+        y: Any = None,
+        randomness: Randomness | int | None = None,
+        *,
+        private: Any = None,
+        kept: Any = None,
+    ) -> Totals:
         """Draw the totals of holders with these records, at O(n + cells): see :mod:`hedgerow.tasks.tree.simulate`."""
         from hedgerow.tasks.tree.simulate import simulate_aggregate
 
+        self.check_round(private, kept)
         return simulate_aggregate(self, X, y, randomness)
 
     def _content(self) -> dict[str, Any]:
