@@ -3,73 +3,87 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.accounting import Amount, forest_guarantee, times
 from hedgerow.central.forest import Fitted, Problem, Recipe, fit_forest, planned_total
 from hedgerow.central.model import ForestModel
 from hedgerow.central.schema import private_ranges, public_space
-from hedgerow.checks import check_epsilon, check_positive
+from hedgerow.central.scores import Weights
+from hedgerow.checks import OneOf, Rule, Whole
+from hedgerow.classes import class_note
 from hedgerow.errors import HedgerowError
-from hedgerow.estimators.records import ABSORBED, column_names, declared_categories, read_private_records
+from hedgerow.estimators.base import PrivateClassifier, PrivateEstimator, PrivateRegressor
+from hedgerow.estimators.records import ABSORBED, column_names
+from hedgerow.grid import check_label_bounds
 from hedgerow.guarantee import Guarantee
-from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.spending import Booking
+from hedgerow.types import FloatArray, IntArray, RealArray
 
-__all__ = ["ForestBase"]
-
-_SELECTIONS = ("permute_and_flip", "exponential", "random")
+__all__ = ["ForestBase", "ForestClassifier", "ForestRegressor"]
 
 
-class ForestBase(BaseEstimator):  # type: ignore[misc]
-    """Checks the parameters, buys or takes the schema, fits, and states the cost."""
+class _Settings(PrivateEstimator):
+    """What a forest may leave to its kind: DiPriMe forests have these as parameters, the papers' peers do not."""
 
-    epsilon: float
-    delta: float
-    feature_bounds: Any
-    n_estimators: int
-    max_depth: Any
-    max_features: Any
-    selection: str
-    accounting: str
-    split_share: float
-    partition: bool
-    categorical_features: Any
-    categories: Any
-    n_hint: int | None
-    neighbours: str
-    n_bins: int
-    stages: Any
-    bounds_share: float
-    n_jobs: int | None
-    verbose: int
-    random_state: Any
-    ledger: Any
+    max_features: int | None = None
+    selection: str = "exponential"
+    accounting: str = "strict"
+    split_share: float = 0.5
+    partition: bool = False
+    delta: float = 0.0
+    n_bins: int = 5
+    stages: Any = 1
+    bounds_share: float = 0.1
+    verbose: int = 0
     _splits = "private"
     _votes = False
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestBase(_Settings):
+    """Checks the parameters, buys or takes the schema, fits, and states the cost."""
+
+    feature_bounds: Any = None
+    n_estimators: int = 10
+    max_depth: Any = "auto"
+    categorical_features: Any = None
+    categories: Any = None
+    n_hint: int | None = None
+    neighbours: str = "add/remove"
+    n_jobs: int | None = None
+
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "n_estimators": Whole(),
+        "max_depth": Whole(0) | OneOf("auto"),
+        "n_hint": Whole() | OneOf(None),
+        "neighbours": OneOf("add/remove", "replace"),
+        "n_jobs": Whole(-1) | OneOf(None),
+    }
 
     def _recipe(self, epsilon: Amount) -> Recipe:
         paper = self.accounting == "paper"
         return Recipe(
             epsilon=epsilon,
             delta=float(self.delta),
-            n_trees=check_positive(self.n_estimators, name="n_estimators"),
-            depth=None if self.max_depth == "auto" else check_positive(self.max_depth, name="max_depth", least=0),
-            n_hint=None if self.n_hint is None else check_positive(self.n_hint, name="n_hint"),
-            max_features=None if self.max_features is None else check_positive(self.max_features, name="max_features"),
+            n_trees=self.n_estimators,
+            depth=None if self.max_depth == "auto" else self.max_depth,
+            n_hint=self.n_hint,
+            max_features=self.max_features,
             selection=self.selection,
             accounting=self.accounting,
-            split_share=self._share("split_share"),
+            split_share=float(self.split_share),
             partition=bool(self.partition),
-            stages=None if self.stages == "auto" else check_positive(self.stages, name="stages"),
-            n_bins=check_positive(self.n_bins, name="n_bins", least=2),
+            stages=None if self.stages == "auto" else self.stages,
+            n_bins=self.n_bins,
             shrink=None if paper or self._splits != "private" else 2.0,
             splits=self._splits,
             votes=self._votes,
@@ -77,45 +91,24 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
             verbose=int(self.verbose),
         )
 
-    def _share(self, name: str) -> float:
-        value = float(getattr(self, name))
-        if not 0 < value < 1:
-            raise HedgerowError(f"The '{name}' parameter must be above 0 and below 1. Got {value!r} instead.")
-        return value
-
-    def _check(self) -> None:
-        check_epsilon(self.epsilon)
-        for name, allowed in (
-            ("selection", _SELECTIONS),
-            ("accounting", ("strict", "paper")),
-            ("neighbours", ("add/remove", "replace")),
-        ):
-            if getattr(self, name) not in allowed:
-                raise HedgerowError(
-                    f"The '{name}' parameter must be one of {allowed}. Got {getattr(self, name)!r} instead."
-                )
-        if not 0 <= self.delta < 1:
-            raise HedgerowError(f"The 'delta' parameter must be in [0, 1). Got {self.delta!r} instead.")
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.delta and (self.partition or self.accounting == "paper" or self.neighbours == "replace"):
             raise HedgerowError(
                 "'delta' > 0 is for trees that share records: pass partition=False, accounting='strict' and "
                 "neighbours='add/remove', or delta=0."
             )
 
-    def _records(self, X: Any, *, reset: bool) -> Any:
-        """Check the shape of records; whatever is in them, they are read by the public rule."""
-        return read_private_records(self, X, reset=reset)
-
     def _schema(self, X: Any, epsilon: Amount, source: Randomness) -> tuple[FeatureSpace, Amount, list[str]]:
         """Return the schema, what it cost, and the conditions that come with it."""
         names = column_names(X)
-        categorical = declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)
+        categorical = self._declared_categories(X)
         notes = ["provided that the feature bounds and category lists are public", ABSORBED]
         if not isinstance(self.feature_bounds, str):
             return public_space(names, categorical, self.feature_bounds), Fraction(0), notes
         if self.feature_bounds != "private":
             raise HedgerowError(f"'feature_bounds' must be bounds or 'private'. Got {self.feature_bounds!r} instead.")
-        cost = times(epsilon, self._share("bounds_share"))
+        cost = times(epsilon, float(self.bounds_share))
         numeric = [j for j, name in enumerate(names) if name not in categorical]
         bounds = np.tile([[0.0], [1.0]], len(names))
         if numeric:
@@ -125,17 +118,17 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
         return public_space(names, categorical, bounds), cost, [bought, ABSORBED]
 
     def _fit(self, X: Any, problem: Problem, classes: tuple[Any, ...] | None, notes: list[str]) -> None:
-        source = as_randomness(self.random_state)
+        source = self._source()
         whole: Amount = math.inf if math.isinf(self.epsilon) else Fraction(float(self.epsilon))
-        base = times(whole, Fraction(1, 2)) if self.neighbours == "replace" else whole
+        budget = times(whole, Fraction(1, 2)) if self.neighbours == "replace" else whole
         # What is public is checked before it is booked; private bounds are drawn after.
-        ready = None if self._buys_bounds else self._schema(X, base, source)
-        booking = self._booking(X.shape[1], base, source)
+        ready = None if self._buys_bounds else self._schema(X, budget, source)
+        booking = self._booking(X.shape[1], budget, source)
         booking.book()
-        space, cost, conditions = ready or self._schema(X, base, source)
-        left = base if math.isinf(base) else Fraction(base) - Fraction(cost)
+        space, cost, conditions = ready or self._schema(X, budget, source)
+        left = budget if math.isinf(budget) else Fraction(budget) - Fraction(cost)
         fitted = fit_forest(space, space.encode(X), problem, self._recipe(left), source)
-        total = math.inf if math.isinf(base) else Fraction(fitted.total) + Fraction(cost)
+        total = math.inf if math.isinf(budget) else Fraction(fitted.total) + Fraction(cost)
         self.guarantee_: Guarantee = forest_guarantee(
             total,
             float(self.delta),
@@ -151,12 +144,12 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
     def _buys_bounds(self) -> bool:
         return isinstance(self.feature_bounds, str) and self.feature_bounds == "private"
 
-    def _booking(self, d: int, base: Amount, source: Randomness) -> Booking:
+    def _booking(self, d: int, budget: Amount, source: Randomness) -> Booking:
         """Return what a fit of ``d`` columns will cost: bounds, if they are bought, and trees."""
-        bounds = times(base, self._share("bounds_share")) if self._buys_bounds else Fraction(0)
-        left = base if math.isinf(base) else Fraction(base) - Fraction(bounds)
+        bounds = times(budget, float(self.bounds_share)) if self._buys_bounds else Fraction(0)
+        left = budget if math.isinf(budget) else Fraction(budget) - Fraction(bounds)
         trees = planned_total(self._recipe(left), d)
-        total = math.inf if math.isinf(base) else Fraction(trees) + Fraction(bounds)
+        total = math.inf if math.isinf(budget) else Fraction(trees) + Fraction(bounds)
         options: dict[str, Any] = {"neighbours": self.neighbours, "simulation": source.simulation, "notes": []}
         return Booking.of(self, forest_guarantee(total, float(self.delta), **options), source)
 
@@ -171,9 +164,15 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
             )
         return notes
 
-    def _values(self, X: Any) -> npt.NDArray[np.float64]:
-        check_is_fitted(self)
-        return self.model_.values(self.model_.space.encode(self._records(X, reset=False)))
+    def _encoded(self, X: Any) -> RealArray:
+        rows = self._rows(X)
+        encoded: RealArray = self.model_.space.encode(rows)
+        return encoded
+
+    def _values(self, X: Any) -> FloatArray:
+        Z = self._encoded(X)
+        values: FloatArray = self.model_.values(Z)
+        return values
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
@@ -184,8 +183,7 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
 
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
         """Return the leaf of each record in each tree, of shape ``(n, n_estimators)``."""
-        check_is_fitted(self)
-        Z = self.model_.space.encode(self._records(X, reset=False))
+        Z = self._encoded(X)
         return np.stack([tree.partition.apply(Z) for tree in self.model_.trees], axis=1)
 
     def export_text(self, tree: int = 0, column: int = -1) -> str:
@@ -199,3 +197,54 @@ class ForestBase(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         chosen = self.model_.trees[tree]
         return chosen.partition.plot(chosen.values[:, column], ax, **options)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestRegressor(PrivateRegressor, ForestBase):
+    """A forest that predicts a number."""
+
+    def fit(self, X: Any, y: Any) -> ForestRegressor:
+        """Fit on private records; they are used through mechanisms only."""
+        rows, labels = self._open(X, y)
+        low, high = check_label_bounds(self.label_bounds)
+        plain = self.accounting == "paper"
+        weights = Weights(squared=128) if plain else Weights(squared=90, balance=38)
+        problem = Problem(labels, low, high, weights=weights)
+        self._fit(rows, problem, None, ["provided that the label bounds are public"])
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict labels, within the label bounds."""
+        return self._values(X)[:, 0]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestClassifier(PrivateClassifier, ForestBase):
+    """A forest that predicts a class."""
+
+    def fit(self, X: Any, y: Any) -> ForestClassifier:
+        """Fit on private records; they are used through mechanisms only."""
+        rows, codes = self._open(X, y, ordered=True)
+        self._fit(rows, self._problem(codes), tuple(self.classes_.tolist()), [class_note(self.classes)])
+        return self
+
+    def _problem(self, codes: IntArray) -> Problem:
+        paper = self.accounting == "paper"
+        weights = Weights(squared=128) if paper else Weights(margin=115, balance=13)
+        two = len(self.classes_) == 2
+        return Problem(
+            codes,
+            n_classes=0 if two else len(self.classes_),
+            weights=weights,
+            split_quantile=0.0,
+            leaf_quantile=0.0,
+            occupancy=(0.2, 0.4),
+            rooted=True,
+        )
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class; rows sum to 1."""
+        values = self._values(X)
+        if values.shape[1] == 1 and len(self.classes_) == 2:
+            return np.column_stack([1 - values, values])
+        return np.asarray(values / values.sum(axis=1, keepdims=True))

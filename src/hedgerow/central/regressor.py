@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-from sklearn.base import RegressorMixin
-
-from hedgerow.bounds import check_label_bounds
-from hedgerow.central.base import ForestBase
-from hedgerow.central.forest import Problem
-from hedgerow.central.scores import Weights
-from hedgerow.estimators.records import read_private_labels, tag_total
+from hedgerow.central.base import ForestRegressor
+from hedgerow.central.diprime import DiPriMe
 
 __all__ = ["DiPriMeForestRegressor"]
 
 
-class DiPriMeForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class DiPriMeForestRegressor(ForestRegressor, DiPriMe):
     """A forest of differentially private trees (DiPriMe), for regression, with a guarantee that is true.
 
     Each record is in one tree, drawn at random. A tree spends ``split_share`` of its budget on its levels, where
@@ -96,71 +90,3 @@ class DiPriMeForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
     >>> forest.guarantee_.epsilon, forest.guarantee_.neighbours
     (1.0, 'add/remove')
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        label_bounds: Any = None,
-        feature_bounds: Any = None,
-        n_estimators: int = 10,
-        max_depth: Any = "auto",
-        max_features: int | None = 5,
-        selection: str = "permute_and_flip",
-        accounting: str = "strict",
-        split_share: float = 0.5,
-        partition: bool = True,
-        categorical_features: Any = None,
-        categories: Any = None,
-        delta: float = 0.0,
-        n_hint: int | None = None,
-        neighbours: str = "add/remove",
-        n_bins: int = 32,
-        stages: Any = "auto",
-        bounds_share: float = 0.1,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.label_bounds = label_bounds
-        self.feature_bounds = feature_bounds
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.max_features = max_features
-        self.selection = selection
-        self.accounting = accounting
-        self.split_share = split_share
-        self.partition = partition
-        self.categorical_features = categorical_features
-        self.categories = categories
-        self.delta = delta
-        self.n_hint = n_hint
-        self.neighbours = neighbours
-        self.n_bins = n_bins
-        self.stages = stages
-        self.bounds_share = bounds_share
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-        self.ledger = ledger
-
-    def fit(self, X: Any, y: Any) -> DiPriMeForestRegressor:
-        """Fit on private records; they are used through mechanisms only."""
-        self._check()
-        low, high = check_label_bounds(self.label_bounds)
-        X = self._records(X, reset=True)
-        labels = read_private_labels(self, y, X.shape[0], self.label_bounds)
-        plain = self.accounting == "paper"
-        weights = Weights(squared=128) if plain else Weights(squared=90, balance=38)
-        problem = Problem(labels, low, high, weights=weights)
-        self._fit(X, problem, None, ["provided that the label bounds are public"])
-        return self
-
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Predict labels, within the label bounds."""
-        return self._values(X)[:, 0]
-
-    def __sklearn_tags__(self) -> Any:
-        return tag_total(super().__sklearn_tags__())

@@ -2,48 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.anova.accounting import open_purse
 from hedgerow.central.anova.explain import Explanation, explain, local_terms
 from hedgerow.central.anova.model import MISSING, AnovaModel, encode
 from hedgerow.central.anova.recipe import Options, fit_anova
 from hedgerow.central.schema import public_space
-from hedgerow.checks import check_epsilon
-from hedgerow.errors import HedgerowError
-from hedgerow.estimators.records import ABSORBED, column_names, declared_categories, read_private_records
+from hedgerow.checks import Flag, OneOf, Real, Rule
+from hedgerow.estimators.base import PrivateEstimator
+from hedgerow.estimators.records import ABSORBED, column_names
 from hedgerow.guarantee import Guarantee
-from hedgerow.randomness import as_randomness
-from hedgerow.spending import Booking
+from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
 __all__ = ["AnovaBase"]
 
 
-class AnovaBase(BaseEstimator):  # type: ignore[misc]
-    """Checks the parameters, takes the public schema, fits, and states the cost."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class AnovaBase(PrivateEstimator):
+    """Takes the public schema, fits, and states the cost."""
 
-    epsilon: float
-    delta: float
-    feature_bounds: Any
-    categories: Any
-    interactions: bool
-    neighbours: str
-    missing: str
-    callback: Any
-    random_state: Any
-    ledger: Any
+    delta: float = 1e-5
+    feature_bounds: Any = None
+    categories: Any = None
+    interactions: bool = True
+    neighbours: str = "add/remove"
+    missing: str = "middle"
+    callback: Any = None
 
-    def _records(self, X: Any, *, reset: bool) -> Any:
-        """Check the shape of records; whatever is in them, they are read by the public rule."""
-        return read_private_records(self, X, reset=reset)
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "delta": Real(0, 1, ends="low"),
+        "interactions": Flag(),
+        "neighbours": OneOf("add/remove", "replace"),
+        "missing": OneOf("middle", "indicator"),
+    }
 
-    def _schema(self, X: Any) -> FeatureSpace:
-        lists = declared_categories(X, self.feature_bounds, None, self.categories)
+    def _space(self, X: Any) -> FeatureSpace:
+        lists = self._declared_categories(X)
         if self.missing == "indicator":
             lists = {name: (*listed, MISSING) for name, listed in lists.items()}
         return public_space(column_names(X), lists, self.feature_bounds)
@@ -52,13 +51,9 @@ class AnovaBase(BaseEstimator):  # type: ignore[misc]
         self, X: Any, targets: FloatArray, offset: float, low: Any, high: Any, classes: Any, clip: float, note: str
     ) -> None:
         """Fit on targets in [0, 1] (one column an output) around a public offset."""
-        check_epsilon(self.epsilon)
-        if self.missing not in ("middle", "indicator"):
-            raise HedgerowError(
-                f"The 'missing' parameter must be 'middle' or 'indicator'. Got {self.missing!r} instead."
-            )
         purse = open_purse(float(self.epsilon), float(self.delta), self.neighbours)
-        source, space = as_randomness(self.random_state), self._schema(X)
+        source = self._source()
+        space = self._space(X)
         missing = self.missing == "indicator"
         options = Options(bool(self.interactions), missing, clip, self.callback)
         claim = Guarantee(
@@ -70,16 +65,13 @@ class AnovaBase(BaseEstimator):  # type: ignore[misc]
             simulation=source.simulation,
             notes=("provided that the feature bounds and category lists are public", note, ABSORBED),
         )
-        Booking.of(self, claim, source).book()
+        self._book(claim, source)
         fitted = fit_anova(space, encode(space, X, missing), targets - offset, purse, options, source)
         self.guarantee_ = claim
         self.model_ = AnovaModel(
             fitted.feature_map, fitted.theta, fitted.variance, offset, tuple(low), tuple(high), classes,
             missing, not self.interactions, fitted.size, self.guarantee_,
         )  # fmt: skip
-
-    def _check_fitted(self) -> None:
-        check_is_fitted(self)
 
     def explain(self) -> Explanation:
         """Return curves, pair surfaces and importances with their noise; all post-processing."""
@@ -91,8 +83,8 @@ class AnovaBase(BaseEstimator):  # type: ignore[misc]
 
         Values are on the scale of the (unclipped) prediction, of shape (n, outputs).
         """
-        check_is_fitted(self)
-        return local_terms(self.model_, self._records(X, reset=False))
+        rows = self._rows(X)
+        return local_terms(self.model_, rows)
 
     @property
     def feature_importances_(self) -> FloatArray:

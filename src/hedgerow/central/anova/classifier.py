@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import ClassifierMixin
 
 from hedgerow.central.anova.base import AnovaBase
 from hedgerow.classes import class_note
-from hedgerow.estimators.records import read_private_classes, tag_total
+from hedgerow.estimators.base import PrivateClassifier
+from hedgerow.types import FloatArray
 
 __all__ = ["PrivateAnovaClassifier"]
 
 
-class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrivateAnovaClassifier(PrivateClassifier, AnovaBase):
     """Squared-error classification with :class:`~hedgerow.PrivateAnovaRegressor`'s curves and surfaces.
 
     Two classes are one output, the label in {0, 1}. More classes are one output each, learnt together: a record's
@@ -47,37 +48,9 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
     ['no', 'yes']
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        delta: float = 1e-5,
-        feature_bounds: Any = None,
-        categories: Any = None,
-        classes: Any = None,
-        interactions: bool = True,
-        neighbours: str = "add/remove",
-        missing: str = "middle",
-        callback: Any = None,
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.feature_bounds = feature_bounds
-        self.categories = categories
-        self.classes = classes
-        self.interactions = interactions
-        self.neighbours = neighbours
-        self.missing = missing
-        self.callback = callback
-        self.random_state = random_state
-        self.ledger = ledger
-
     def fit(self, X: Any, y: Any) -> PrivateAnovaClassifier:
         """Fit on private records; they are used through mechanisms only."""
-        X = self._records(X, reset=True)
-        self.classes_, codes = read_private_classes(self, y, X.shape[0], ordered=True)
+        rows, codes = self._open(X, y, ordered=True)
         note = class_note(self.classes)
         k = len(self.classes_)
         outputs = 1 if k <= 2 else k
@@ -86,19 +59,11 @@ class PrivateAnovaClassifier(ClassifierMixin, AnovaBase):  # type: ignore[misc]
         # The norm of a residual vector at the start: (1 - 1/k, 1/k, ..., 1/k).
         clip = 0.5 if outputs == 1 else float(np.sqrt(1 - offset)) if self.delta else 2 * (1 - offset)
         bounds = ([0.0] * outputs, [1.0] * outputs)
-        self._fit(X, on.astype(np.float64), offset, *bounds, tuple(self.classes_.tolist()), clip, note)
+        self._fit(rows, on.astype(np.float64), offset, *bounds, tuple(self.classes_.tolist()), clip, note)
         return self
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Return the estimated probability of each class; rows sum to 1."""
-        self._check_fitted()
-        return self.model_.probabilities(self._records(X, reset=False))
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the most probable class."""
-        self._check_fitted()
-        chosen: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
-        return chosen
-
-    def __sklearn_tags__(self) -> Any:
-        return tag_total(super().__sklearn_tags__())
+        rows = self._rows(X)
+        shares: FloatArray = self.model_.probabilities(rows)
+        return shares

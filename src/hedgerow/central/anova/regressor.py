@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin
 
-from hedgerow.bounds import check_label_bounds
 from hedgerow.central.anova.base import AnovaBase
 from hedgerow.errors import BoundsError
-from hedgerow.estimators.records import label_columns, read_private_labels, tag_total
+from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.estimators.records import label_columns, read_private_labels
+from hedgerow.grid import check_label_bounds
 
 __all__ = ["PrivateAnovaRegressor"]
 
 
-class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
     """Curves and pair surfaces over private quantiles, learnt by noisy gradient descent on whole-number sums.
 
     A tenth of the budget estimates the quantiles of each feature. A first descent (30 % of the rest) finds which
@@ -73,50 +75,24 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
     (1.0, 1e-05, 'add/remove')
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        delta: float = 1e-5,
-        label_bounds: Any = None,
-        feature_bounds: Any = None,
-        categories: Any = None,
-        interactions: bool = True,
-        neighbours: str = "add/remove",
-        missing: str = "middle",
-        callback: Any = None,
-        random_state: Any = None,
-        ledger: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.label_bounds = label_bounds
-        self.feature_bounds = feature_bounds
-        self.categories = categories
-        self.interactions = interactions
-        self.neighbours = neighbours
-        self.missing = missing
-        self.callback = callback
-        self.random_state = random_state
-        self.ledger = ledger
-
     def fit(self, X: Any, y: Any) -> PrivateAnovaRegressor:
         """Fit on private records; they are used through mechanisms only."""
+        self._check_parameters()
         bounds = self._bounds()
-        X = self._records(X, reset=True)
+        rows = self._records(X, reset=True)
         columns = label_columns(y)
         self._several = len(columns) > 1
         if len(bounds) not in (1, len(columns)):
             raise BoundsError(f"'label_bounds' must be one pair, or {len(columns)}. Got {len(bounds)} instead.")
         low, high = zip(*(bounds * (len(columns) // len(bounds))), strict=True)
-        n = X.shape[0]
+        n = rows.shape[0]
         scaled = [
             _scaled(read_private_labels(self, c, n, (a, b)), a, b) for c, a, b in zip(columns, low, high, strict=True)
         ]
         k = len(columns)
         clip = 0.5 * (k**0.5 if self.delta else k)
         note = "provided that the label bounds are public"
-        self._fit(X, np.column_stack(scaled), 0.5, low, high, None, clip, note)
+        self._fit(rows, np.column_stack(scaled), 0.5, low, high, None, clip, note)
         return self
 
     def _bounds(self) -> list[tuple[float, float]]:
@@ -126,12 +102,9 @@ class PrivateAnovaRegressor(RegressorMixin, AnovaBase):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels, within the label bounds."""
-        self._check_fitted()
-        values = self.model_.predict(self._records(X, reset=False))
+        rows = self._rows(X)
+        values: npt.NDArray[np.float64] = self.model_.predict(rows)
         return values if self._several else values[:, 0]
-
-    def __sklearn_tags__(self) -> Any:
-        return tag_total(super().__sklearn_tags__())
 
 
 def _scaled(y: npt.NDArray[Any], low: float, high: float) -> npt.NDArray[np.float64]:
