@@ -219,8 +219,8 @@ _FORESTS = (
     Fault(
         name="private feature bounds not charged",
         path="src/hedgerow/central/base.py",
-        before="        total = math.inf if math.isinf(base) else Fraction(fitted.total) + Fraction(cost)\n",
-        after="        total = math.inf if math.isinf(base) else Fraction(fitted.total)\n",
+        before="        total = math.inf if math.isinf(budget) else Fraction(fitted.total) + Fraction(cost)\n",
+        after="        total = math.inf if math.isinf(budget) else Fraction(fitted.total)\n",
         caught_by=_fits("DiPriMeForestRegressor, private bounds"),
     ),
     Fault(
@@ -233,9 +233,9 @@ _FORESTS = (
     Fault(
         name="categories in the order of their frequency",
         path="src/hedgerow/central/base.py",
-        before="        categorical = declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)\n",
+        before="        categorical = self._declared_categories(X)\n",
         after=(
-            "        categorical = declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)\n"
+            "        categorical = self._declared_categories(X)\n"
             "        at = {name: np.asarray(X)[:, names.index(name)].tolist() for name in categorical}\n"
             "        categorical = {k: sorted(v, key=lambda c: at[k].count(float(c))) for k, v in categorical.items()}\n"
         ),
