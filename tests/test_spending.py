@@ -8,8 +8,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, Ridge
 
 import hedgerow.baselines
-from hedgerow import BudgetError, Guarantee, HedgerowError, Ledger, LocalTask, Randomness, RPWithPrior
+from hedgerow import BudgetError, Guarantee, HedgerowError, Ledger, LocalTask, RPWithPrior
 from hedgerow.spending import Booking, book
+from tests.conformance.stopping import Stopped, Stopping
 
 RNG = np.random.default_rng(0)
 X, X_PUBLIC = RNG.random((60, 2)), RNG.random((40, 2))
@@ -25,27 +26,12 @@ CENTRAL = replace(LOCAL, trust="central", neighbours="add/remove")
 WHOLE = replace(CENTRAL, neighbours="replace")
 
 # name: the limit of its ledger, options, more arguments of fit
-ESTIMATORS = {
+PLAIN = {
     "LPDTRegressor": (LOCAL, BOUNDS, {}),
-    "LPDTClassifier": (LOCAL, CLASSES, {}),
-    "PrivateHistogramRegressor": (LOCAL, BOUNDS, {}),
-    "DeconvolutionRegressor": (LOCAL, BOUNDS, {}),
     "AssistedForestRegressor": (LOCAL, {"label_bounds": (0, 1), "public_model": Ridge(), "pilot": 0.5}, PUBLIC),
-    "AssistedForestClassifier": (LOCAL, CLASSES | {"classes": [0, 1, 2]}, {}),
-    "HistOfTreeRegressor": (PARTLY, BOUNDS, {"private": [True, False]}),
     "KRRRegressor": (PARTLY, BOUNDS, {"private": [True, False]}),
-    "PartialTreeRegressor": (PARTLY, BOUNDS, {"private": [True, False]}),
-    "LabelTreeRegressor": (LABEL, BOUNDS, {}),
-    "LabelPrivateRegressor": (LABEL, {"regressor": LinearRegression(), "epsilon": 1.0, "label_bounds": (0, 1)}, {}),
-    "DiPriMeForestRegressor": (CENTRAL, BOUNDS | FOREST, {}),
-    "DiPriMeForestClassifier": (CENTRAL, CLASSES | FOREST, {}),
     "DPExtraTreesRegressor": (CENTRAL, BOUNDS | FOREST, {}),
-    "DPExtraTreesClassifier": (CENTRAL, CLASSES | FOREST, {}),
-    "DPRandomForestRegressor": (CENTRAL, BOUNDS | FOREST, {}),
-    "DPRandomForestClassifier": (CENTRAL, CLASSES | FOREST, {}),
-    "DPDecisionForestClassifier": (CENTRAL, CLASSES | FOREST, {}),
-    "PrivateAnovaRegressor": (CENTRAL, BOUNDS, {}),
-    "PrivateAnovaClassifier": (CENTRAL, CLASSES, {}),
+    "LabelTreeRegressor": (LABEL, BOUNDS, {}),
 }
 # What makes the cost of a fit less plain than its epsilon.
 VARIANTS = {
@@ -66,30 +52,8 @@ VARIANTS = {
         {"regressor": LinearRegression(), "mechanism": RPWithPrior(0.7, label_bounds=(0, 1), trust="central")}, {},
     ),
 }  # fmt: skip
-CASES = ESTIMATORS | VARIANTS
-# These draw from public records or from nothing: a tree's cuts, who is asked what.
-HARMLESS = {"partition", "design", "class", "pilot group"}
+CASES = PLAIN | VARIANTS
 every = pytest.mark.parametrize("case", CASES)
-
-
-class Stopped(Exception):
-    """Something was drawn about private rows."""
-
-
-class Stopping(Randomness):
-    """Not a simulation; every draw that may concern private rows raises."""
-
-    def __init__(self, path=()):
-        super().__init__()
-        self.path = path
-
-    def child(self, *path):
-        return Stopping((*self.path, *path))
-
-    def bytes(self, n):
-        if self.path and self.path[0] in HARMLESS:
-            return bytes(n)
-        raise Stopped
 
 
 def labels(name):
@@ -101,13 +65,6 @@ def make(case, **options):
     limit, settings, extra = CASES[case]
     estimator = getattr(hedgerow, name)(**settings, **options)
     return (lambda: estimator.fit(X, labels(name), **extra)), limit
-
-
-def test_every_private_estimator_is_tested():
-    names = [*hedgerow.__all__, *hedgerow.baselines.__all__]
-    kinds = {name for name in names if hasattr(getattr(hedgerow, name), "fit")}
-    # One learns from public records only, two promise nothing.
-    assert kinds - {"PublicModel", "MedianForestRegressor", "MedianForestClassifier"} == set(ESTIMATORS)
 
 
 @every

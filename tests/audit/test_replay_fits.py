@@ -3,7 +3,6 @@
 All of them, with more neighbours and at three budgets, are in ``hedgerow audit``.
 """
 
-
 import pytest
 
 from hedgerow import central

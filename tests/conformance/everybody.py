@@ -1,10 +1,12 @@
-"""Every estimator of the library, small, with what is public about a table of two columns and a label.
+"""Every private estimator that is exported, small, with what is public about a table of two columns and a label.
 
-``make(name)`` returns a fresh one. All are fitted by ``fit(entry, X, y)`` on a table with the columns of :data:`NAMES`,
-the second a category of :data:`KINDS`; numeric labels lie in [0, 4], classes are :data:`CLASSES`.
+``make(entry)`` returns a fresh one. All are fitted by ``fit(entry, estimator, X, y)`` on a table with the columns of
+:data:`NAMES`, the second a category of :data:`KINDS`; numeric labels lie in [0, 4], classes are :data:`CLASSES`. A new
+estimator is covered by being exported: what it needs is told by the names of its parameters.
 """
 
-from dataclasses import dataclass
+import inspect
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,13 @@ import pandas as pd
 from sklearn.linear_model import Ridge
 
 import hedgerow
-from hedgerow.public import PublicModel
+from hedgerow import baselines
+from hedgerow.estimators.base import PrivateEstimator
 
 NAMES = ("age", "kind")
 KINDS = ("a", "b", "other")
 CLASSES = ("low", "mid", "top")
 SCHEMA = {"feature_bounds": {"age": (0, 10)}, "categories": {"kind": list(KINDS)}}
-NUMBER, CLASS = {"label_bounds": (0, 4)}, {"classes": list(CLASSES)}
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Entry:
 
     @property
     def id(self) -> str:
-        return self.name + ("" if not self.public else " with public records")
+        return self.name + (", public" if self.public else "") + (", pure" if self.options.get("delta") == 0 else "")
 
 
 def table(n: int = 60, seed: int = 0) -> pd.DataFrame:
@@ -58,57 +60,37 @@ def numeric(X: pd.DataFrame) -> np.ndarray:
     return np.column_stack([X["age"], X["age"]])
 
 
-def _local(name: str, **options: Any) -> Entry:
-    return Entry(name, {"random_state": 0, **options}, "local")
-
-
-def _central(name: str, **options: Any) -> Entry:
-    label = CLASS if name.endswith("Classifier") else NUMBER
-    return Entry(name, {"random_state": 0, **label, **SCHEMA, **options}, "central")
-
-
-SMALL = {"n_estimators": 2, "max_depth": 2}
-ASSISTED = {"public_model": Ridge(), "n_trees": 1}
 BOX = {"feature_bounds": (0, 10)}
-ENTRIES = (
-    _local("LPDTRegressor", max_depth=2, **NUMBER, **SCHEMA),
-    Entry("LPDTRegressor", {"random_state": 0, "max_depth": 2, **NUMBER, **SCHEMA}, "local", public=True),
-    _local("LPDTClassifier", max_depth=2, **CLASS, **SCHEMA),
-    Entry("LPDTClassifier", {"random_state": 0, "max_depth": 2, **CLASS, **SCHEMA}, "local", public=True),
-    _local("AssistedForestRegressor", **NUMBER, **SCHEMA),
-    Entry(
-        "AssistedForestRegressor",
-        {"random_state": 0, "public_model": Ridge(), "n_trees": 1, **NUMBER, **SCHEMA},
-        "local",
-        public=True,
-    ),
-    _local("AssistedForestClassifier", **CLASS, **SCHEMA),
-    Entry(
-        "AssistedForestClassifier",
-        {"random_state": 0, "public_model": Ridge(), "n_trees": 1, **CLASS, **SCHEMA},
-        "local",
-        public=True,
-    ),
-    Entry("PrivateHistogramRegressor", {"random_state": 0, **NUMBER, **BOX}, "local", numeric=True),
-    Entry("DeconvolutionRegressor", {"random_state": 0, **NUMBER, **BOX}, "local", numeric=True),
-    _local("HistOfTreeRegressor", max_depth=1, **NUMBER, **SCHEMA),
-    _local("KRRRegressor", max_depth=1, **NUMBER, **SCHEMA),
-    _local("PartialTreeRegressor", max_depth=1, **NUMBER, **SCHEMA),
-    _local("LabelTreeRegressor", max_depth=1, **NUMBER, **SCHEMA),
-    Entry("LabelPrivateRegressor", {"random_state": 0, "regressor": Ridge(), **NUMBER}, "local", True, False, True),
-    _central("DiPriMeForestRegressor", **SMALL),
-    _central("DiPriMeForestClassifier", **SMALL),
-    _central("DPExtraTreesRegressor", **SMALL),
-    _central("DPExtraTreesClassifier", **SMALL),
-    _central("DPRandomForestRegressor", **SMALL),
-    _central("DPRandomForestClassifier", **SMALL),
-    _central("DPDecisionForestClassifier", **SMALL),
-    _central("MedianForestRegressor", **SMALL),
-    _central("MedianForestClassifier", **SMALL),
-    _central("PrivateAnovaRegressor"),
-    _central("PrivateAnovaClassifier"),
-    _central("PrivateAnovaRegressor", delta=0, missing="indicator"),
-)
+SMALL = {"n_estimators": 2, "max_depth": 2, "n_trees": 1, "random_state": 0}
+
+
+def private_estimators() -> dict[str, type]:
+    """Return all that are exported, by name."""
+    names = [*hedgerow.__all__, *baselines.__all__]
+    kinds = {name: getattr(hedgerow, name) for name in names}
+    return {name: k for name, k in kinds.items() if inspect.isclass(k) and issubclass(k, PrivateEstimator)}
+
+
+def _entries(name: str, kind: type) -> list[Entry]:
+    has = inspect.signature(kind).parameters
+    # The papers' trees over numbers have no categories; a regressor of the caller's choice reads records in clear.
+    meta = "regressor" in has
+    numbers_only = "categories" not in has
+    known = {**SMALL, "label_bounds": (0, 4), "classes": list(CLASSES), "regressor": Ridge()}
+    known |= BOX if numbers_only else SCHEMA
+    options = {name: value for name, value in known.items() if name in has}
+    central = "central" if any("central" in part.__module__ for part in kind.__mro__) else "local"
+    entries = [Entry(name, options, central, numeric=numbers_only, open_features=meta)]
+    if "X_public" in inspect.signature(kind.fit).parameters and not meta:
+        if "public_model" in has:
+            options = {**options, "public_model": Ridge()}
+        entries.append(Entry(name, options, central, public=True))
+    return entries
+
+
+EXPORTED = tuple(entry for name, kind in private_estimators().items() for entry in _entries(name, kind))
+_ANOVA = next(entry for entry in EXPORTED if entry.name == "PrivateAnovaRegressor")
+ENTRIES = (*EXPORTED, replace(_ANOVA, options={**_ANOVA.options, "delta": 0.0, "missing": "indicator"}))
 
 
 def make(entry: Entry, **changed: Any) -> Any:
@@ -123,9 +105,3 @@ def fit(entry: Entry, estimator: Any, X: pd.DataFrame, y: Any) -> Any:
         public = table(80, seed=1)
         known = {"X_public": public, "y_public": labels(public, entry.classify)}
     return estimator.fit(numeric(X) if entry.numeric else X, y, **known)
-
-
-def public_model() -> PublicModel:
-    """Return a public model of the table."""
-    X = table(80, seed=1)
-    return PublicModel(Ridge(), **SCHEMA).fit(X, labels(X, False))

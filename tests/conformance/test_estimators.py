@@ -1,0 +1,235 @@
+"""Every private estimator that is exported: parameters, what is public, promise, booking, tables, seeds, pickles."""
+
+import inspect
+import math
+import pickle
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+
+from hedgerow import BoundsError, BudgetError, Guarantee, HedgerowError, Ledger
+from hedgerow.estimators.base import declared_rules
+from hedgerow.guarantee import AS_IF_LOCAL
+from tests.conformance.everybody import ENTRIES, EXPORTED, fit, labels, make, numeric, private_estimators, table
+from tests.conformance.stopping import Stopped, Stopping
+
+KINDS = private_estimators()
+X = table()
+# What is public knowledge has checks of its own; an inner regressor and a callback are the caller's.
+FACTS = {"label_bounds", "feature_bounds", "categories", "categorical_features", "classes", "regressor", "callback"}
+# Features that are public, or that nothing is asked about, need no range.
+NO_RANGES = {"AssistedForestRegressor", "AssistedForestClassifier", "LabelTreeRegressor", "PartialTreeRegressor"}
+
+kinds = pytest.mark.parametrize("name", KINDS)
+everybody = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+exported = pytest.mark.parametrize("entry", EXPORTED, ids=lambda entry: entry.id)
+private = pytest.mark.parametrize(
+    "entry", [e for e in EXPORTED if not e.name.startswith("Median")], ids=lambda entry: entry.id
+)
+
+
+def plain(entry):
+    """Return the entry with two numeric columns and no categories."""
+    options = {name: value for name, value in entry.options.items() if name not in ("categories", "feature_bounds")}
+    if "feature_bounds" in entry.options:
+        options["feature_bounds"] = (0, 10)
+    return replace(entry, options=options)
+
+
+def as_array(columns):
+    return np.column_stack(list(columns.values()))
+
+
+def columns_of(frame):
+    return dict(zip("uv", numeric(frame).T, strict=True))
+
+
+def fit_plain(entry, wrap):
+    """Fit on two numeric columns, in a table of some kind."""
+    known = {}
+    if entry.public:
+        public = table(80, seed=1)
+        known = {"X_public": wrap(columns_of(public)), "y_public": labels(public, entry.classify)}
+    return make(plain(entry)).fit(wrap(columns_of(X)), labels(X, entry.classify), **known)
+
+
+@cache
+def fitted(entry_id):
+    """Return one fit of each, to look at."""
+    (entry,) = [e for e in ENTRIES if e.id == entry_id]
+    return fit(entry, make(entry), X, labels(X, entry.classify))
+
+
+def rows_of(entry):
+    return numeric(X) if entry.numeric else X
+
+
+def answers(entry, model, rows):
+    return model.predict_proba(rows) if entry.classify else model.predict(rows)
+
+
+# Parameters
+
+
+@kinds
+def test_parameters_are_one_list(name):
+    kind = KINDS[name]
+    signature = inspect.signature(kind).parameters
+    estimator = kind()
+    assert estimator.get_params(deep=False) == {key: p.default for key, p in signature.items()}
+    assert vars(estimator).keys() == signature.keys()
+    assert set(signature) <= set(declared_rules(kind)) | FACTS, "say in _parameters what it may be"
+    assert estimator.__sklearn_tags__().non_deterministic
+    assert is_classifier(estimator) == name.endswith("Classifier")
+
+
+@exported
+def test_clones_have_the_same_parameters(entry):
+    first = make(entry, random_state=3)
+    again = clone(first)
+    assert str(again) == str(first)
+    assert {k: str(v) for k, v in again.get_params().items()} == {k: str(v) for k, v in first.get_params().items()}
+
+
+@exported
+def test_wrong_values_are_refused_in_one_shape_before_anything_is_booked(entry):
+    estimator = make(entry)
+    with Ledger(None, limit=1e6) as ledger:
+        for name in sorted(set(declared_rules(type(estimator))) & set(estimator.get_params(deep=False))):
+            wrong = make(entry, **{"ledger": ledger, "random_state": None, name: b"wrong"})
+            shape = rf"^The '{name}' parameter of {entry.name} must be .+\. Got b'wrong' instead\.$"
+            with pytest.raises(HedgerowError, match=shape):
+                fit(entry, wrong, X, labels(X, entry.classify))
+        assert ledger.entries() == []
+
+
+@exported
+def test_a_label_needs_what_is_public_about_it(entry):
+    name = "classes" if entry.classify else "label_bounds"
+    if entry.classify and entry.public:
+        return  # public labels tell
+    with pytest.raises(BoundsError, match=f"'{name}' is required: pass {name}=.* (private|published)"):
+        fit(entry, make(entry, **{name: None}), X, labels(X, entry.classify))
+
+
+@exported
+def test_ranges_are_required_and_never_read(entry):
+    if entry.public or "feature_bounds" not in entry.options:
+        return
+    estimator = make(plain(entry), feature_bounds=None)
+    if entry.name in NO_RANGES:
+        assert estimator.fit(numeric(X), labels(X, entry.classify)).n_features_in_ == 2
+        return
+    with pytest.raises(BoundsError, match=r"'feature_bounds' is required.*never read from private records"):
+        estimator.fit(numeric(X), labels(X, entry.classify))
+
+
+@exported
+def test_public_rows_and_labels_go_together(entry):
+    if not entry.public:
+        return
+    y, known = labels(X, entry.classify), {"X_public": X, "y_public": labels(X, entry.classify)}
+    for name, other in (("y_public", "X_public"), ("X_public", "y_public")):
+        with pytest.raises(HedgerowError, match=f"'{name}' is required with '{other}'"):
+            make(entry).fit(X, y, **{other: known[other]})
+
+
+# Promise
+
+
+@everybody
+def test_trust_is_stated_and_who_held_the_records_too(entry):
+    """fit() on arrays is as if each holder had randomised; whoever ran it held the records."""
+    model = fitted(entry.id)
+    claims = [model.guarantee_]
+    if hasattr(model, "model_"):
+        claims.append(type(model.model_).from_json(model.model_.to_json()).guarantee)  # what is published
+    claims += [part.guarantee for part in getattr(model, "models_", [])]
+    for claim in claims:
+        assert claim.trust == entry.trust
+        assert (AS_IF_LOCAL in claim.notes) == (entry.trust == "local")
+        assert entry.trust == "local" or "curator, who holds the data" in str(claim) or claim.epsilon == math.inf
+
+
+@everybody
+def test_the_guarantee_is_complete(entry):
+    claim = fitted(entry.id).guarantee_
+    budget = make(entry).epsilon
+    assert claim.epsilon == (1.0 if budget is None else budget)
+    assert claim.simulation and claim.notes and Guarantee.from_json(claim.to_json()) == claim
+
+
+# Booking
+
+
+def limit_of(entry):
+    """Return a ledger's limit of the kind that a fit is charged to, with room for several."""
+    return replace(fitted(entry.id).guarantee_, epsilon=9.0, delta=1e-2, notes=(), simulation=False)
+
+
+@private
+def test_each_fit_is_booked_once_at_what_it_claims(entry):
+    with Ledger(None, limit=limit_of(entry)) as ledger:
+        model = fit(entry, make(entry, ledger=ledger, random_state=None), X, labels(X, entry.classify))
+        (booked,) = ledger.entries()
+        for name in ("epsilon", "delta", "protects", "trust", "neighbours", "simulation"):
+            assert getattr(booked.guarantee, name) == getattr(model.guarantee_, name)
+        assert booked.charged.epsilon == pytest.approx(model.guarantee_.epsilon, rel=1e-12, abs=1e-6)
+        assert not booked.guarantee.simulation
+
+
+@private
+def test_it_is_booked_before_the_first_draw_and_stays_so(entry):
+    with Ledger(None, limit=limit_of(entry)) as ledger:
+        estimator = make(entry, ledger=ledger, random_state=Stopping())
+        for n in (1, 2):  # new noise is another release: no key of the first try makes it free
+            with pytest.raises(Stopped):
+                fit(entry, estimator, X, labels(X, entry.classify))
+            assert len({booked.key for booked in ledger.entries()}) == len(ledger.entries()) == n
+
+
+@private
+def test_without_budget_nothing_is_drawn(entry):
+    with Ledger(None, limit=replace(limit_of(entry), epsilon=0.5)) as ledger:
+        estimator = make(entry, ledger=ledger, random_state=Stopping())
+        with pytest.raises(BudgetError, match="are left"):
+            fit(entry, estimator, X, labels(X, entry.classify))
+        assert ledger.entries() == []
+
+
+# Tables, seeds and files
+
+
+@exported
+def test_tables_of_every_kind_give_the_same_model(entry):
+    expected = answers(entry, fit_plain(entry, as_array), numeric(X))
+    for wrap in (pd.DataFrame, pl.DataFrame):
+        model = fit_plain(entry, wrap)
+        found = answers(entry, model, wrap(columns_of(X)))
+        assert np.allclose(found, expected, rtol=1e-12) if entry.open_features else np.array_equal(found, expected)
+        assert model.n_features_in_ == 2 and list(model.feature_names_in_) == ["u", "v"]
+
+
+@everybody
+def test_a_seed_gives_the_same_model_again(entry):
+    again = fit(entry, make(entry), X, labels(X, entry.classify))
+    rows = rows_of(entry)
+    assert np.array_equal(answers(entry, again, rows), answers(entry, fitted(entry.id), rows))
+
+
+@everybody
+def test_a_pickled_fit_predicts_the_same(entry):
+    model, rows = fitted(entry.id), rows_of(entry)
+    assert np.array_equal(answers(entry, pickle.loads(pickle.dumps(model)), rows), answers(entry, model, rows))
+
+
+@exported
+def test_nothing_is_predicted_before_a_fit(entry):
+    with pytest.raises(NotFittedError):
+        make(entry).predict(rows_of(entry))
