@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import hedgerow
+from hedgerow.tasks.registry import MODELS, TASKS, task_classes
 
 ROOT = Path(hedgerow.__file__).parent
 
@@ -74,32 +75,80 @@ def dotted(path):
 
 
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
-files = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+TREES = {path: ast.parse(path.read_text()) for path in FILES}
 
 
-@files
-def test_module_has_a_layer_and_imports_only_lower_ones(path):
+def climbs(path):
+    """Yield what a module imports from its own layer or from above."""
     own = part(dotted(path))
-    assert own in LEVEL, f"give {own!r} a place in LAYERS"
-    for name in imports(ast.parse(path.read_text()), eager_only=False):
-        if name.split(".")[0] == "hedgerow_experiments":  # beside the library, not in it: one command looks for them
-            assert dotted(path) == "hedgerow.commands.bench"
+    for name in imports(TREES[path], eager_only=False):
+        if name.split(".")[0] == "hedgerow_experiments" and dotted(path) != "hedgerow.commands.bench":
+            yield f"{name}: experiments are beside the library, not in it; one command looks for them"
         if name.split(".")[0] != "hedgerow" or part(name) == own:
             continue
         if name in ("hedgerow", "hedgerow.__version__"):
-            assert own in ("cli", "commands"), "import from the module that defines it, not from hedgerow"
-            continue
-        assert part(name) in LEVEL, f"{name} is a public name: import it from the module that defines it"
-        assert LEVEL[part(name)] < LEVEL[own], f"{own} must not depend on {part(name)} ({name})"
+            if own not in ("cli", "commands"):
+                yield f"{name}: import from the module that defines it"
+        elif part(name) not in LEVEL:
+            yield f"{name} is a public name: import it from the module that defines it"
+        elif LEVEL[part(name)] >= LEVEL[own]:
+            yield f"{name}: {own} must not depend on {part(name)}"
 
 
-@files
-def test_light_modules_load_numpy_and_the_standard_library_only(path):
-    if part(dotted(path)) not in LIGHT:
-        return
+def test_every_module_has_a_layer():
+    assert {part(dotted(path)) for path in FILES} == set(LEVEL)
+
+
+def test_modules_import_only_lower_ones():
+    assert {dotted(path): found for path in FILES if (found := list(climbs(path)))} == {}
+
+
+def test_light_modules_load_numpy_and_the_standard_library_only():
     allowed = sys.stdlib_module_names | {"numpy", "hedgerow"}
-    heavy = {n for n in imports(ast.parse(path.read_text()), eager_only=True) if n.split(".")[0] not in allowed}
-    assert not heavy, f"import {sorted(heavy)} inside the functions that need it"
+    heavy = {}
+    for path in FILES:
+        found = {name for name in imports(TREES[path], eager_only=True) if name.split(".")[0] not in allowed}
+        if found and part(dotted(path)) in LIGHT:
+            heavy[dotted(path)] = found
+    assert heavy == {}, "import these inside the functions that need them"
+
+
+# What collects, audits, shows and answers knows `Task` and `Model`; which kinds there are, only the registry knows.
+DOORS = ("collect", "holder", "audit", "service", "compare", "cli")
+FOLDERS = {module.rpartition(".")[0] for module, _ in TASKS.values()}
+NAMES = {name for table in (TASKS, MODELS) for _, name in table.values()} - {"Model"}
+KINDS = {cls.kind for cls in task_classes()}
+
+
+def names_a_kind(tree):
+    """Yield where a module names a kind of task: an import, the name of a class, a comparison with its word."""
+    for name in imports(tree, eager_only=False):
+        if any(name == folder or name.startswith(f"{folder}.") for folder in FOLDERS):
+            yield f"imports {name}"
+    for node in ast.walk(tree):
+        name = getattr(node, "id", getattr(node, "attr", None))
+        if isinstance(node, ast.Name | ast.Attribute) and name in NAMES:
+            yield f"line {node.lineno}: {name}"
+        if isinstance(node, ast.Compare):
+            words = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+            if words & KINDS:
+                yield f"line {node.lineno}: compares with {sorted(words & KINDS)}"
+
+
+def test_no_kind_of_task_is_named_above_the_tasks():
+    doors = [path for path in FILES if part(dotted(path)) in DOORS]
+    found = {dotted(path): named for path in doors if (named := list(names_a_kind(TREES[path])))}
+    assert found == {}, "ask the task (a method in tasks/base.py) instead of its kind"
+
+
+def test_a_named_kind_is_seen():
+    source = """
+from hedgerow.tasks.tree.task import LocalTask
+if task.kind == "pilot" or isinstance(model, tasks.AssistedModel):
+    pass
+"""
+    found = list(names_a_kind(ast.parse(source)))
+    assert len(found) == 3 and "pilot" in str(found) and "AssistedModel" in str(found)
 
 
 def test_no_file_is_a_monster():
