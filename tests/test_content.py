@@ -152,6 +152,21 @@ def test_what_the_class_refuses_is_a_format_error_when_read():
         Question.from_dict(data)
 
 
+@pytest.mark.parametrize(
+    "error", [RecursionError, MemoryError, ZeroDivisionError, IndexError, AttributeError, BoundsError]
+)
+def test_whatever_goes_wrong_while_a_content_is_made_is_a_format_error(error):
+    @dataclass(frozen=True)
+    class Fragile(Content, what="fragile thing"):
+        name: str
+
+        def __post_init__(self) -> None:
+            raise error("anything")
+
+    with pytest.raises(FormatError, match="anything"):
+        Fragile.from_dict({"name": "a"})
+
+
 def test_minus_zero_is_zero_so_that_equal_content_has_one_text():
     assert Number("a", -0.0, 1.0).to_json() == Number("a", 0.0, 1.0).to_json()
 

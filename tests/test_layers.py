@@ -17,7 +17,7 @@ ROOT = Path(hedgerow.__file__).parent
 # nothing else on its own line.
 LAYERS = [
     ["errors", "types"],
-    ["kernels", "forms", "fields", "ranges", "values", "checks"],
+    ["kernels", "forms", "ranges", "values", "checks"],
     ["content", "arrays"],
     ["randomness", "guarantee"],
     ["samplers", "ledger", "grid", "frames"],

@@ -103,10 +103,10 @@ FAULTS = (
     ),
     Fault(
         name="a task that fails in a new way is not refused as malformed",
-        path="src/hedgerow/tasks/published.py",
-        before="    except Exception as error:  # who writes a task may be an enemy of who reads it\n",
-        after="    except TypeError as error:\n",
-        caught_by=(f"{_STRICT}::test_nothing_but_a_format_error_comes_out_of_reading",),
+        path="src/hedgerow/content.py",
+        before="        except Exception as error:  # who writes a task may be an enemy of who reads it\n",
+        after="        except TypeError as error:\n",
+        caught_by=("tests/test_content.py::test_whatever_goes_wrong_while_a_content_is_made_is_a_format_error",),
     ),
     Fault(
         name="a second round without a budget for cells",

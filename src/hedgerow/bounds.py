@@ -1,7 +1,6 @@
 """Public facts about the data, by their old place: see features, space, grid and ranges."""
 
 from hedgerow.features import CategoricalFeature, Feature, NumericFeature, category_lists, category_name
-from hedgerow.fields import check_fields, read_list, read_number, read_text, read_whole
 from hedgerow.frames import columns_of as _columns
 from hedgerow.frames import is_text as _is_text
 from hedgerow.grid import (
@@ -28,14 +27,9 @@ __all__ = [
     "_is_text",
     "category_lists",
     "category_name",
-    "check_fields",
     "check_label_bounds",
     "check_labels",
     "label_column",
     "label_numbers",
     "middle",
-    "read_list",
-    "read_number",
-    "read_text",
-    "read_whole",
 ]

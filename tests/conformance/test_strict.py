@@ -17,7 +17,6 @@ from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import CellTask, SemiTask
-from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.registry import task_class
 from tests.conformance.kinds import KINDS, Pick
 
@@ -61,14 +60,6 @@ def test_a_changed_task_is_refused_by_its_own_errors_alone(kind):
     for text in (b"\xff", "[" * 100_000, "", "null", "NaN", '{"format": ' + "9" * 5000 + "}"):
         with pytest.raises(FormatError):
             type(task).from_json(text)
-
-
-@pytest.mark.parametrize(
-    "error", [RecursionError, MemoryError, ZeroDivisionError, IndexError, AttributeError, BoundsError]
-)
-def test_nothing_but_a_format_error_comes_out_of_reading(error):
-    with pytest.raises(FormatError, match="malformed"), reading_task():
-        raise error("anything")
 
 
 def test_a_grid_of_no_width_is_refused_in_every_task():

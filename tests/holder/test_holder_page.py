@@ -248,9 +248,9 @@ def test_a_damaged_public_model_is_refused(stub, context):
     page = Visit(context).open(stub.announce(task)).page
 
     def outcome(field, change):
-        data = bytearray(base64.b64decode(good[field]["data"]))
+        data = bytearray(base64.b64decode(good[field]))
         change(data)
-        bad = {**good, field: {**good[field], "data": base64.b64encode(bytes(data)).decode()}}
+        bad = {**good, field: base64.b64encode(bytes(data)).decode()}
         script = "async (t) => { const h = await import('/static/holder/holder.js'); await h.readTask(t); }"
         try:
             page.evaluate(script, canonical(bad))
@@ -262,14 +262,14 @@ def test_a_damaged_public_model_is_refused(stub, context):
         at = bytes(data).index(before)
         data[at : at + len(before)] = after
 
-    assert outcome("base", lambda data: None) == "accepted"
+    assert outcome("public_model", lambda data: None) == "accepted"
     feature = task.trees.arrays()["feature"].tobytes()
     for field, change in (
-        ("base", lambda data: data.pop()),
-        ("base", lambda data: data.append(0)),
-        ("base", lambda data: damage(data, b"HDGP", b"HDGQ")),
-        ("base", lambda data: damage(data, b"HDGP\x01", b"HDGP\x02")),
-        ("base", lambda data: damage(data, b"linear", b"pickle")),
+        ("public_model", lambda data: data.pop()),
+        ("public_model", lambda data: data.append(0)),
+        ("public_model", lambda data: damage(data, b"HDGP", b"HDGQ")),
+        ("public_model", lambda data: damage(data, b"HDGP\x01", b"HDGP\x02")),
+        ("public_model", lambda data: damage(data, b"linear", b"pickle")),
         (
             "trees",
             lambda data: damage(data, feature, b"\xff\xff" + feature[2:]),

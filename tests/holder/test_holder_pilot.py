@@ -110,7 +110,7 @@ def damaged(good):
         {"version": "2"},
         {"more": 1},
         {"target": 3},
-        {"base": {**good["base"], "data": "SERH"}},
+        {"public_model": "SERH"},
     ]
     lacks = [{k: v for k, v in good.items() if k != name} for name in good if name != "format"]
     return [{**copy.deepcopy(good), **change} for change in changes] + lacks

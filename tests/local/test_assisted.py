@@ -281,13 +281,13 @@ def test_foreign_and_broken_reports_are_refused(public, epsilon):
         (lambda d: d | {"radius": -1.0}, "radius"),
         (lambda d: d | {"randomizer": "none"}, "randomizer"),
         (lambda d: d | {"parameter": 1.5}, "parameter"),
-        (lambda d: d | {"trees": d["base"]}, "trees"),
+        (lambda d: d | {"trees": d["public_model"]}, "trees"),
         (lambda d: d | {"busy": [0.5]}, "busy"),
         (lambda d: d | {"reference": ""}, "reference"),
         (lambda d: d | {"reference": "/" * 32}, "reference"),
-        (lambda d: d | {"reference": "?"}, "malformed"),
+        (lambda d: d | {"reference": "?"}, "base64"),
         (lambda d: d | {"residuals": d["residuals"] | {"inside": 0.0}}, "residuals"),
-        (lambda d: d | {"label_bounds": [0, 1, 2]}, "malformed"),
+        (lambda d: d | {"label_bounds": [0, 1, 2]}, "a list of 2"),
     ],
 )
 def test_tasks_are_read_strictly(public, change, message):

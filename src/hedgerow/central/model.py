@@ -52,7 +52,7 @@ class ForestTree(Content, what="forest tree"):
 
 
 @dataclass(frozen=True, eq=False)
-class ForestModel(Content, what="forest model", format="hedgerow forest", version=1):
+class ForestModel(Content, what="forest model", format="hedgerow/forest-model", version=1):
     """Stages of trees. A stage predicts a weighted mean of its trees' leaf values; stages add up.
 
     Attributes

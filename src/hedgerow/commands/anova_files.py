@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explain_anova", "frame", "new_names", "predict_anova", "read_anova", "write_predictions"]
 
-_FORMAT = "hedgerow anova"
+_FORMAT = "hedgerow/anova-model"
 
 
 def read_anova(path: str) -> AnovaModel | None:

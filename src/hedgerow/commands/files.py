@@ -108,7 +108,7 @@ def _formats() -> dict[str, tuple[str, ...]]:
     from hedgerow.tasks.registry import MODELS, TASKS
 
     announced = ("hedgerow/announcement",)
-    return {"task": tuple(TASKS), "model": (*MODELS, "hedgerow anova"), "signed announcement of a task": announced}
+    return {"task": tuple(TASKS), "model": tuple(MODELS), "signed announcement of a task": announced}
 
 
 def counted(n: int, what: str) -> str:

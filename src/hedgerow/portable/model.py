@@ -6,13 +6,10 @@ arrays one after the other. The manifest is JSON and says only which arrays foll
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import json
 import math
 import struct
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_fields, read_list, read_number, read_text
+from hedgerow.content import Content
 from hedgerow.errors import FormatError
 from hedgerow.portable.smooth import Kernel, Linear
 from hedgerow.portable.trees import Trees
@@ -32,7 +29,6 @@ Part = Trees | Linear | Kernel
 
 _HEADER = struct.Struct("<4sHHI")
 _MAGIC, _VERSION = b"HDGP", 1
-_FORMAT = "hedgerow/portable-model"
 _FIELDS: dict[type[Part], dict[str, tuple[tuple[str, ...], int]]] = {
     Trees: {
         "sizes": (("<u4",), 1),
@@ -50,6 +46,32 @@ _FIELDS: dict[type[Part], dict[str, tuple[tuple[str, ...], int]]] = {
     },
 }
 _KINDS: dict[str, type[Part]] = {kind.kind: kind for kind in _FIELDS}
+
+
+@dataclass(frozen=True)
+class _PartArrays(Content, what="portable model part"):
+    """Which arrays a part has: by name, type and shape."""
+
+    kind: str
+    arrays: dict[str, tuple[str, tuple[int, ...]]]
+
+    def __post_init__(self) -> None:
+        if self.kind not in _KINDS:
+            raise FormatError(f"portable model: unknown part {self.kind!r}; update hedgerow.")
+
+
+@dataclass(frozen=True)
+class _Manifest(Content, what="portable model"):
+    """What stands before the arrays."""
+
+    n_columns: int
+    intercept: float
+    design: int
+    parts: tuple[_PartArrays, ...]
+
+    def __post_init__(self) -> None:
+        if min(self.n_columns, self.design) < 0:
+            raise FormatError("portable model: 'n_columns' and 'design' must be at least 0.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +113,7 @@ class PortableModel:
     def __post_init__(self) -> None:
         for name in ("column", "code"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
-        object.__setattr__(self, "intercept", float(self.intercept))
+        object.__setattr__(self, "intercept", float(self.intercept) + 0.0)
         fits = self.column.ndim == 1 and self.column.shape == self.code.shape and math.isfinite(self.intercept)
         inside = fits and ((self.column >= 0) & (self.column < self.n_columns) & (self.code >= -1)).all()
         if not inside:
@@ -140,16 +162,11 @@ class PortableModel:
     def _bytes(self) -> bytes:
         arrays = {"column": self.column.astype("<i4"), "code": self.code.astype("<i4")}
         stored = [arrays, *(part.arrays() for part in self.parts)]
-        manifest = {
-            "n_columns": self.n_columns,
-            "intercept": self.intercept,
-            "design": len(self.column),
-            "parts": [
-                {"kind": p.kind, "arrays": {n: [a.dtype.str, list(a.shape)] for n, a in p.arrays().items()}}
-                for p in self.parts
-            ],
-        }
-        head = json.dumps(manifest, separators=(",", ":"), allow_nan=False).encode()
+        parts = tuple(
+            _PartArrays(p.kind, {name: (a.dtype.str, a.shape) for name, a in p.arrays().items()}) for p in self.parts
+        )
+        manifest = _Manifest(self.n_columns, self.intercept, len(self.column), parts)
+        head = json.dumps(manifest.to_dict(), separators=(",", ":"), allow_nan=False).encode()
         body = b"".join(a.tobytes() for group in stored for a in group.values())
         return _HEADER.pack(_MAGIC, _VERSION, 0, len(head)) + head + body
 
@@ -182,56 +199,35 @@ class PortableModel:
         if version != _VERSION or reserved:
             raise FormatError(f"portable model version {version} is not supported (this is version {_VERSION}).")
         body = _HEADER.size + length
+        manifest = _Manifest.from_json(data[_HEADER.size : body])
         try:
-            model = cls._read(json.loads(data[_HEADER.size : body]), data[body:])
+            model = cls._read(manifest, data[body:])
         except FormatError:
             raise
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError, AttributeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             raise FormatError(f"this portable model is malformed: {error}") from error
         if model.to_bytes() != data:
             raise FormatError("this portable model is malformed: it is not written in the one allowed way.")
         return model
 
     @classmethod
-    def _read(cls, manifest: Mapping[str, Any], body: bytes) -> PortableModel:
-        what = "portable model"
-        check_fields(manifest, {"n_columns", "intercept", "design", "parts"}, what)
-        if not all(type(manifest[name]) is int and manifest[name] >= 0 for name in ("n_columns", "design")):
-            raise FormatError("portable model: 'n_columns' and 'design' must be whole numbers.")
+    def _read(cls, manifest: _Manifest, body: bytes) -> PortableModel:
         reader = _Reader(body)
-        column, code = (reader.take("<i4", [manifest["design"]]) for _ in range(2))
+        column, code = (reader.take("<i4", (manifest.design,)) for _ in range(2))
         parts = []
-        for item in read_list(manifest, "parts", what):
-            check_fields(item, {"kind", "arrays"}, "portable model part")
-            kind = _KINDS.get(read_text(item, "kind", what))
-            if kind is None:
-                raise FormatError(f"portable model: unknown part {item['kind']!r}; update hedgerow.")
-            check_fields(item["arrays"], set(_FIELDS[kind]), f"{kind.kind} part")
+        for part in manifest.parts:
+            kind = _KINDS[part.kind]
+            if set(part.arrays) != set(_FIELDS[kind]):
+                raise FormatError(f"portable model: a {part.kind} part has the arrays {sorted(_FIELDS[kind])}.")
             arrays = {}
             for name, (types, ndim) in _FIELDS[kind].items():
-                dtype, shape = item["arrays"][name]
+                dtype, shape = part.arrays[name]
                 if dtype not in types or len(shape) != ndim:
                     raise FormatError(f"portable model: {name!r} must be {' or '.join(types)} with {ndim} axes.")
                 arrays[name] = reader.take(dtype, shape)
             parts.append(kind.from_arrays(arrays))
         reader.end()
-        return cls(manifest["n_columns"], column, code, read_number(manifest, "intercept", what), tuple(parts))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form: the bytes in base64."""
-        return {"format": _FORMAT, "version": _VERSION, "data": base64.b64encode(self._bytes).decode()}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> PortableModel:
-        """Undo :meth:`to_dict`; other formats, versions and fields are refused."""
-        check_fields(data, {"format", "version", "data"}, "portable model")
-        if data["format"] != _FORMAT or type(data["version"]) is not int or data["version"] != _VERSION:
-            raise FormatError(f"this is not a portable model of version {_VERSION}.")
-        try:
-            raw = base64.b64decode(read_text(data, "data", "portable model"), validate=True)
-        except (binascii.Error, ValueError) as error:
-            raise FormatError(f"this portable model is malformed: {error}") from error
-        return cls.from_bytes(raw)
+        return cls(manifest.n_columns, column, code, manifest.intercept, tuple(parts))
 
     def __repr__(self) -> str:
         kinds = ", ".join(part.kind for part in self.parts) or "a constant"
@@ -244,7 +240,7 @@ class _Reader:
     def __init__(self, body: bytes) -> None:
         self.body, self.at = body, 0
 
-    def take(self, dtype: str, shape: list[int]) -> npt.NDArray[Any]:
+    def take(self, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         if not all(type(n) is int and 0 <= n < 1 << 31 for n in shape):
             raise FormatError(f"portable model: {shape!r} is not the shape of an array.")
         kind = np.dtype(dtype)

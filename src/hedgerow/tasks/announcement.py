@@ -18,6 +18,7 @@ from hedgerow.content import Content, canonical, parse
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.forms import Form
 from hedgerow.tasks.keys import base64url, ed25519, fingerprint, from_base64url, public_bytes
+from hedgerow.tasks.published import Published
 from hedgerow.tasks.registry import TASKS, task_class
 
 if TYPE_CHECKING:
@@ -32,10 +33,9 @@ _LENGTHS = {"title": 200, "curator": 200, "purpose": 2000}
 
 def task_text(task: Any) -> str:
     """Return the text whose SHA-256 is the task's id."""
-    text = canonical({name: value for name, value in task.to_dict().items() if name != "id"})
-    if hashlib.sha256(text.encode()).hexdigest() != task.id:
+    if not isinstance(task, Published):
         raise HedgerowError(f"'task' must be a published task. Got {type(task).__name__} instead.")
-    return text
+    return task.text
 
 
 def read_task(text: str) -> Any:

@@ -3,64 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Self
 
+from hedgerow.content import Content, canonical
 from hedgerow.errors import FormatError
-from hedgerow.fields import check_fields
 
-__all__ = ["Published", "check_published", "reading_task"]
-
-
-def check_published(data: object, form: str, version: int, names: set[str], what: str) -> None:
-    """Refuse what is not a JSON object of this format and version, with these fields and an id.
-
-    >>> check_published({"format": "x"}, "hedgerow/y", 1, set(), "local task")
-    Traceback (most recent call last):
-    ...
-    hedgerow.errors.FormatError: this is not a local task: expected a JSON object with format 'hedgerow/y'.
-    """
-    if not isinstance(data, Mapping) or data.get("format") != form:
-        article = "an" if what[0] in "aeiou" else "a"
-        raise FormatError(f"this is not {article} {what}: expected a JSON object with format {form!r}.")
-    if type(data.get("version")) is not int or data["version"] != version:
-        raise FormatError(f"task version {data.get('version')!r} is not supported (this is version {version}).")
-    check_fields(data, names | {"format", "version", "id"}, what)
+__all__ = ["Published"]
 
 
-@contextmanager
-def reading_task() -> Iterator[None]:
-    """Report whatever goes wrong while a task is read as a task that is malformed: nothing else ever comes out."""
-    try:
-        yield
-    except FormatError:
-        raise
-    except Exception as error:  # who writes a task may be an enemy of who reads it
-        raise FormatError(f"this task is malformed: {error}") from error
+class Published(Content):
+    """Content with an id: SHA-256 of its canonical text, so that equal content has an equal id."""
 
-
-class Published:
-    """A frozen value with ``_content()`` (JSON-ready, with format and version) and ``from_dict``.
-
-    The digest is SHA-256 of the content as JSON with sorted keys and no spaces: equal content, equal digest.
-    """
-
-    def _content(self) -> dict[str, Any]:
-        raise NotImplementedError
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
-        raise NotImplementedError
+    @property
+    def text(self) -> str:
+        """The text whose SHA-256 is the id: the content without the id."""
+        return canonical(super().to_dict())
 
     @cached_property
     def digest(self) -> bytes:
         """SHA-256 of the content, 32 bytes."""
-        text = json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).digest()
+        return hashlib.sha256(self.text.encode()).digest()
+
+    @property
+    def id(self) -> str:
+        """The digest in hexadecimal: a task that differs in anything has another id."""
+        return self.digest.hex()
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.digest == other.digest
@@ -68,27 +37,17 @@ class Published:
     def __hash__(self) -> int:
         return hash(self.digest)
 
-    @property
-    def id(self) -> str:
-        """The digest in hexadecimal: a task that differs in anything has another id."""
-        return self.digest.hex()
-
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form, with the id."""
-        return {**self._content(), "id": self.id}
-
-    def to_json(self) -> str:
-        """Return the task as versioned JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+        return {**super().to_dict(), "id": self.id}
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Self:
-        """Read a task from JSON."""
-        try:
-            data = json.loads(text)
-        except Exception as error:  # not ValueError alone: lists may be nested too deep, or memory too small
-            raise FormatError(f"this task is not valid JSON: {error}") from error
-        return cls.from_dict(data)
+    def from_dict(cls, data: object) -> Self:
+        """Undo :meth:`to_dict`; refuse other versions, unknown fields and an id that is not that of the content."""
+        if not isinstance(data, Mapping) or "id" not in data:
+            return super().from_dict(data)._check_id(None)
+        found = super().from_dict({name: value for name, value in data.items() if name != "id"})
+        return found._check_id(data["id"])
 
     def _check_id(self, stated: object) -> Self:
         """Return self if the stated id is that of the content."""

@@ -46,7 +46,7 @@ def encode(space: FeatureSpace, X: Any, missing: bool) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class AnovaModel(Content, what="anova model", format="hedgerow anova", version=2):
+class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", version=2):
     """Predict ``offset + <theta, phi(x)>``, clipped to [0, 1] and scaled to the label bounds.
 
     Attributes

@@ -57,7 +57,7 @@ export class AssistedTask extends Task {
   static format = "hedgerow/assisted-task";
   static version = 3;
   static kind = "assisted";
-  static names = ["target", "epsilon", "label_bounds", "space", "base", "trees", "radius", "randomizer", "parameter", "residuals", "busy", "reference", "missing"];
+  static names = ["target", "epsilon", "label_bounds", "space", "public_model", "trees", "radius", "randomizer", "parameter", "residuals", "busy", "reference", "missing"];
 
   /** @type {Model} */
   base = /** @type {any} */ (null);
@@ -75,7 +75,7 @@ export class AssistedTask extends Task {
     this.epsilon = budget(found.epsilon);
     this.labels = readLabels(found.label_bounds, found.missing);
     this.columns = readSpace(found.space);
-    [this.base, this.trees] = [readModel(found.base), readGroups(found.trees)];
+    [this.base, this.trees] = [readModel(found.public_model), readGroups(found.trees)];
     insist(this.base.columns === this.columns.length && this.trees.features <= this.base.column.length + 1, "the public model"); // the prediction is the last column
     this.radius = readRadius(found.radius);
     this.randomizer = word(found.randomizer, "the randomiser", ["subset", "levels"]);

@@ -36,8 +36,8 @@ export function roundNoise(epsilon, share, steps) {
 
 /** A public model whose error takes the label's place. @param {unknown} value @param {number} columns @param {Grid} grid @returns {Assist} */
 function readAssist(value, columns, grid) {
-  const found = fields(value, "the public model", ["base", "label_bounds", "missing", "radius", "residuals"]);
-  const model = readModel(found.base);
+  const found = fields(value, "the public model", ["public_model", "label_bounds", "missing", "radius", "residuals"]);
+  const model = readModel(found.public_model);
   const labels = readLabels(found.label_bounds, found.missing);
   const radius = readRadius(found.radius);
   checkResiduals(found.residuals);
@@ -48,7 +48,7 @@ function readAssist(value, columns, grid) {
 export class FirstTask extends Task {
   static format = "hedgerow/semi-task";
   static kind = "semi-first";
-  static names = ["title", "target", "epsilon", "label_share", "grid", "space", "masks", "private"];
+  static names = ["title", "target", "epsilon", "label_share", "grid", "space", "masks", "private", "assist"];
 
   /** @type {Grid} */
   grid = { low: 0, high: 0, n_steps: 1, missing: 0 };
@@ -62,11 +62,6 @@ export class FirstTask extends Task {
   /** @type {Noise} */
   noise = /** @type {any} */ (null);
 
-  /** @param {Map<string, unknown>} content */
-  static namesOf(content) {
-    return content.has("assist") ? [...this.names, "assist"] : this.names;
-  }
-
   /** @param {Json} found */
   fill(found) {
     this.target = text(found.target, "the label's name");
@@ -79,7 +74,7 @@ export class FirstTask extends Task {
     const listed = this.columns.map((column) => column.name).filter((name) => this.secret.includes(name));
     insist(listed.join("\n") === this.secret.join("\n"), "private columns");
     insist(this.masks === "policy" || !listed.length, "private columns");
-    if ("assist" in found) this.assist = readAssist(found.assist, this.columns.length, this.grid);
+    if (found.assist !== null) this.assist = readAssist(found.assist, this.columns.length, this.grid);
     this.labels = this.assist?.labels ?? this.grid;
     this.noise = roundNoise(this.epsilon, this.share, this.grid.n_steps);
     this.parameters = { ratio: this.noise.fine.ratio, coarse: this.noise.coarse.ratio, stay: this.noise.stay };

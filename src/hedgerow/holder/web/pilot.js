@@ -28,7 +28,7 @@ const binOf = (edges, error) => edges.filter((edge) => edge <= error).length;
 export class PilotTask extends Task {
   static format = "hedgerow/pilot-task";
   static kind = "pilot";
-  static names = ["target", "epsilon", "label_bounds", "space", "base", "edges", "missing"];
+  static names = ["target", "epsilon", "label_bounds", "space", "public_model", "edges", "missing"];
 
   /** @type {Model} */
   base = /** @type {any} */ (null);
@@ -43,7 +43,7 @@ export class PilotTask extends Task {
     this.epsilon = budget(found.epsilon);
     this.labels = readLabels(found.label_bounds, found.missing);
     this.columns = readSpace(found.space);
-    this.base = readModel(found.base);
+    this.base = readModel(found.public_model);
     insist(this.base.columns === this.columns.length, "the public model");
     this.edges = list(found.edges, "the edges", number);
     insist(this.edges.every((edge, i) => Math.abs(edge) <= LARGEST && (i === 0 || this.edges[i - 1] < edge)), "the edges");

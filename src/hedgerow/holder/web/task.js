@@ -102,7 +102,7 @@ export class Task {
 
   /** Fill in a task from its content. @param {Map<string, unknown>} content @param {Uint8Array} digest @returns {Promise<Task>} */
   static async read(content, digest) {
-    const { format, version, ...found } = fields(content, "its fields", ["format", "version", ...this.namesOf(content)]);
+    const { format, version, ...found } = fields(content, "its fields", ["format", "version", ...this.names]);
     insist(format === this.format, "its format");
     require(whole(version, "the version", 0, 2 ** 31) === this.version, "this page knows another version of this kind of task; use the command line");
     const task = new this(digest);
@@ -111,11 +111,6 @@ export class Task {
     // A value that is to be randomised under a name must not be sent in clear because something public has the same one.
     require(!task.publicNames().includes(task.target), `this task calls both a feature and the label ${task.target}; do not answer it`);
     return task;
-  }
-
-  /** @param {Map<string, unknown>} content @returns {string[]} */
-  static namesOf(content) {
-    return this.names;
   }
 
   /** @param {Json} found @returns {void | Promise<void>} */

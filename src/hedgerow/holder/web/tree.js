@@ -131,7 +131,7 @@ const CELLS = { unary: unaryMessage, k_ary: namedMessage, subset: subsetMessage 
 export class LocalTask extends Task {
   static format = "hedgerow/local-task";
   static kind = "local";
-  static names = ["title", "target", "epsilon", "response", "cell_share", "grid", "partition", "public", "classes"];
+  static names = ["title", "target", "epsilon", "response", "cell_share", "grid", "partition", "public", "classes", "observed"];
 
   /** @param {Json} found */
   fill(found) {
@@ -145,6 +145,7 @@ export class LocalTask extends Task {
     insist(share > 0 && share < 1, "cell_share");
     const classes = found.classes === null ? null : readClasses(found.classes, this.grid);
     insist(!classes || response !== "bits", "classes");
+    insist(found.observed === false, "classes that were read off private labels");
     if (found.public !== null) checkPublic(found.public, this.partition.leaves);
     this.labels = { low: this.grid.low, high: this.grid.high, missing: this.grid.missing, classes };
     const [groups, steps] = [this.partition.leaves, this.grid.n_steps];

@@ -7,9 +7,7 @@ pilot is asked nothing else.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,7 +16,7 @@ import numpy.typing as npt
 
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.fields import read_number, read_text
+from hedgerow.forms import Budget
 from hedgerow.grid import LARGEST, check_label_bounds, label_numbers, middle
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.audits import Audit, Chance
@@ -29,10 +27,8 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector, named
 from hedgerow.tasks.assisted.influence import PilotForgery
-from hedgerow.tasks.assisted.residuals import read_numbers
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.message import CODES, Message
-from hedgerow.tasks.published import check_published, reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.records import for_each
 from hedgerow.types import ByteRows, FloatArray, IntArray
@@ -45,7 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["AUDITS", "MULTIPLES", "PilotMessage", "PilotTask", "pilot_multiples"]
 
 
-_FORMAT, _VERSION = "hedgerow/pilot-task", 2
 MULTIPLES = ((1.5,), (0.7, 2.0), (0.5, 1.2, 2.8), (0.4, 0.9, 1.8, 4.0), (0.3, 0.6, 1.0, 1.7, 3.0, 5.5))
 """Where errors are cut, on both sides of 0, in multiples of their public root mean square; coarsest first."""
 _FINE_ENOUGH = 0.8
@@ -136,7 +131,7 @@ AUDITS = (
 
 
 @dataclass(frozen=True, eq=False)
-class PilotTask(Task):
+class PilotTask(Task, what="pilot task", format="hedgerow/pilot-task", version=2):
     """A question to a few holders: in which bin ``clip(y) - g(x)`` is, the error of the public model.
 
     Frozen; equal content means equal :attr:`id`. Make one with :func:`hedgerow.local.assisted.design_pilot`.
@@ -161,7 +156,7 @@ class PilotTask(Task):
     in_words = "Pilot: how wrong a public model is, for the task after it"
     makes = "pilot"
 
-    epsilon: float
+    epsilon: Budget
     label_bounds: tuple[float, float]
     space: FeatureSpace
     public_model: PortableModel
@@ -234,33 +229,6 @@ class PilotTask(Task):
         """Randomise the bin of the error of encoded records."""
         (bins,) = for_each(self, self.inputs, Z, y)
         return Drawn(self.encoding.randomize(bins, source))
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "target": self.target,
-            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
-            "label_bounds": list(self.label_bounds),
-            "missing": self.missing,
-            "space": self.space.to_dict(),
-            "base": self.public_model.to_dict(),
-            "edges": list(self.edges),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> PilotTask:
-        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
-        what = "pilot task"
-        check_published(data, _FORMAT, _VERSION, {f.name for f in fields(cls)} - {"public_model"} | {"base"}, what)
-        with reading_task():
-            epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", what)
-            low, high = read_numbers(data, "label_bounds", what)
-            space, base = FeatureSpace.from_dict(data["space"]), PortableModel.from_dict(data["base"])
-            edges = read_numbers(data, "edges", what)
-            target, missing = read_text(data, "target", what), read_number(data, "missing", what)
-            task = cls(epsilon, (low, high), space, base, edges, target, missing)
-        return task._check_id(data["id"])
 
     def __repr__(self) -> str:
         bins = len(self.edges) + 1

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.content import Content
 from hedgerow.errors import FormatError
-from hedgerow.fields import read_list, read_number
 from hedgerow.types import FloatArray
 
-__all__ = ["Residuals", "read_numbers", "rounded_square"]
+__all__ = ["Residuals", "rounded_square"]
 
 
 @dataclass(frozen=True)
@@ -66,11 +63,6 @@ class Residuals(Content, what="public residuals"):
             float(res.mean()), float(np.mean(res**2)), float(v.mean()), inside, rounded_square(v, n_levels), len(res),
             quantiles,
         )  # fmt: skip
-
-
-def read_numbers(data: Mapping[str, Any], name: str, what: str) -> tuple[float, ...]:
-    """Return a JSON list of finite numbers."""
-    return tuple(read_number({name: item}, name, what) for item in read_list(data, name, what))
 
 
 def rounded_square(v: FloatArray, n_levels: int) -> float:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.fields import read_number, read_text, read_whole
+from hedgerow.forms import Budget, Form, from_base64, to_base64
 from hedgerow.grid import LARGEST, SMALLEST, LabelGrid, check_label_bounds, label_numbers, middle
 from hedgerow.guarantee import Guarantee
 from hedgerow.portable import PortableModel, Trees
@@ -23,9 +20,8 @@ from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.assisted.influence import AssistedForgery
 from hedgerow.tasks.assisted.message import RANDOMIZERS, AssistedMessage
-from hedgerow.tasks.assisted.residuals import Residuals, read_numbers
+from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.base import Drawn, Task
-from hedgerow.tasks.published import check_published, reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.records import for_each
 from hedgerow.types import FloatArray
@@ -38,11 +34,32 @@ if TYPE_CHECKING:
 __all__ = ["AssistedTask"]
 
 
-_FORMAT, _VERSION = "hedgerow/assisted-task", 3
+def _write_trees(trees: Trees) -> str:
+    d = trees.n_features
+    return to_base64(PortableModel(d, np.arange(d), np.full(d, -1), 0.0, (trees,)).to_bytes())
+
+
+def _read_trees(value: Any) -> Trees:
+    parts = PortableModel.from_bytes(from_base64(value)).parts
+    if len(parts) != 1 or not isinstance(parts[0], Trees):
+        raise FormatError("'trees' of this task are not trees.")
+    return parts[0]
+
+
+def _write_leaves(leaves: npt.NDArray[np.integer]) -> str:
+    return to_base64(leaves.tobytes())
+
+
+def _leaves(given: Any, trees: Trees) -> npt.NDArray[np.integer]:
+    """Return the numbers of leaves, a row for each record, in one byte each or two; from bytes or an array."""
+    kind = np.dtype("u1" if max(trees.n_leaves) <= 256 else "<u2")
+    if isinstance(given, bytes):
+        return np.frombuffer(given, kind).reshape(-1, len(trees.sizes))
+    return np.asarray(given).astype(kind)
 
 
 @dataclass(frozen=True, eq=False)
-class AssistedTask(Task):
+class AssistedTask(Task, what="assisted task", format="hedgerow/assisted-task", version=3):
     """A question to holders: the leaf in a tree drawn at random, and how wrong the public model is there.
 
     Frozen; equal content means equal :attr:`id`. Make one with :func:`hedgerow.local.assisted.design_assisted`.
@@ -77,17 +94,17 @@ class AssistedTask(Task):
     kind = "assisted"
     in_words = "Private features and label, on top of a public model"
 
-    epsilon: float
+    epsilon: Budget
     label_bounds: tuple[float, float]
     space: FeatureSpace
     public_model: PortableModel
-    trees: Trees
+    trees: Annotated[Trees, Form(_write_trees, _read_trees)]
     radius: float
     randomizer: str
     parameter: int
     residuals: Residuals
     busy: tuple[float, ...]
-    reference: npt.NDArray[np.integer]
+    reference: Annotated[npt.NDArray[np.integer], Form(_write_leaves, from_base64)]
     target: str = "y"
     missing: float = cast("float", None)
 
@@ -108,7 +125,7 @@ class AssistedTask(Task):
             raise FormatError("the leaves of each tree of this task must have public shares that add up to 1.")
         if len(self.busy) != len(self.trees.value) or not all(0 < b <= 1 for b in self.busy):
             raise FormatError("'busy' must be a share above 0 for each leaf of this task.")
-        object.__setattr__(self, "reference", np.asarray(self.reference).astype(_leaf_type(self.trees)))
+        object.__setattr__(self, "reference", _leaves(self.reference, self.trees))
         fits = self.reference.ndim == 2 and self.reference.shape[1] == len(self.trees.sizes) and len(self.reference)
         if not fits or (self.reference >= np.array(self.trees.n_leaves)).any():
             raise FormatError("'reference' must name a leaf of each tree of this task, in one row or more.")
@@ -180,60 +197,9 @@ class AssistedTask(Task):
         leaf, error = for_each(self, self.inputs, Z, y)
         return Drawn(self.encoding.draw(leaf, self.grid.levels(error, source), source))
 
-    def _content(self) -> dict[str, Any]:
-        d = self.trees.n_features
-        trees = PortableModel(d, np.arange(d), np.full(d, -1), 0.0, (self.trees,))
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "target": self.target,
-            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
-            "label_bounds": list(self.label_bounds),
-            "missing": self.missing,
-            "space": self.space.to_dict(),
-            "base": self.public_model.to_dict(),
-            "trees": trees.to_dict(),
-            "radius": self.radius,
-            "randomizer": self.randomizer,
-            "parameter": self.parameter,
-            "residuals": self.residuals.to_dict(),
-            "busy": list(self.busy),
-            "reference": base64.b64encode(self.reference.tobytes()).decode(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> AssistedTask:
-        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
-        what = "assisted task"
-        check_published(data, _FORMAT, _VERSION, {f.name for f in fields(cls)} - {"public_model"} | {"base"}, what)
-        with reading_task():
-            task = cls._read(data, what)
-        return task._check_id(data["id"])
-
-    @classmethod
-    def _read(cls, data: Mapping[str, Any], what: str) -> AssistedTask:
-        epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", what)
-        low, high = read_numbers(data, "label_bounds", what)
-        trees = PortableModel.from_dict(data["trees"]).parts
-        if len(trees) != 1 or not isinstance(trees[0], Trees):
-            raise FormatError("'trees' of this task are not trees.")
-        raw = base64.b64decode(read_text(data, "reference", what), validate=True)
-        return cls(
-            epsilon, (low, high), FeatureSpace.from_dict(data["space"]), PortableModel.from_dict(data["base"]),
-            trees[0], read_number(data, "radius", what), read_text(data, "randomizer", what),
-            read_whole(data, "parameter", what), Residuals.from_dict(data["residuals"]),
-            read_numbers(data, "busy", what), np.frombuffer(raw, _leaf_type(trees[0])).reshape(-1, len(trees[0].sizes)),
-            read_text(data, "target", what), read_number(data, "missing", what),
-        )  # fmt: skip
-
     def __repr__(self) -> str:
         return (
             f"AssistedTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, {len(self.shares)} trees of up to "
             f"{max(self.trees.n_leaves)} leaves, {self.encoding.joint[0].name}, radius={self.radius:.3g}, "
             f"{self.public_model})"
         )
-
-
-def _leaf_type(trees: Trees) -> np.dtype[Any]:
-    """How the number of a leaf is written: in one byte or two."""
-    return np.dtype("u1" if max(trees.n_leaves) <= 256 else "<u2")

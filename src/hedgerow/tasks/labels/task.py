@@ -5,15 +5,13 @@ The holder's side needs NumPy and the standard library only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.fields import check_fields, read_text
+from hedgerow.errors import HedgerowError
 from hedgerow.grid import LabelGrid
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms import bins, gaussian, interval, staircase, unbiased  # noqa: F401 (kinds of level mechanisms)
@@ -24,7 +22,6 @@ from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.labels.alarms import code_alarms
 from hedgerow.tasks.labels.reports import LabelMessage, LabelReports, record_number
-from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.records import IN_RECORD, one
 from hedgerow.tasks.words import plain
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelReports", "LabelTask"]
 
-_FORMAT, _VERSION, _REPORT_VERSION = "hedgerow/label-task", 2, 1
 _FARTHEST = 1 << 31  # codes are 32 bits in a report; what they stand for is bounded by what grid.py counts on
 
 NOTES = (
@@ -47,7 +43,7 @@ NOTES = (
 
 
 @dataclass(frozen=True)
-class LabelTask(Task):
+class LabelTask(Task, what="label task", format="hedgerow/label-task", version=2):
     """A question to holders of labels: send yours, rounded to a grid and randomised.
 
     Frozen; equal content means equal :attr:`id`. Label mechanisms make one with ``.task``.
@@ -63,6 +59,7 @@ class LabelTask(Task):
 
     Examples
     --------
+    >>> from hedgerow.mechanisms.level import LaplaceNoise
     >>> task = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16))
     >>> LabelTask.from_json(task.to_json()) == task
     True
@@ -173,27 +170,6 @@ class LabelTask(Task):
     def alarms(self) -> Detector:
         """Watch which outputs are sent."""
         return code_alarms(self.mechanism)
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "title": self.title,
-            "target": self.target,
-            "grid": self.grid.to_dict(),
-            "mechanism": self.mechanism.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LabelTask:
-        """Rebuild a task; refuse other versions, unknown fields, a broken claim and a wrong digest."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
-            raise FormatError(f"this is not a label task: expected format {_FORMAT!r}, version {_VERSION}.")
-        check_fields(data, {"format", "version", "title", "target", "grid", "mechanism", "id"}, "label task")
-        with reading_task():
-            mechanism, grid = LevelMechanism.from_dict(data["mechanism"]), LabelGrid.from_dict(data["grid"])
-            task = cls(grid, mechanism, read_text(data, "target", "label task"), read_text(data, "title", "label task"))
-        return task._check_id(data["id"])
 
     def __repr__(self) -> str:
         return (

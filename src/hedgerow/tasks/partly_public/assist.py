@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.fields import check_fields, read_number
+from hedgerow.content import Content
+from hedgerow.errors import HedgerowError
 from hedgerow.grid import LabelGrid, check_label_bounds, middle
 from hedgerow.portable import PortableModel
 from hedgerow.tasks.assisted.choose import RADII
-from hedgerow.tasks.assisted.residuals import Residuals, read_numbers
+from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.shrink import posterior
 from hedgerow.tasks.tree.encoding import Moments
 from hedgerow.types import FloatArray
@@ -23,7 +22,6 @@ from hedgerow.types import FloatArray
 __all__ = ["GATE", "Assist", "best_radius"]
 
 GATE = 0.9
-_FIELDS = {"base", "label_bounds", "missing", "radius", "residuals"}
 _UNKNOWN = 1e300
 
 
@@ -44,7 +42,7 @@ def best_radius(residuals: FloatArray, epsilon: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Assist:
+class Assist(Content, what="public model of this task"):
     r"""The public model g, and the radius to which its errors are clipped.
 
     A holder computes ``clip(y) - clip(g(x))`` from its whole record, private features included, on its own device; it
@@ -132,24 +130,3 @@ class Assist:
     def unclipped(self, values: FloatArray) -> FloatArray:
         """Return mean errors from mean clipped errors, for errors that are public ones moved by a little."""
         return (values - self.radius * self.residuals.clipped_mean) / self.residuals.inside + self.residuals.mean
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form."""
-        return {
-            "base": self.public_model.to_dict(),
-            "label_bounds": list(self.label_bounds),
-            "missing": self.missing,
-            "radius": self.radius,
-            "residuals": self.residuals.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Assist:
-        """Undo :meth:`to_dict`."""
-        check_fields(data, _FIELDS, "public model of this task")
-        bounds = read_numbers(data, "label_bounds", "task")
-        if len(bounds) != 2:
-            raise FormatError("'label_bounds' of this task must be two numbers.")
-        base, residuals = PortableModel.from_dict(data["base"]), Residuals.from_dict(data["residuals"])
-        radius, missing = read_number(data, "radius", "task"), read_number(data, "missing", "task")
-        return cls(base, (bounds[0], bounds[1]), radius, residuals, missing)

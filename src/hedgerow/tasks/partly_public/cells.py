@@ -11,7 +11,6 @@ import numpy as np
 
 from hedgerow.checks import check_positive
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.fields import check_fields, read_text
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.candidates import CandidateBits, CandidateKary, CandidateResponse
 from hedgerow.partition.tree import Partition
@@ -26,7 +25,6 @@ from hedgerow.tasks.partly_public.growing import RULES, grow_masked
 from hedgerow.tasks.partly_public.histogram import histogram_below
 from hedgerow.tasks.partly_public.second import CellMessage, CellReports, moments
 from hedgerow.tasks.partly_public.task import SemiTask
-from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import Question
 from hedgerow.tasks.reports import Reports
 from hedgerow.types import ByteRows
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RESPONSES", "CellTask", "most_protected"]
 
-_FORMAT, _VERSION = "hedgerow/cell-task", 2
-_FIELDS = {"format", "version", "id", "first", "response", "partition"}
 _RESPONSES: dict[str, type[CandidateResponse]] = {"k_ary": CandidateKary, "bits": CandidateBits}
 RESPONSES = tuple(_RESPONSES)
 
@@ -51,7 +47,7 @@ def most_protected(private: Any, n_private: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class CellTask(Task):
+class CellTask(Task, what="cell task", format="hedgerow/cell-task", version=2):
     """The partition that the curator made of the first round, published for the second.
 
     Attributes
@@ -278,26 +274,6 @@ class CellTask(Task):
             chances = [self.probabilities(k) for k in range(2, self.n_cells + 1)]
             units = [min(-q / (p - q) for p, q in chances), max(1.0, *((1 - q) / (p - q) for p, q in chances))]
         return with_free_label(self.first.grid, units, self.first.label.coarse.reach)
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "first": self.first.to_dict(),
-            "response": self.response,
-            "partition": self.partition.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> CellTask:
-        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
-            raise FormatError(f"this is not a cell task of version {_VERSION} ({_FORMAT!r}).")
-        check_fields(data, _FIELDS, "cell task")
-        with reading_task():
-            first, partition = SemiTask.from_dict(data["first"]), Partition.from_dict(data["partition"])
-            task = cls(first, partition, read_text(data, "response", "cell task"))
-        return task._check_id(data["id"])
 
     def __repr__(self) -> str:
         return f"CellTask(id={self.id[:12]}..., cells={self.n_cells}, response={self.response!r})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
-from hedgerow.fields import check_fields, read_list, read_number, read_text
+from hedgerow.forms import Budget
 from hedgerow.grid import LabelGrid, check_label_bounds, label_numbers
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.gradual import GradualLaplace
@@ -26,7 +25,6 @@ from hedgerow.tasks.options import Option, by_parameter
 from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.partly_public.first import FirstMessage, FirstReports
 from hedgerow.tasks.partly_public.growing import RULES
-from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.bits import split_epsilon
 from hedgerow.types import ByteRows, FloatArray, IntArray
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MASKS", "SemiTask", "check_mask"]
 
-_FORMAT, _VERSION = "hedgerow/semi-task", 2
-_FIELDS = {"format", "version", "id", "title", "target", "epsilon", "label_share", "grid", "space", "masks", "private"}
 MASKS = ("policy", "personal", "hidden")
 """Who decides what is private: the task for everybody, each holder in the open, each holder in secret."""
 
@@ -65,7 +61,7 @@ def check_mask(private: object, n: int, d: int) -> npt.NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class SemiTask(Task):
+class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", version=2):
     """A question to holders who keep some of their features, and the label, private.
 
     Frozen; equal content means equal :attr:`id`. The second round's task, :class:`CellTask`, contains this one.
@@ -105,7 +101,7 @@ class SemiTask(Task):
         Option("seed", "of random splits (they are public)", "seed", parameter="randomness"),
     )
 
-    epsilon: float
+    epsilon: Budget
     grid: LabelGrid
     space: FeatureSpace
     label_share: float = 0.5
@@ -310,38 +306,6 @@ class SemiTask(Task):
             return np.ascontiguousarray(rows[:, :4]).view("<u4")[:, 0].astype(np.int64) - coarse.reach
 
         return far_levels(coarse, levels)
-
-    def _content(self) -> dict[str, Any]:
-        content: dict[str, Any] = {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "title": self.title,
-            "target": self.target,
-            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
-            "label_share": self.label_share,
-            "grid": self.grid.to_dict(),
-            "space": self.space.to_dict(),
-            "masks": self.masks,
-            "private": list(self.private),
-        }
-        return content if self.assist is None else {**content, "assist": self.assist.to_dict()}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> SemiTask:
-        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
-            raise FormatError(f"this is not a semi-feature task of version {_VERSION} ({_FORMAT!r}).")
-        check_fields(data, _FIELDS | ({"assist"} & set(data)), "semi-feature task")
-        with reading_task():
-            what = "semi-feature task"
-            epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", what)
-            grid, space = LabelGrid.from_dict(data["grid"]), FeatureSpace.from_dict(data["space"])
-            masks, target, title = (read_text(data, name, what) for name in ("masks", "target", "title"))
-            private = tuple(read_list(data, "private", what))
-            share = read_number(data, "label_share", what)
-            assist = Assist.from_dict(data["assist"]) if "assist" in data else None
-            task = cls(epsilon, grid, space, share, masks, private, target, title, assist)
-        return task._check_id(data["id"])
 
     def __repr__(self) -> str:
         return f"SemiTask(id={self.id[:12]}..., epsilon={self.epsilon:g}, masks={self.masks!r}, d={len(self.space)})"

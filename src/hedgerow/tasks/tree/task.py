@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ from hedgerow.checks import check_epsilon
 from hedgerow.classes import OBSERVED
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.features import CategoricalFeature, category_name
-from hedgerow.fields import check_fields, read_list, read_number, read_text
+from hedgerow.forms import Budget
 from hedgerow.grid import LabelGrid, check_label_bounds, check_labels, label_column, middle
 from hedgerow.guarantee import Guarantee
 from hedgerow.partition import grow
@@ -25,7 +24,6 @@ from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.influence import LeafForgery
 from hedgerow.tasks.options import Option, by_parameter
-from hedgerow.tasks.published import reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.bits import BitsEncoding, split_epsilon
 from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
@@ -41,13 +39,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RESPONSES", "LocalTask", "PublicLeaves"]
 
-_FORMAT, _VERSION = "hedgerow/local-task", 2
-_FIELDS = {"classes", "title", "target", "epsilon", "response", "cell_share", "grid", "partition", "public"}
 _CELLS = {c.response: c for c in (UnaryCellEncoding, KaryEncoding, SubsetEncoding)}
 
 
 @dataclass(frozen=True)
-class LocalTask(Task):
+class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2):
     """A question to data holders: which leaf are you in, and what is your label, under local privacy.
 
     Frozen; equal content means equal :attr:`id`. Use :meth:`design` to make one from public data.
@@ -94,7 +90,7 @@ class LocalTask(Task):
         )
     )
 
-    epsilon: float
+    epsilon: Budget
     grid: LabelGrid
     partition: Partition
     response: str = "bits"
@@ -300,46 +296,6 @@ class LocalTask(Task):
 
         self.check_round(private, kept)
         return simulate_aggregate(self, X, y, randomness)
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "title": self.title,
-            "target": self.target,
-            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
-            "response": self.response,
-            "cell_share": self.cell_share,
-            "grid": self.grid.to_dict(),
-            "partition": self.partition.to_dict(),
-            "public": None if self.public is None else self.public.to_dict(),
-            "classes": None if self.classes is None else list(self.classes),
-            **({"observed": True} if self.observed else {}),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LocalTask:
-        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
-        if not isinstance(data, Mapping) or data.get("format") != _FORMAT:
-            raise FormatError(f"this is not a local task: expected a JSON object with format {_FORMAT!r}.")
-        if type(data.get("version")) is not int or data["version"] != _VERSION:
-            raise FormatError(
-                f"task version {data.get('version')!r} is not supported (this is version {_VERSION}); "
-                "upgrade hedgerow or ask the curator for another task."
-            )
-        observed = data.get("observed") is True
-        check_fields(data, _FIELDS | {"format", "version", "id"} | ({"observed"} if observed else set()), "local task")
-        with reading_task():
-            epsilon = math.inf if data["epsilon"] == "inf" else read_number(data, "epsilon", "local task")
-            public = None if data["public"] is None else PublicLeaves.from_dict(data["public"])
-            grid, partition = LabelGrid.from_dict(data["grid"]), Partition.from_dict(data["partition"])
-            share = read_number(data, "cell_share", "local task")
-            response, target, title = (read_text(data, name, "local task") for name in ("response", "target", "title"))
-            classes = None
-            if data["classes"] is not None:
-                classes = tuple(read_list(data, "classes", "local task"))
-            task = cls(epsilon, grid, partition, response, share, public, target, title, classes, observed)
-        return task._check_id(data["id"])
 
     def __repr__(self) -> str:
         low, high = self.label_bounds
