@@ -127,7 +127,7 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         _ = self.encoding  # refuses an epsilon too small for the message now rather than on the devices
 
     @classmethod
-    def design(
+    def design(  # noqa: PLR0913 - one keyword for each thing that is public
         cls,
         X_public: object = None,
         y_public: object = None,

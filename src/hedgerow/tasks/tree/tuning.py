@@ -79,7 +79,7 @@ class Choice:
     predicted_mse: float
 
 
-def resolve(
+def resolve(  # noqa: PLR0913 - what the choice depends on
     space: FeatureSpace,
     Z: npt.NDArray[np.floating] | None,
     y: FloatArray | None,
