@@ -20,6 +20,7 @@ from hedgerow.counting import Counts, count_discrete_laplace
 from hedgerow.kernels import native, reference
 from hedgerow.randomness import SecureRandomness
 from hedgerow.tasks.tree.simulate import _ROWS, _levels
+from hedgerow.tasks.tree.tuning import PAPER
 
 D, DEPTH, EPSILON = 10, 10, 2.0
 _CHILD = "import sys; from benchmarks.fit import child; child(int(sys.argv[1]), int(sys.argv[2]))"
@@ -54,7 +55,7 @@ class Setting:
         """The paper's message over 1,024 leaves."""
         X, y = self.public
         options = {"label_bounds": (0, 2), "rule": "cart", "max_depth": DEPTH, "min_samples_leaf": 5}
-        return LocalTask.design(X, y, epsilon=EPSILON, feature_bounds=(0, 1), **options)
+        return LocalTask.design(X, y, epsilon=EPSILON, feature_bounds=(0, 1), **{**PAPER, **options})
 
     @cached_property
     def sklearn_tree(self) -> DecisionTreeRegressor:

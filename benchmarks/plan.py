@@ -29,7 +29,15 @@ def find(rows: list[dict[str, object]], *words: str) -> float:
 def plan(holders: float, cores: int, price: float, megabytes: float, kept: float, path: Path) -> list[str]:
     """Return the plan as lines of Markdown, with the arithmetic."""
     rows = json.loads(path.read_text())["rows"]
-    task = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=10, feature_bounds=(0, 1), max_depth=10)
+    task = LocalTask.design(
+        epsilon=2.0,
+        label_bounds=(0, 1),
+        features=10,
+        feature_bounds=(0, 1),
+        max_depth=10,
+        response="bits",
+        cell_share=0.5,
+    )
     rate = find(rows, "from a file of bytes") * 1e6
     size, total = task.encoding.width + TOKEN_BYTES, len(Aggregate(task).to_bytes())
     read, shuffled = holders * size, holders * TOKEN_MESSAGE

@@ -17,7 +17,15 @@ from hedgerow.tasks.reports import Reports
 def run(quick: bool) -> list[Row]:
     """Measure reports of 1,024 leaves: as bytes in memory, in a file, in Parquet."""
     n, rounds = (10**5, 3) if quick else (10**6, 5)
-    task = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=10, feature_bounds=(0, 1), max_depth=10)
+    task = LocalTask.design(
+        epsilon=2.0,
+        label_bounds=(0, 1),
+        features=10,
+        feature_bounds=(0, 1),
+        max_depth=10,
+        response="bits",
+        cell_share=0.5,
+    )
     batch = _reports(task, n)
     data = batch.to_bytes()
     with tempfile.TemporaryDirectory() as folder:

@@ -34,7 +34,15 @@ def exponent(sizes: list[int], seconds: list[float]) -> float:
 
 
 def _holders(quick: bool, rounds: int) -> float:
-    task = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=10, feature_bounds=(0, 1), max_depth=6)
+    task = LocalTask.design(
+        epsilon=2.0,
+        label_bounds=(0, 1),
+        features=10,
+        feature_bounds=(0, 1),
+        max_depth=6,
+        response="bits",
+        cell_share=0.5,
+    )
     sizes = [250_000, 500_000, 10**6, 2 * 10**6] if quick else [10**6, 2 * 10**6, 4 * 10**6, 8 * 10**6]
     X = np.random.default_rng(0).random((sizes[-1], 10), dtype=np.float32)
     y = X[:, 0].astype(np.float64)
@@ -47,7 +55,15 @@ def _cells(rounds: int) -> float:
     """Ten holders in every cell; leaves and label values both grow."""
     source, functions, sizes = SecureRandomness(), {}, []
     for depth, values in ((9, 256), (10, 256), (10, 512), (11, 512), (11, 1024)):
-        task = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=10, feature_bounds=(0, 1), max_depth=depth)
+        task = LocalTask.design(
+            epsilon=2.0,
+            label_bounds=(0, 1),
+            features=10,
+            feature_bounds=(0, 1),
+            max_depth=depth,
+            response="bits",
+            cell_share=0.5,
+        )
         counts = np.zeros((task.encoding.n_columns, task.n_leaves), dtype=np.int64)
         counts[:values] = 10
         encoding, table = task.encoding, counts.T
@@ -70,7 +86,15 @@ def _memory() -> list[Row]:
 def memory_child(folder: str, size: str) -> None:
     """Write reports block by block, add them with the command in another process, and print its peak."""
     n, task_path, path = int(size), Path(folder) / "task.json", Path(folder) / "reports.bin"
-    task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=2, feature_bounds=(0, 1), max_depth=4)
+    task = LocalTask.design(
+        epsilon=1.0,
+        label_bounds=(0, 1),
+        features=2,
+        feature_bounds=(0, 1),
+        max_depth=4,
+        response="bits",
+        cell_share=0.5,
+    )
     task_path.write_text(task.to_json())
     write_reports(task, path, n)
     command = ["aggregate", str(task_path), str(path), "-o", str(Path(folder) / "model.json")]

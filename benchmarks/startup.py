@@ -40,7 +40,15 @@ def run(quick: bool) -> list[Row]:
 
 
 def _cold(rounds: int) -> float:
-    task = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=10, feature_bounds=(0, 1), max_depth=10)
+    task = LocalTask.design(
+        epsilon=2.0,
+        label_bounds=(0, 1),
+        features=10,
+        feature_bounds=(0, 1),
+        max_depth=10,
+        response="bits",
+        cell_share=0.5,
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "task.json"
         path.write_text(task.to_json())

@@ -47,7 +47,7 @@ def task(response="bits", depth=5, epsilon=2.0, **options):
         feature_bounds=(0, 1),
         max_depth=depth,
         response=response,
-        **options,
+        **{"rule": "max_edge", "min_samples_leaf": 20, "cell_share": 0.5, **options},
     )
 
 
@@ -268,7 +268,9 @@ import sys
 sys.modules["hedgerow._kernels"] = None  # import fails
 import numpy as np
 from hedgerow import LocalTask, kernels, simulate_aggregate
-task = LocalTask.design(epsilon=2.0, label_bounds=(0, 2), features=4, feature_bounds=(0, 1), max_depth=5)
+from hedgerow.tasks.tree.tuning import PAPER
+facts = dict(epsilon=2.0, label_bounds=(0, 2), features=4, feature_bounds=(0, 1))
+task = LocalTask.design(**facts, **{**PAPER, "max_depth": 5})
 X = np.random.default_rng(0).random((4000, 4))
 print(kernels.note().split(":")[0], simulate_aggregate(task, X, X[:, 0], 7).to_bytes().hex())
 """

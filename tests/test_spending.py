@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 import hedgerow.baselines
 from hedgerow import BudgetError, Guarantee, HedgerowError, Ledger, LocalTask, RPWithPrior
 from hedgerow.spending import Booking, book
+from hedgerow.tasks.tree.tuning import PAPER
 from tests.conformance.stopping import Stopped, Stopping
 
 RNG = np.random.default_rng(0)
@@ -140,7 +141,7 @@ def test_wrong_settings_cost_nothing():
 
 
 def test_one_task_is_booked_once_and_another_again():
-    tasks = [LocalTask.design(None, None, epsilon=e, features=2, **BOUNDS) for e in (1.0, 1.0, 2.0)]
+    tasks = [LocalTask.design(None, None, epsilon=e, features=2, **{**PAPER, **BOUNDS}) for e in (1.0, 1.0, 2.0)]
     with Ledger(None, limit=LOCAL) as ledger:
         for task in tasks:  # the first two ask the same, and were answered once
             book(ledger, task.guarantee, purpose="survey", key=task.id)

@@ -13,7 +13,13 @@ for response in ("bits", "unary", "k_ary", "subset"):
     errors = []
     for epsilon in (1.0, 2.0, 4.0):
         task = LocalTask.design(
-            epsilon=epsilon, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=3, response=response
+            epsilon=epsilon,
+            label_bounds=(0, 1),
+            features=1,
+            feature_bounds=(0, 1),
+            max_depth=3,
+            response=response,
+            cell_share=0.5,
         )
         leaf = task.partition.apply(X)
         truth = np.bincount(leaf, weights=y) / np.bincount(leaf)

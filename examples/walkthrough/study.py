@@ -51,7 +51,7 @@ def design(pilot: Homes, epsilon: float, rule: str, response: str, **options: An
         min_samples_leaf=20,
         target=TARGET,
         title="Electricity of homes in winter",
-        **options,
+        **{"cell_share": 0.5, **options},
     )
 
 

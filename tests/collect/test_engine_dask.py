@@ -20,7 +20,15 @@ pytest.importorskip("pyarrow")
 # Dask's own threads and sockets may outlive a killed worker for a moment.
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
-TASK = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=["a", "b"], feature_bounds=(0, 1), max_depth=4)
+TASK = LocalTask.design(
+    epsilon=1.0,
+    label_bounds=(0, 1),
+    features=["a", "b"],
+    feature_bounds=(0, 1),
+    max_depth=4,
+    response="bits",
+    cell_share=0.5,
+)
 X = np.random.default_rng(0).random((6000, 2))
 REPORTS = privatize_many(TASK, X, X[:, 0], randomness=1)
 

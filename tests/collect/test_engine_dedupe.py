@@ -14,7 +14,9 @@ from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
 from hedgerow.tasks.tree.task import LocalTask
 
-TASK = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=3)
+TASK = LocalTask.design(
+    epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=3, response="bits", cell_share=0.5
+)
 X = np.random.default_rng(0).random((400, 1))
 POOL = privatize_many(TASK, X, X[:, 0], randomness=1)
 # Ids that agree in their first eight bytes, in all but the last, or not at all.
@@ -92,6 +94,14 @@ def test_copies_can_be_refused_and_a_wrong_wish_is():
         aggregate(TASK, [take(np.arange(300)), take(np.arange(100))], copies="refuse")
     with pytest.raises(HedgerowError, match="'copies' parameter must be one of"):
         aggregate(TASK, [], copies="keep")
-    other = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=3)
+    other = LocalTask.design(
+        epsilon=2.0,
+        label_bounds=(0, 1),
+        features=1,
+        feature_bounds=(0, 1),
+        max_depth=3,
+        response="bits",
+        cell_share=0.5,
+    )
     with pytest.raises(FormatError, match="another task"):
         aggregate(other, [take(np.arange(3))])

@@ -25,7 +25,15 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 @pytest.fixture(scope="module")
 def task():
-    return LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=["a", "b"], feature_bounds=(0, 1), max_depth=4)
+    return LocalTask.design(
+        epsilon=1.0,
+        label_bounds=(0, 1),
+        features=["a", "b"],
+        feature_bounds=(0, 1),
+        max_depth=4,
+        response="bits",
+        cell_share=0.5,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +92,15 @@ def test_damaged_and_foreign_files_are_refused(task, reports, tmp_path):
         path.write_bytes(data)
         with pytest.raises(FormatError, match=f"r.bin: .*{message}"):
             open_reports(task, str(path))
-    other = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=["a", "b"], feature_bounds=(0, 1), max_depth=4)
+    other = LocalTask.design(
+        epsilon=2.0,
+        label_bounds=(0, 1),
+        features=["a", "b"],
+        feature_bounds=(0, 1),
+        max_depth=4,
+        response="bits",
+        cell_share=0.5,
+    )
     path.write_bytes(reports.to_bytes())
     reports.to_parquet(tmp_path / "r.parquet")
     for name in ("r.bin", "r.parquet"):

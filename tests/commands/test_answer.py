@@ -14,6 +14,7 @@ from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.tree.tuning import PAPER
 
 N = 250
 
@@ -28,7 +29,7 @@ def work(tmp_path, monkeypatch):
     Path("mine.csv").write_text("\n".join(["record,a,b,y", *lines]) + "\n")
     Path("mask.csv").write_text("a,b\n" + "1,0\n" * (N // 2) + "0,1\n" * (N // 2))
     facts = {"epsilon": 2.0, "label_bounds": (0, 1), "feature_bounds": (0, 1)}
-    Path("tree.json").write_text(LocalTask.design(features=["a", "b"], **facts).to_json())
+    Path("tree.json").write_text(LocalTask.design(features=["a", "b"], **{**PAPER, **facts}).to_json())
     Path("first.json").write_text(SemiTask.design(["a", "b"], **facts).to_json())
     Path("labels.json").write_text(LabelTask(LabelGrid(0.0, 1.0, 8), LaplaceNoise(2.0, 8)).to_json())
 

@@ -45,7 +45,7 @@ def test_reports_to_another_task_and_options_of_others_are_refused(shell, task):
 
 
 def test_assisted_tasks_have_one_round_and_numbers(shell):
-    assert "--assisted" in shell.fails(*DESIGN, "--assisted", "--personal")
+    assert "this is an assisted task: leave it out" in shell.fails(*DESIGN, "--assisted", "--personal")
     command = ["design", "public.csv", "--target", "use", "--epsilon", "4", "--classes", "low,high"]
     assert "--label-bounds" in shell.fails(*command, "--assisted", "-o", "task.json")
 

@@ -314,7 +314,9 @@ def test_model_of_another_version(made):
 def test_explain_refuses(made):
     assert "--plot must name a file that ends in .png" in made.fails("explain", "model.json", "--plot", "tree.doc")
     assert "--plot nowhere/t.png: there is no folder" in made.fails("explain", "model.json", "--plot", "nowhere/t.png")
-    task = LocalTask.design(epsilon=1, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=1)
+    task = LocalTask.design(
+        epsilon=1, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=1, response="bits", cell_share=0.5
+    )
     Path("bare.json").write_text(task.to_json())
     Path("x.csv").write_text("x0,y\n0.5,1\n0.1,0\n")
     made.ok("privatize", "bare.json", "x.csv", "-o", "x.bin")

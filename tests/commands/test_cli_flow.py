@@ -35,7 +35,7 @@ def test_cli_equals_library(shell, homes):
     public, private, new = homes(300, 1), homes(2000, 2), homes(50, 3)
     task = LocalTask.design(
         features(public), public["kwh"], epsilon=2, label_bounds=(0, 60), rule="cart", max_depth=3,
-        response="subset", target="kwh",
+        response="subset", target="kwh", min_samples_leaf=20
     )  # fmt: skip
     assert LocalTask.from_json(read("task.json")) == task
 

@@ -48,8 +48,10 @@ def test_from_the_pilot_to_the_task(shell, pilot):
 
 def test_what_cannot_work_is_refused(shell, pilot):
     plain = [a for a in DESIGN if a not in ("--assisted", "compact")]
-    assert "--assisted" in shell.fails(*plain, "--pilot", "-o", "x.json")
-    assert "one of them" in shell.fails(*DESIGN, "--pilot", "--pilot-totals", "pilot.json", "-o", "x.json")
+    line = shell.fails(*plain, "--pilot-totals", "pilot.json", "-o", "x.json")
+    assert "--pilot-totals is for assisted tasks; this is a local task" in line
+    line = shell.fails(*DESIGN, "--pilot", "--pilot-totals", "pilot.json", "-o", "x.json")
+    assert "--pilot-totals is for assisted tasks; this is a pilot task" in line
     assert "pilot.json" in shell.fails(*DESIGN, "--pilot-totals", "pilot.json", "-o", "x.json")
     task = PilotTask.from_json((shell.folder / "pilot.json").read_text())
     totals = PilotTotals(task, 1, (1, *[0] * len(task.edges)))

@@ -366,10 +366,16 @@ def test_a_label_drawn_twice_is_caught(begun):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--private-columns", "area", "--personal"], "not allowed with argument"),
+        (["--private-columns", "area", "--personal"], "exclude each other; give one of them"),
         (["--private-columns", "colour"], "unknown columns ['colour']"),
-        (["--personal", "--max-depth", "2"], "--max-depth is for the second round; give it to 'hedgerow grow'"),
-        (["--personal", "--n-holders", "9"], "--n-holders is for tasks of one round"),
+        (
+            ["--personal", "--max-depth", "2"],
+            "--max-depth is for what is made of the reports; give it to 'hedgerow agg",
+        ),
+        (
+            ["--personal", "--n-holders", "9"],
+            "--n-holders is for local, assisted and pilot tasks; this is a semi-first task",
+        ),
         (["--personal", "--features", "area,floor,heating,people"], "'floor' needs --feature-bounds floor=LOW:HIGH"),
         (["--personal", "--features", "area,heating"], "--feature-bounds names 'people', which is not a feature"),
         (["--personal", "--categories", "area=a,b"], "'area' is categorical and has no range"),
@@ -393,7 +399,7 @@ def test_options_of_the_other_kind(made):
     assert "task.json is not the first task of two rounds" in made.fails("grow", "task.json", "reports.bin", "-o", "x")
     line = made.fails(*["design", "public.csv", "--target", "kwh", "--epsilon", "2"], "--label-bounds", "0:60",
                       "--label-share", "0.5", "-o", "x")  # fmt: skip
-    assert "--label-share is for two rounds" in line
+    assert "--label-share is for semi-first tasks; this is a local task: leave it out." in line
 
 
 def test_privatize_refuses(begun):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hedgerow import LocalTask, cli
+from hedgerow.tasks.tree.tuning import PAPER
 
 COMMAND = ["privatize", "task.json", "mine.csv", "--resume", "-o"]
 
@@ -15,7 +16,7 @@ COMMAND = ["privatize", "task.json", "mine.csv", "--resume", "-o"]
 @pytest.fixture
 def work(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=["a"], feature_bounds=(0, 1))
+    task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=["a"], feature_bounds=(0, 1), **PAPER)
     Path("task.json").write_text(task.to_json())
     records = np.random.default_rng(0).random((40, 2))
     Path("mine.csv").write_text("a,y\n" + "".join(f"{a},{y}\n" for a, y in records))
@@ -54,7 +55,7 @@ def test_another_task_or_other_records_need_another_name(work, capsys):
         file.write("0.5,0.5\n")
     assert cli.main([*COMMAND, "r.bin"]) == 0
     assert "for other records give -o another name" in capsys.readouterr().out
-    other = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=["a"], feature_bounds=(0, 1))
+    other = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=["a"], feature_bounds=(0, 1), **PAPER)
     Path("task.json").write_text(other.to_json())
     assert cli.main([*COMMAND, "r.bin"]) == 2
     assert "the answer to another task" in capsys.readouterr().err

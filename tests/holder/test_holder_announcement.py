@@ -15,6 +15,7 @@ from hedgerow.tasks.keys import base64url, from_base64url, generate_key, load_ke
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.tasks.tree.tuning import PAPER
 
 ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
 KEY = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -23,7 +24,12 @@ OTHER = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(32))
 
 def local_task(**options):
     return LocalTask.design(
-        epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99), title="Hours é", **options
+        epsilon=1.0,
+        label_bounds=(0, 80),
+        features=["age"],
+        feature_bounds=(0, 99),
+        title="Hours é",
+        **{**PAPER, **options},
     )
 
 

@@ -33,12 +33,19 @@ from hedgerow.tasks.tree.task import LocalTask
 pytest.importorskip("cryptography")
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from hedgerow.tasks.tree.tuning import PAPER
+
 ME = {"age": 41, "hours": 12.5}
 
 
 def local_task(epsilon=1.0, **options):
     return LocalTask.design(
-        epsilon=epsilon, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99), target="hours", **options
+        epsilon=epsilon,
+        label_bounds=(0, 80),
+        features=["age"],
+        feature_bounds=(0, 99),
+        target="hours",
+        **{**PAPER, **options},
     )
 
 

@@ -19,6 +19,7 @@ from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Totals
 from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.tasks.tree.tuning import PAPER
 
 pytest.importorskip("cryptography")
 uvicorn = pytest.importorskip("uvicorn")
@@ -62,7 +63,7 @@ def server(tmp_path_factory):
 
 def local_task(epsilon):
     return LocalTask.design(
-        epsilon=epsilon, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99), target="hours"
+        epsilon=epsilon, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99), target="hours", **PAPER
     )
 
 

@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from hedgerow import HedgerowError, LocalTask, LPDTClassifier, Model, simulate_aggregate
 from hedgerow.classes import OBSERVED
 from hedgerow.tasks.tree.model import ClassModel
+from hedgerow.tasks.tree.tuning import PAPER
 
 
 def flowers(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -37,7 +38,7 @@ def test_one_against_the_rest_is_unbiased_for_the_class_shares() -> None:
     """Means over 400 draws, 6 shares: within five standard errors each (false alarm below 4e-6 * 6 / 10)."""
     X, y = flowers(2000)
     options = {"rule": "cart", "max_depth": 1, "min_samples_leaf": 5, "response": "unary", "classes": "public"}
-    task = LocalTask.design(X[:200], y[:200], epsilon=3.0, **options)
+    task = LocalTask.design(X[:200], y[:200], epsilon=3.0, **{**PAPER, **options})
     shares = []
     for seed in range(400):
         sums = simulate_aggregate(task, X[200:], y[200:], randomness=seed).sums

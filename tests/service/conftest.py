@@ -23,6 +23,7 @@ httpx = pytest.importorskip("httpx")
 from hedgerow.tasks.holder import privatize_many  # noqa: E402
 from hedgerow.tasks.reports import Reports  # noqa: E402
 from hedgerow.tasks.tree.task import LocalTask  # noqa: E402
+from hedgerow.tasks.tree.tuning import PAPER  # noqa: E402
 
 MEDIA = "application/vnd.hedgerow.reports+bin; version=1"
 CURATOR = {"Authorization": "Bearer curator"}
@@ -104,7 +105,9 @@ def ids_in():
 def local_task():
     def make(title="", **options):
         chosen = {"epsilon": 2.0, "max_depth": 3, "response": "unary", **options}
-        return LocalTask.design(label_bounds=(0, 1), features=2, feature_bounds=(0, 1), title=title, **chosen)
+        return LocalTask.design(
+            label_bounds=(0, 1), features=2, feature_bounds=(0, 1), title=title, **{**PAPER, **chosen}
+        )
 
     return make
 

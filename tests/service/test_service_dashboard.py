@@ -16,6 +16,7 @@ from hedgerow.service.dashboard.session import LIFETIME
 from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.totals import Aggregate
 from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.tasks.tree.tuning import PAPER
 
 TOKEN = "hc_dashboard-test"
 MEDIA = {"Content-Type": "application/vnd.hedgerow.reports+bin; version=1"}
@@ -50,7 +51,7 @@ def records(n=400, seed=0):
 def published(client, **design):
     X, y = records(seed=9)
     options = {"epsilon": 4.0, "label_bounds": (0, 1), "max_depth": 2, "response": "unary", **design}
-    task = LocalTask.design(X, y, title="Sleep & <b>coffee</b>", **options)
+    task = LocalTask.design(X, y, title="Sleep & <b>coffee</b>", **{**PAPER, **options})
     body = {"task": task.to_dict(), "opens": NOW - 10, "closes": NOW + 86_400, "simulation": True}
     answer = client.post("/v1/tasks", json=body, headers={"Authorization": f"Bearer {TOKEN}"})
     assert answer.status_code == 201, answer.text
@@ -114,7 +115,16 @@ def test_downloads_are_the_model_of_the_acknowledged_reports(client):
 def test_classes_are_shown_by_name(client):
     X, y = records(seed=9)
     names = np.where(y > 0, "awake", "asleep")
-    task = LocalTask.design(X, names, epsilon=4.0, classes=["asleep", "awake"], max_depth=1, response="unary")
+    task = LocalTask.design(
+        X,
+        names,
+        epsilon=4.0,
+        classes=["asleep", "awake"],
+        max_depth=1,
+        response="unary",
+        rule="max_edge",
+        min_samples_leaf=20,
+    )
     body = {"task": task.to_dict(), "opens": NOW, "closes": NOW + 10, "simulation": True}
     client.post("/v1/tasks", json=body, headers={"Authorization": f"Bearer {TOKEN}"})
     reports = privatize_many(task, X, names, randomness=1)

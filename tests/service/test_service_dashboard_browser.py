@@ -57,7 +57,15 @@ def test_progress_and_tree_appear_while_reports_come_in(served, page):
     service, base = served
     X = np.random.default_rng(0).random((600, 1))
     task = LocalTask.design(
-        X[:100], X[:100, 0], epsilon=4.0, label_bounds=(0, 1), max_depth=1, response="unary", title="Hours of sleep"
+        X[:100],
+        X[:100, 0],
+        epsilon=4.0,
+        label_bounds=(0, 1),
+        max_depth=1,
+        response="unary",
+        title="Hours of sleep",
+        rule="max_edge",
+        min_samples_leaf=20,
     )
     now = int(time.time())
     service.publish(task, simulation=True, now=now, title=None, purpose="", curator="", tokens=False,

@@ -20,7 +20,13 @@ RELAXED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 def make(response):
     return LocalTask.design(
-        epsilon=2.0, label_bounds=(0, 1), features=2, feature_bounds=(0, 1), max_depth=2, response=response
+        epsilon=2.0,
+        label_bounds=(0, 1),
+        features=2,
+        feature_bounds=(0, 1),
+        max_depth=2,
+        response=response,
+        cell_share=0.5,
     )
 
 

@@ -5,6 +5,7 @@ from hedgerow.grid import LabelGrid
 from hedgerow.partition import Partition
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks import LocalTask
+from hedgerow.tasks.tree.tuning import PAPER
 
 
 @pytest.fixture
@@ -30,6 +31,8 @@ def local_task():
 
     def make(title="", **options):
         chosen = {"epsilon": 2.0, "max_depth": 3, "response": "unary", **options}
-        return LocalTask.design(label_bounds=(0, 1), features=2, feature_bounds=(0, 1), title=title, **chosen)
+        return LocalTask.design(
+            label_bounds=(0, 1), features=2, feature_bounds=(0, 1), title=title, **{**PAPER, **chosen}
+        )
 
     return make

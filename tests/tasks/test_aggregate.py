@@ -17,7 +17,11 @@ RESPONSES = ("bits", "unary", "k_ary", "subset")
 
 def grid_task(response="bits", depth=3, **options):
     arguments = {"epsilon": 2.0, "label_bounds": (0, 10), "features": 2, "feature_bounds": (0, 1)}
-    return LocalTask.design(max_depth=depth, response=response, **{**arguments, **options})
+    return LocalTask.design(
+        max_depth=depth,
+        response=response,
+        **{"rule": "max_edge", "min_samples_leaf": 20, "cell_share": 0.5, **arguments, **options},
+    )
 
 
 TASKS = {r: grid_task(r) for r in RESPONSES}

@@ -14,7 +14,17 @@ def model():
     rng = np.random.default_rng(0)
     X = rng.random((4000, 3))
     y = X[:, 0] + 0.3 * (X[:, 1] > 0.5)
-    task = LocalTask.design(X[:400], y[:400], epsilon=4.0, label_bounds=(0, 1.3), rule="cart", max_depth=2)
+    task = LocalTask.design(
+        X[:400],
+        y[:400],
+        epsilon=4.0,
+        label_bounds=(0, 1.3),
+        rule="cart",
+        max_depth=2,
+        min_samples_leaf=20,
+        response="bits",
+        cell_share=0.5,
+    )
     return simulate_aggregate(task, X[400:], y[400:], randomness=0).model()
 
 
@@ -23,7 +33,14 @@ def test_importances_equal_scikit_learns() -> None:
     X = rng.random((300, 4))
     y = X[:, 0] + 2 * X[:, 1] * X[:, 2]
     options = {"max_depth": 4, "min_samples_leaf": 10}
-    task = LocalTask.design(X, y, epsilon=1.0, label_bounds=(0, 3), rule="cart", **options)
+    task = LocalTask.design(
+        X,
+        y,
+        epsilon=1.0,
+        label_bounds=(0, 3),
+        rule="cart",
+        **{"max_depth": 4, "min_samples_leaf": 20, "response": "bits", "cell_share": 0.5, **options},
+    )
     reference = DecisionTreeRegressor(random_state=0, **options).fit(X, y)
     np.testing.assert_allclose(
         list(task.model(task.totals()).importances().values()), reference.feature_importances_, atol=1e-9

@@ -6,6 +6,7 @@ import pytest
 from hedgerow.errors import HedgerowError
 from hedgerow.tasks.tree.simulate import simulate_aggregate
 from hedgerow.tasks.tree.task import LocalTask
+from hedgerow.tasks.tree.tuning import PAPER
 
 RESPONSES = ("bits", "unary", "k_ary")
 
@@ -18,7 +19,13 @@ def population(n, seed):
 @pytest.mark.parametrize("response", RESPONSES)
 def test_foreseen_error_is_the_error_seen_with_more_reports(response):
     task = LocalTask.design(
-        epsilon=2.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=2, response=response
+        epsilon=2.0,
+        label_bounds=(0, 1),
+        features=1,
+        feature_bounds=(0, 1),
+        max_depth=2,
+        response=response,
+        cell_share=0.5,
     )
     X, y = population(6_000, 0)
     # Means over 60 forecasts and the root mean square over 240 leaf means: standard error 5 %, so a right forecast
@@ -37,18 +44,28 @@ def test_foreseen_error_is_the_error_seen_with_more_reports(response):
 def test_public_records_leave_less_to_gain():
     X, y = population(3_000, 1)
     fixed = {"epsilon": 1.0, "label_bounds": (0, 1), "response": "unary", "max_depth": 1}
-    alone = LocalTask.design(features=1, feature_bounds=(0, 1), **fixed)
-    helped = LocalTask.design(X[:500], y[:500], **fixed)
+    alone = LocalTask.design(features=1, feature_bounds=(0, 1), **{**PAPER, **fixed})
+    helped = LocalTask.design(X[:500], y[:500], **{**PAPER, **fixed})
     assert simulate_aggregate(helped, X, y, randomness=1).model().forecast(0).now < (
         0.7 * simulate_aggregate(alone, X, y, randomness=1).model().forecast(0).now
     )
 
 
 def test_no_reports_and_classes_have_none_and_a_negative_number_is_refused():
-    task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=1)
+    task = LocalTask.design(
+        epsilon=1.0,
+        label_bounds=(0, 1),
+        features=1,
+        feature_bounds=(0, 1),
+        max_depth=1,
+        response="bits",
+        cell_share=0.5,
+    )
     X, y = population(50, 2)
     assert simulate_aggregate(task, X[:0], y[:0], randomness=1).model().forecast(10) is None
-    classes = LocalTask.design(epsilon=1.0, classes=["a", "b"], features=1, feature_bounds=(0, 1), response="unary")
+    classes = LocalTask.design(
+        epsilon=1.0, classes=["a", "b"], features=1, feature_bounds=(0, 1), response="unary", max_depth=4
+    )
     assert simulate_aggregate(classes, X, ["a"] * 50, randomness=1).model().forecast(10) is None
     with pytest.raises(HedgerowError, match="'more'"):
         simulate_aggregate(task, X, y, randomness=1).model().forecast(-1)

@@ -228,7 +228,18 @@ def test_no_reports_at_all(make_task):
 def test_records_outside_the_public_ranges():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.random((400, 2)), columns=["a", "b"])
-    task = LocalTask.design(X, X["a"] + 5, epsilon=8, label_bounds=(0, 10), feature_bounds=(0, 1), max_depth=1)
+    task = LocalTask.design(
+        X,
+        X["a"] + 5,
+        epsilon=8,
+        label_bounds=(0, 10),
+        feature_bounds=(0, 1),
+        max_depth=1,
+        rule="max_edge",
+        min_samples_leaf=20,
+        response="bits",
+        cell_share=0.5,
+    )
     model = simulate_aggregate(task, X, X["a"] + 5, randomness=1).model()
     rows = np.array([[0.2, 0.5], [-1.0, 0.5], [0.2, 7.0], [1.0, 1.0]])
     clipped = model.predict(np.clip(rows, 0, 1))
@@ -239,7 +250,17 @@ def test_records_outside_the_public_ranges():
     assert (model.predict(frame, outside="zero") == zero).all()
     with pytest.raises(HedgerowError, match="'outside' parameter must be 'clip' or 'zero'"):
         model.predict(rows, outside="drop")
-    mixed = LocalTask.design(X.assign(c="u"), X["a"], epsilon=8, label_bounds=(0, 10), max_depth=1)
+    mixed = LocalTask.design(
+        X.assign(c="u"),
+        X["a"],
+        epsilon=8,
+        label_bounds=(0, 10),
+        max_depth=1,
+        rule="max_edge",
+        min_samples_leaf=20,
+        response="bits",
+        cell_share=0.5,
+    )
     with pytest.raises(HedgerowError, match="numeric features only"):
         Aggregate(mixed).model().predict(X.assign(c="u"), outside="zero")
 

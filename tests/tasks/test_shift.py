@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hedgerow import Aggregate, LocalTask, Reports, privatize_many, simulate_aggregate
+from hedgerow.tasks.tree.tuning import PAPER
 
 
 def sample(n: int, seed: int, lean: float = 0.0, lift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
@@ -17,7 +18,7 @@ def sample(n: int, seed: int, lean: float = 0.0, lift: float = 0.0) -> tuple[np.
 def report(seed: int, epsilon: float = 2.0, rule: str = "cart", **shift):
     public, private = sample(400, seed), sample(8000, seed + 10_000, **shift)
     options = {"rule": rule, "max_depth": 3, "min_samples_leaf": 20, "response": "unary"}
-    task = LocalTask.design(*public, epsilon=epsilon, label_bounds=(-1, 5), **options)
+    task = LocalTask.design(*public, epsilon=epsilon, label_bounds=(-1, 5), **{**PAPER, **options})
     return simulate_aggregate(task, *private, randomness=seed).model().shift()
 
 
@@ -50,14 +51,23 @@ def test_text_plot_and_missing_public_data(tmp_path) -> None:
     assert len(str(found).splitlines()) == len(found.leaves) + 3
     found.plot(tmp_path / "shift.png")
     assert (tmp_path / "shift.png").read_bytes().startswith(b"\x89PNG")
-    task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
+    task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), **PAPER)
     assert simulate_aggregate(task, [[0.5]], [0.5]).model().shift() is None
 
 
 def test_few_or_forged_reports_still_give_a_verdict():
     rng = np.random.default_rng(0)
     X = rng.random((400, 2))
-    task = LocalTask.design(X, X[:, 0], epsilon=4.0, label_bounds=(0, 1), max_depth=2, response="unary")
+    task = LocalTask.design(
+        X,
+        X[:, 0],
+        epsilon=4.0,
+        label_bounds=(0, 1),
+        max_depth=2,
+        response="unary",
+        rule="max_edge",
+        min_samples_leaf=20,
+    )
     reports = privatize_many(task, X[:3], X[:3, 0], randomness=1)
     for payload in (reports.payloads, np.full_like(reports.payloads, 255), np.zeros_like(reports.payloads)):
         report = Aggregate(task).add(Reports(task, reports.tokens, payload, True)).model().shift()

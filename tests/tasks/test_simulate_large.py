@@ -59,7 +59,12 @@ def small_blocks(monkeypatch):
 
 def make_task(**options):
     return LocalTask.design(
-        epsilon=2.0, label_bounds=(0, 1), features=2, feature_bounds=[[0, -5], [1, 5]], max_depth=3, **options
+        epsilon=2.0,
+        label_bounds=(0, 1),
+        features=2,
+        feature_bounds=[[0, -5], [1, 5]],
+        max_depth=3,
+        **{"rule": "max_edge", "min_samples_leaf": 20, "response": "bits", "cell_share": 0.5, **options},
     )
 
 

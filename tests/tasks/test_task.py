@@ -20,6 +20,7 @@ from hedgerow.space import FeatureSpace
 from hedgerow.tasks import LocalTask
 from hedgerow.tasks.tree.cells import KaryEncoding
 from hedgerow.tasks.tree.task import PublicLeaves
+from hedgerow.tasks.tree.tuning import PAPER
 
 RESPONSES = ("bits", "unary", "k_ary", "subset")
 
@@ -32,7 +33,12 @@ def public(n=300):
 
 def design(response="bits", rule="max_edge", **options):
     defaults = {"epsilon": 1.5, "label_bounds": (0, 4), "max_depth": 3, "random_state": 1, "title": "how much?"}
-    return LocalTask.design(*public(), response=response, rule=rule, **{**defaults, **options})
+    return LocalTask.design(
+        *public(),
+        response=response,
+        rule=rule,
+        **{"max_depth": 4, "min_samples_leaf": 20, "cell_share": 0.5, **defaults, **options},
+    )
 
 
 @pytest.mark.parametrize("response", RESPONSES)
@@ -53,7 +59,7 @@ def test_json_round_trip(response, rule):
 def test_json_round_trip_without_public_data(response, epsilon):
     task = LocalTask.design(
         epsilon=epsilon, label_bounds=(-1, 1), features=["a", "b"], feature_bounds=[[0, -1], [1, 1]],
-        max_depth=2, response=response,
+        max_depth=2, response=response, cell_share=0.5
     )  # fmt: skip
     assert task.public is None
     assert LocalTask.from_json(task.to_json()) == task
@@ -265,15 +271,15 @@ def test_public_records_and_labels_go_together():
     X, y = public()
     arguments = {"epsilon": 1, "label_bounds": (0, 4)}
     with pytest.raises(HedgerowError, match="'y_public' is required"):
-        LocalTask.design(X, **arguments)
+        LocalTask.design(X, **{**PAPER, **arguments})
     with pytest.raises(HedgerowError, match="'X_public' is required"):
-        LocalTask.design(None, y, feature_bounds=(0, 1), features=1, **arguments)
+        LocalTask.design(None, y, feature_bounds=(0, 1), features=1, **{**PAPER, **arguments})
     with pytest.raises(BoundsError, match=r"'y_public' must have one label a record: 300\. Got 299"):
-        LocalTask.design(X, y[1:], **arguments)
+        LocalTask.design(X, y[1:], **{**PAPER, **arguments})
     with pytest.raises(BoundsError, match="'y_public' contains NaN"):
-        LocalTask.design(X, np.where(y > 1, np.nan, y), **arguments)
+        LocalTask.design(X, np.where(y > 1, np.nan, y), **{**PAPER, **arguments})
     with pytest.raises(HedgerowError, match="0 sample"):
-        LocalTask.design(np.empty((0, 2)), [], feature_bounds=(0, 1), **arguments)
+        LocalTask.design(np.empty((0, 2)), [], feature_bounds=(0, 1), **{**PAPER, **arguments})
 
 
 def test_bounds_are_required_and_checked():
@@ -282,25 +288,35 @@ def test_bounds_are_required_and_checked():
     with pytest.raises(BoundsError, match="low < high"):
         design(label_bounds=(4, 0))
     with pytest.raises(BoundsError, match="'feature_bounds' is required without public data"):
-        LocalTask.design(epsilon=1, label_bounds=(0, 1), features=2)
+        LocalTask.design(epsilon=1, label_bounds=(0, 1), features=2, **PAPER)
 
 
 def test_categories_without_public_data():
     task = LocalTask.design(
         epsilon=1, label_bounds=(0, 1), features=["a", "c"], feature_bounds=(0, 1), categories={"c": ["u", "v"]},
-        max_depth=2,
+        max_depth=2, response="bits", cell_share=0.5
     )  # fmt: skip
     assert task.space.is_categorical.tolist() == [False, True]
     assert LocalTask.from_json(task.to_json()) == task
     with pytest.raises(HedgerowError, match=r"'categories' is required without public data for the columns \['a'\]"):
         LocalTask.design(
-            epsilon=1, label_bounds=(0, 1), features=["a"], feature_bounds=(0, 1), categorical_features=[0]
+            epsilon=1, label_bounds=(0, 1), features=["a"], feature_bounds=(0, 1), categorical_features=[0], **PAPER
         )
 
 
 def test_the_public_summary_is_of_clipped_public_labels():
     X, y = public()
-    task = LocalTask.design(X, y * 100, epsilon=1, label_bounds=(0, 4), max_depth=2)
+    task = LocalTask.design(
+        X,
+        y * 100,
+        epsilon=1,
+        label_bounds=(0, 4),
+        max_depth=2,
+        rule="max_edge",
+        min_samples_leaf=20,
+        response="bits",
+        cell_share=0.5,
+    )
     leaf = task.partition.apply_raw(X)
     clipped = np.clip(y * 100, 0, 4)
     assert task.public.count == tuple(np.bincount(leaf, minlength=task.n_leaves))

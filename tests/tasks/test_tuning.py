@@ -10,7 +10,7 @@ import pytest
 
 from hedgerow import HedgerowError, LocalTask, LPDTRegressor, simulate_aggregate
 from hedgerow.grid import LabelGrid
-from hedgerow.tasks.tree.tuning import Message, level_shares, predict_error
+from hedgerow.tasks.tree.tuning import PAPER, Message, level_shares, predict_error
 
 
 def friedman(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -64,7 +64,7 @@ def test_predicted_excess_error_is_the_simulated_one(message: Message) -> None:
     steps = message.label_steps
     task = LocalTask.design(
         X[:2000], y[:2000], epsilon=3.0, label_bounds=(-5, 35), max_depth=2, response=message.response,
-        cell_share=message.cell_share, label_steps=steps,
+        cell_share=message.cell_share, label_steps=steps, rule="max_edge", min_samples_leaf=20
     )  # fmt: skip
     leaf = task.partition.apply(X)
     truth = np.bincount(leaf, y) / np.bincount(leaf)
@@ -107,7 +107,7 @@ def test_more_holders_never_get_a_coarser_tree() -> None:
     options = {"rule": "cart", "max_depth": "auto", "min_samples_leaf": "auto", "response": "auto"}
     leaves = []
     for n in (10, 10_000_000):
-        task = LocalTask.design(X, y, epsilon=4.0, label_bounds=(-5, 35), n_holders=n, **options)
+        task = LocalTask.design(X, y, epsilon=4.0, label_bounds=(-5, 35), n_holders=n, **{**PAPER, **options})
         leaves.append((task.n_leaves, task.grid.n_steps))
     assert leaves[0][0] <= leaves[1][0] and leaves[0][1] <= leaves[1][1]
 
@@ -132,8 +132,8 @@ def test_auto_is_near_the_best_of_the_grid_in_hindsight() -> None:
 
 def test_without_public_data_a_depth_is_chosen_from_the_noise() -> None:
     options = {"label_bounds": (0, 1), "features": 2, "feature_bounds": (0, 1), "max_depth": "auto", "response": "auto"}
-    few = LocalTask.design(epsilon=0.5, n_holders=100, **options)
-    many = LocalTask.design(epsilon=4.0, n_holders=1_000_000, **options)
+    few = LocalTask.design(epsilon=0.5, n_holders=100, **{**PAPER, **options})
+    many = LocalTask.design(epsilon=4.0, n_holders=1_000_000, **{**PAPER, **options})
     assert few.n_leaves < many.n_leaves
 
 
@@ -141,7 +141,7 @@ def test_without_public_data_a_depth_is_chosen_from_the_noise() -> None:
 def test_wrong_names_are_refused(wrong) -> None:
     X, y = friedman(50)
     with pytest.raises(HedgerowError, match=next(iter(wrong))):
-        LocalTask.design(X, y, epsilon=1.0, label_bounds=(0, 30), **wrong)
+        LocalTask.design(X, y, epsilon=1.0, label_bounds=(0, 30), **{**PAPER, **wrong})
 
 
 def test_the_papers_report_by_name_means_the_papers_estimator() -> None:
@@ -158,6 +158,6 @@ def test_the_papers_report_by_name_means_the_papers_estimator() -> None:
 def test_reports_alone_get_a_coarser_tree_than_a_blend() -> None:
     X, y = friedman(600)
     options = {"rule": "cart", "max_depth": "auto", "min_samples_leaf": 10, "response": "bits", "n_holders": 3000}
-    alone = LocalTask.design(X, y, epsilon=1.0, label_bounds=(-5, 35), blend=False, **options)
-    blended = LocalTask.design(X, y, epsilon=1.0, label_bounds=(-5, 35), **options)
+    alone = LocalTask.design(X, y, epsilon=1.0, label_bounds=(-5, 35), blend=False, **{**PAPER, **options})
+    blended = LocalTask.design(X, y, epsilon=1.0, label_bounds=(-5, 35), blend=True, **{**PAPER, **options})
     assert alone.n_leaves < blended.n_leaves

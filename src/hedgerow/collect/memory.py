@@ -56,7 +56,8 @@ def aggregate(task: Task, batches: Sequence[Reports], *, copies: str = "drop") -
     Examples
     --------
     >>> from hedgerow.tasks import LocalTask, privatize_many
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> reports = privatize_many(task, [[0.2], [0.7]], [0.0, 1.0], randomness=1)
     >>> aggregate(task, [reports, reports]).n_reports
     2
@@ -88,7 +89,8 @@ def simulate(task: Task, parts: Sequence[Records], randomness: Randomness | int 
     Examples
     --------
     >>> from hedgerow.tasks import LocalTask
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> X = np.linspace(0, 1, 600)[:, None]
     >>> simulate(task, [(X[:300], X[:300, 0]), (X[300:], X[300:, 0])], 1)
     Totals(600 reports to task ..., simulation)

@@ -13,7 +13,8 @@ from hedgerow.tasks.options import Option
 __all__ = ["Offered"]
 
 _TYPES: dict[str, tuple[Callable[[str], Any], str]] = {
-    "text": (str, "FILE"),
+    "words": (str, "TEXT"),
+    "file": (str, "FILE"),
     "whole": (whole, "N"),
     "seed": (int, "N"),
     "number": (float, "X"),
@@ -61,16 +62,25 @@ class Offered:
         for name in self.given(arguments):
             value = getattr(arguments, name)
             if name not in own:
-                others = " and ".join(other for other, options in self.kinds.items() if name in options)
-                raise HedgerowError(f"{_flag(name)} is for {others} tasks; this is a {kind} task: leave it out.")
+                raise HedgerowError(
+                    f"{_flag(name)} is for {self._those_with(name)} tasks; this is {_a(kind)} task: leave it out."
+                )
             choices = own[name].choices
             if choices and value not in choices:
                 raise HedgerowError(
-                    f"{_flag(name)} of a {kind} task is one of {', '.join(choices)}. Got {value!r} instead."
+                    f"{_flag(name)} of {_a(kind)} task is one of {', '.join(choices)}. Got {value!r} instead."
                 )
             values[own[name].parameter or name] = value
         return values
 
+    def _those_with(self, name: str) -> str:
+        *others, last = [kind for kind, options in self.kinds.items() if name in options]
+        return f"{', '.join(others)} and {last}" if others else last
+
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

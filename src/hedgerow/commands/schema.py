@@ -1,4 +1,4 @@
-"""Public records of a file: which columns are numbers, which are categories, and their ranges."""
+"""Public facts from a file and options: which columns are numbers, which are categories, and their ranges."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import category_name
+from hedgerow.bounds import CategoricalFeature, Feature, FeatureSpace, NumericFeature, category_name
 from hedgerow.commands.files import Progress
 from hedgerow.commands.tables import Block, Frame, Table
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.errors import HedgerowError
 
 MOST_CATEGORIES = 100
 
@@ -27,7 +27,7 @@ def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[Any],
     y = np.concatenate(
         [b.texts(arguments.target) if arguments.classes else b.numbers(arguments.target) for b in blocks]
     )
-    listed = dict(getattr(arguments, "categories", ()))
+    listed = dict(arguments.categories)
     if arguments.classes and arguments.classes != ["public"]:
         _check_listed(blocks, arguments.target, arguments.classes, "--classes")
     data = {n: _column(blocks, n, n in arguments.categorical or n in listed, n in given) for n in names}
@@ -36,22 +36,76 @@ def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[Any],
     return Frame(data, len(y)), y, given
 
 
+def read_space(arguments: argparse.Namespace) -> FeatureSpace:
+    """Return all features as options describe them; of those that they do not, as the records do, if there are any.
+
+    In the order of --features, else of the records and then of the options.
+    """
+    bounds = dict(arguments.feature_bounds)
+    categories = dict(arguments.categories)
+    table = None if arguments.public is None else Table(arguments.public)
+    found = [] if table is None else table.names
+    names = arguments.features or [n for n in dict.fromkeys([*found, *bounds, *categories]) if n != arguments.target]
+    _check_names(arguments, names, bounds, categories)
+    blocks = _records(table, [n for n in names if n not in bounds and n not in categories])
+    features: list[Feature] = []
+    for name in names:
+        if name in bounds:
+            features.append(NumericFeature(name, *bounds[name]))
+        elif name in categories:
+            features.append(CategoricalFeature(name, tuple(categories[name])))
+        else:
+            features.append(_described(blocks, name, name in arguments.categorical))
+    return FeatureSpace(tuple(features))
+
+
+def _records(table: Table | None, names: list[str]) -> list[Block]:
+    """Return the public records, if there are columns that only they describe."""
+    if not names:
+        return []
+    if table is None:
+        raise HedgerowError(
+            f"column {names[0]!r} needs --feature-bounds {names[0]}=LOW:HIGH or --categories {names[0]}=A,B: "
+            "ranges are public knowledge and never read from private records."
+        )
+    table.require(names, "that no --feature-bounds or --categories describes")
+    blocks = _read(table)
+    if not blocks:
+        raise HedgerowError(f"{table.path} has no records below its header; give --feature-bounds instead.")
+    return blocks
+
+
+def _described(blocks: list[Block], name: str, categorical: bool) -> Feature:
+    """Return a feature as the public records show it."""
+    column = _column(blocks, name, categorical, False)
+    if column.dtype == object:
+        return CategoricalFeature(name, tuple(sorted({str(v) for v in column})))
+    return NumericFeature(name, float(column.min()), float(column.max()))
+
+
 def _check_columns(arguments: argparse.Namespace, table: Table) -> tuple[list[str], dict[str, tuple[float, float]]]:
     """Return the features and the given bounds, refusing names that do not fit."""
     table.require([arguments.target], "named by --target")
     names = arguments.features or [n for n in table.names if n != arguments.target]
     table.require(names, "named by --features")
     given = dict(arguments.feature_bounds)
-    listed = dict(getattr(arguments, "categories", ()))
-    options = (("--categorical", arguments.categorical), ("--categories", listed), ("--feature-bounds", given))
-    for option, columns in options:
+    _check_names(arguments, names, given, dict(arguments.categories))
+    return names, given
+
+
+def _check_names(arguments: argparse.Namespace, names: list[str], bounds: Any, categories: Any) -> None:
+    """Refuse options about columns that are no features, or that do not fit together."""
+    given = {"--categorical": arguments.categorical, "--categories": categories, "--feature-bounds": bounds}
+    for option, columns in given.items():
         if strange := [c for c in columns if c not in names]:
             raise HedgerowError(f"{option} names {strange[0]!r}, which is not a feature; the features are {names}.")
     if arguments.target in names or not names:
-        raise HedgerowError(f"--features must name at least one column other than the target {arguments.target!r}.")
-    if both := sorted(set(given) & {*arguments.categorical, *listed}):
+        raise HedgerowError(
+            f"--features must name at least one column other than the target {arguments.target!r}; without public "
+            "records, --feature-bounds COL=LOW:HIGH and --categories COL=A,B do."
+        )
+    if both := sorted(set(bounds) & {*arguments.categorical, *categories}):
         raise HedgerowError(f"column {both[0]!r} is categorical and has no range; leave out its --feature-bounds.")
-    return names, given
 
 
 def _check_listed(blocks: list[Block], name: str, listed: Sequence[str], option: str) -> None:
@@ -113,12 +167,3 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _range(column: npt.NDArray[Any]) -> tuple[float, float]:
-    """Return the range of a numeric column (that of categories is not used)."""
-    if column.dtype == object:
-        return 0.0, 0.0
-    if not column.size:
-        raise BoundsError("public records are needed to find the ranges of columns.")
-    return float(column.min()), float(column.max())

@@ -19,7 +19,8 @@ def check_question(task: Task) -> tuple[str, ...]:
     A value that is to be randomised under a name must not be sent in clear because something public has the same one.
 
     >>> from hedgerow.tasks import LocalTask
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 9), features=["age"], feature_bounds=(0, 99))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 9), features=["age"], feature_bounds=(0, 99),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> check_question(task)
     ('age', 'y')
     """
@@ -43,7 +44,8 @@ def make_body(
     be wrong: the number of the record in a label task, the mask where holders choose one.
 
     >>> from hedgerow.tasks import LocalTask
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 9), features=["age"], feature_bounds=(0, 99))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 9), features=["age"], feature_bounds=(0, 99),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> body, kept = make_body(task, {"age": 41, "y": 3})
     >>> len(Reports.from_bytes(task, body)), kept
     (1, None)

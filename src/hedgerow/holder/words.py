@@ -44,7 +44,8 @@ def describe(notice: Announcement, budget: str = "") -> str:
 
     >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     >>> from hedgerow.tasks import LocalTask
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32))
     >>> text = describe(Announcement.sign(task, key, title="Hours", curator="Town", opens=0, closes=86400))
     >>> print(text.splitlines()[0])

@@ -80,7 +80,8 @@ class Detector:
     Examples
     --------
     >>> from hedgerow.tasks import LocalTask, privatize_many
-    >>> task = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), response="unary")
+    >>> task = LocalTask.design(epsilon=2.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1),
+    ...                         response="unary", max_depth=4)
     >>> detector = task.alarms()
     >>> honest = privatize_many(task, np.full((2000, 1), 0.3), np.ones(2000), randomness=1).payloads
     >>> detector.alarms(detector.count(honest), 2000)

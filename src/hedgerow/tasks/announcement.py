@@ -93,7 +93,8 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
     --------
     >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     >>> from hedgerow.tasks.tree.task import LocalTask
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> key = Ed25519PrivateKey.generate()
     >>> notice = Announcement.sign(task, key, title="Hours", purpose="Plan buses", curator="Town", opens=0, closes=99)
     >>> again = Announcement.from_json(notice.to_json()).verify()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from hedgerow.errors import HedgerowError
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.designs import Design
 from hedgerow.tasks.message import Message
 from hedgerow.tasks.options import Option
 from hedgerow.tasks.published import Published
@@ -56,6 +57,8 @@ class Task(Published):
         What it is, in a line for the curator.
     makes : {"model", "pilot", "task", "data"}
         What the curator makes of the reports: a model, totals that a design reads, the next round, a data set.
+    designed : Design or None
+        How a door makes one of public facts; None if it is made otherwise.
     model_options : mapping
         What :meth:`model` takes besides the totals, by parameter; a door refuses any other option by name.
     """
@@ -63,6 +66,7 @@ class Task(Published):
     kind: ClassVar[str]
     in_words: ClassVar[str]
     makes: ClassVar[str] = "model"
+    designed: ClassVar[Design | None] = None
     model_options: ClassVar[Mapping[str, Option]] = {}
     target: str
     title: str = ""

@@ -60,7 +60,8 @@ def forecast(leaves: LeafEstimates, values: FloatArray, more: int, known: FloatA
     --------
     >>> from hedgerow.tasks.tree.task import LocalTask
     >>> X = np.random.default_rng(0).random((4_000, 1))
-    >>> task = LocalTask.design(epsilon=4.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=1)
+    >>> task = LocalTask.design(epsilon=4.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1),
+    ...                         max_depth=1, response="bits", cell_share=0.5)
     >>> print(task.simulate(X, X[:, 0], 1).model().forecast(12_000))
     With 12,000 more reports the error of a leaf's mean should fall from about ... to ...
     """

@@ -46,7 +46,8 @@ def privatize(
     Examples
     --------
     >>> from hedgerow.tasks import LocalTask
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> report = privatize(task, {"age": 41, "y": 12.5})
     >>> len(report.to_bytes()), report.simulation
     (22, False)

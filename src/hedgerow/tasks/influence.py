@@ -54,7 +54,8 @@ class LeafForgery(Forgery):
     Examples
     --------
     >>> from hedgerow.tasks import LocalTask
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), response="unary")
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1),
+    ...                         response="unary", max_depth=4)
     >>> forgery = task.influence()
     >>> round(forgery.count, 2)  # as many as this number of honest holders
     6.33

@@ -17,7 +17,7 @@ class Option:
         What doors call it; on the command line ``max_depth`` is ``--max-depth``.
     help : str
         What it is, in words.
-    takes : {"text", "whole", "seed", "number", "share", "names", "flag"}
+    takes : {"words", "file", "whole", "seed", "number", "share", "names", "flag"}
         What a value is; "whole" and "share" may be "auto", a "flag" has no value.
     choices : tuple of str
         The values that there are, if they are few.
@@ -29,7 +29,7 @@ class Option:
 
     name: str
     help: str
-    takes: str = "text"
+    takes: str = "words"
     choices: tuple[str, ...] = ()
     bare: str = ""
     parameter: str = ""

@@ -54,7 +54,8 @@ def read_record(task: Reads, record: object, label: object = IN_RECORD) -> tuple
     Examples
     --------
     >>> from hedgerow.tasks.tree.task import LocalTask
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> [part.tolist() for part in read_record(task, {"age": "old", "y": 10**400})]
     [[[49.5]], [80.0]]
     """

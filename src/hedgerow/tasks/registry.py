@@ -68,7 +68,8 @@ def read_task(text: str | bytes) -> Task:
     """Read a task of any kind from its JSON; whatever is wrong with it is a FormatError.
 
     >>> from hedgerow.tasks import LocalTask
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> read_task(task.to_json()) == task
     True
     """

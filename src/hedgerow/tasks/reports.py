@@ -98,7 +98,8 @@ class Reports:
     Examples
     --------
     >>> from hedgerow.tasks import LocalTask, privatize_many
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), max_depth=1)
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1),
+    ...                         max_depth=1, response="bits", cell_share=0.5)
     >>> reports = privatize_many(task, [[0.2], [0.7]], [0.0, 1.0], randomness=1)
     >>> len(reports), Reports.from_bytes(task, reports.to_bytes()).to_bytes() == reports.to_bytes()
     (2, True)

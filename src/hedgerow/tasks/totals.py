@@ -39,7 +39,8 @@ class Totals:
     Examples
     --------
     >>> from hedgerow.tasks import LocalTask, privatize_many
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> reports = privatize_many(task, [[0.2], [0.7], [0.9]], [0.0, 1.0, 1.0], randomness=1)
     >>> one = Totals(task).add(reports)
     >>> two = Totals(task).add(reports[2]) + Totals(task).add(reports[1]).add(reports[0])

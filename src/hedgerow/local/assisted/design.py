@@ -20,6 +20,7 @@ from hedgerow.portable import PortableModel, Trees
 from hedgerow.public import PublicModel
 from hedgerow.public.convert import portable_parts
 from hedgerow.public.given import fit_public_model
+from hedgerow.randomness import Randomness
 from hedgerow.tasks.assisted.choose import SIZES, Choice, choose_randomizer
 from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.assisted.pilot_check import check_pilot
@@ -28,7 +29,7 @@ from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
 from hedgerow.tasks.totals import Totals
 
-__all__ = ["design_assisted", "design_without_public"]
+__all__ = ["design_assisted", "design_seed", "design_without_public"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -133,6 +134,11 @@ def design_assisted(
         Residuals.summarise(residuals, choice.radius, levels), _busy(trees, F, residuals / choice.radius, levels),
         trees.apply(rows), target,
     )  # fmt: skip
+
+
+def design_seed(source: Randomness) -> int:
+    """Return the seed of the public model and of the trees."""
+    return int(source.child("design").integers(2**31 - 1, 1)[0])
 
 
 def public_errors(

@@ -11,7 +11,7 @@ from hedgerow.estimators.base import PrivateRegressor
 from hedgerow.estimators.records import take_rows
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.base import AssistedForest
-from hedgerow.local.assisted.design import design_assisted, design_without_public, public_model_for
+from hedgerow.local.assisted.design import design_assisted, design_seed, design_without_public, public_model_for
 from hedgerow.local.assisted.pilot import design_pilot, pilot_group, pilot_size
 from hedgerow.randomness import Randomness
 from hedgerow.spending import Booking
@@ -126,7 +126,7 @@ class AssistedForestRegressor(PrivateRegressor, AssistedForest):
         self, X: Any, y: Any, X_public: Any, y_public: Any, size: int, source: Randomness, booking: Booking
     ) -> tuple[Any, Any]:
         """Ask the pilot group, if there is one; design the task for all others, and return their records."""
-        seed = int(source.child("design").integers(2**31 - 1, 1)[0])
+        seed = design_seed(source)
         model = public_model_for(self.public_model, seed, self._schema(), X_public, y_public)
         options: dict[str, Any] = {"epsilon": self.epsilon, "label_bounds": check_label_bounds(self.label_bounds)}
         options |= {"public_model": model, "random_state": seed}

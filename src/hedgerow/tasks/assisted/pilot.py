@@ -26,6 +26,7 @@ from hedgerow.portable import PortableModel
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector, named
+from hedgerow.tasks.assisted.design import PILOT
 from hedgerow.tasks.assisted.influence import PilotForgery
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.message import CODES, Message
@@ -153,6 +154,7 @@ class PilotTask(Task, what="pilot task", format="hedgerow/pilot-task", version=2
     """
 
     kind = "pilot"
+    designed = PILOT
     in_words = "Pilot: how wrong a public model is, for the task after it"
     makes = "pilot"
 

@@ -18,6 +18,7 @@ from hedgerow.portable import PortableModel, Trees
 from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector
+from hedgerow.tasks.assisted.design import DESIGN
 from hedgerow.tasks.assisted.influence import AssistedForgery
 from hedgerow.tasks.assisted.message import RANDOMIZERS, AssistedMessage
 from hedgerow.tasks.assisted.residuals import Residuals
@@ -92,6 +93,7 @@ class AssistedTask(Task, what="assisted task", format="hedgerow/assisted-task", 
     """
 
     kind = "assisted"
+    designed = DESIGN
     in_words = "Private features and label, on top of a public model"
 
     epsilon: Budget

@@ -23,6 +23,7 @@ from hedgerow.tasks.alarms import Detector, far_levels
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.options import Option, by_parameter
 from hedgerow.tasks.partly_public.assist import Assist
+from hedgerow.tasks.partly_public.design import DESIGN
 from hedgerow.tasks.partly_public.first import FirstMessage, FirstReports
 from hedgerow.tasks.partly_public.growing import RULES
 from hedgerow.tasks.question import LabelField, Question
@@ -90,6 +91,7 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
     """
 
     kind = "semi-first"
+    designed = DESIGN
     in_words = "Some features public, first of two rounds"
     makes = "task"
     model_options: ClassVar[Mapping[str, Option]] = by_parameter(

@@ -50,7 +50,8 @@ class TreeModel(LeafModel, what="model", format="hedgerow/local-model", version=
     >>> from hedgerow.tasks.tree.simulate import simulate_aggregate
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((20_000, 2)); y = (X[:, 0] > 0.5) * 1.0
-    >>> task = LocalTask.design(X[:500], y[:500], epsilon=4.0, label_bounds=(0, 1), max_depth=1)
+    >>> task = LocalTask.design(X[:500], y[:500], epsilon=4.0, label_bounds=(0, 1), max_depth=1,
+    ...                         rule="max_edge", min_samples_leaf=20, response="bits", cell_share=0.5)
     >>> model = simulate_aggregate(task, X[500:], y[500:], randomness=1).model()
     >>> model.predict([[0.1, 0.5], [0.9, 0.5]]).round(1).tolist()
     [0.0, 1.0]

@@ -37,7 +37,8 @@ def simulate_aggregate(task: LocalTask, X: object, y: object, randomness: Random
     Examples
     --------
     >>> import numpy as np
-    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=2, feature_bounds=(0, 1))
+    >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=2, feature_bounds=(0, 1),
+    ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> X = np.random.default_rng(0).random((1000, 2))
     >>> simulate_aggregate(task, X, X[:, 0], randomness=1)
     Totals(1000 reports to task ..., simulation)

@@ -27,6 +27,7 @@ from hedgerow.tasks.options import Option, by_parameter
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.bits import BitsEncoding, split_epsilon
 from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
+from hedgerow.tasks.tree.design import DESIGN
 from hedgerow.tasks.tree.encoding import Encoding
 from hedgerow.tasks.tree.public import PublicLeaves
 from hedgerow.tasks.tree.tuning import RESPONSES, resolve
@@ -72,7 +73,8 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((200, 2)); y = X[:, 0]
-    >>> task = LocalTask.design(X, y, epsilon=2.0, label_bounds=(0, 1), max_depth=2)
+    >>> task = LocalTask.design(X, y, epsilon=2.0, label_bounds=(0, 1), max_depth=2, rule="max_edge",
+    ...                         min_samples_leaf=20, response="bits", cell_share=0.5)
     >>> task.n_leaves, task.response
     (4, 'bits')
     >>> LocalTask.from_json(task.to_json()) == task
@@ -80,6 +82,7 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
     """
 
     kind = "local"
+    designed = DESIGN
     in_words = "Private features and label"
     model_options: ClassVar[Mapping[str, Option]] = by_parameter(
         Option(
@@ -135,14 +138,14 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         epsilon: float,
         label_bounds: object = None,
         classes: Sequence[object] | None = None,
-        rule: str = "max_edge",
-        max_depth: int | str = 4,
-        min_samples_leaf: int | str = 20,
-        cell_share: float | str = 0.5,
-        response: str = "bits",
+        rule: str = "auto",
+        max_depth: int | str = "auto",
+        min_samples_leaf: int | str = "auto",
+        cell_share: float | str = "auto",
+        response: str = "auto",
         label_steps: int | None = None,
         n_holders: int | None = None,
-        blend: bool = True,
+        blend: bool | None = None,
         feature_bounds: object = None,
         categorical_features: Sequence[int | str] | None = None,
         categories: Mapping[str, Sequence[object]] | None = None,
@@ -153,12 +156,12 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
     ) -> LocalTask:
         """Grow a partition on public records and make a task of it.
 
-        ``rule``, ``max_depth``, ``min_samples_leaf``, ``cell_share`` and ``response`` may be ``"auto"``: chosen by
-        predicted error from the public records and the noise that ``n_holders`` holders (by default ten for each
-        public record) would leave, see :mod:`hedgerow.tasks.tree.tuning`; ``blend`` says whether the model will weigh
-        public means against reports, or use reports alone. Without public records pass ``features``
-        (names or their number) and ``feature_bounds``: the partition is then fixed in advance. Nothing here may be
-        private.
+        Whatever is ``"auto"`` is chosen by predicted error from the public records and the noise that ``n_holders``
+        holders (by default ten for each public record) would leave, see :mod:`hedgerow.tasks.tree.tuning`; the
+        paper's settings are :data:`hedgerow.tasks.tree.tuning.PAPER`. ``blend`` says whether the model will weigh
+        public means against reports, or use reports alone: by default as :meth:`model` does, so not if ``response`` is
+        "bits" by name. Without public records pass ``features`` (names or their number) and ``feature_bounds``: the
+        partition is then fixed in advance. Nothing here may be private.
         """
         epsilon = check_epsilon(epsilon)
         names = class_names(classes, y_public)
@@ -185,7 +188,7 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         plan = resolve(
             space, Z, y, epsilon=epsilon, bounds=bounds, n_holders=n_holders, rule=rule, max_depth=max_depth,
             min_samples_leaf=min_samples_leaf, cell_share=cell_share, response=response, label_steps=label_steps,
-            by_class=names is not None, blend=blend,
+            by_class=names is not None, blend=response != "bits" if blend is None else blend,
         )  # fmt: skip
         partition = grow(
             plan.rule,

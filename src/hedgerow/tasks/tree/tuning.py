@@ -32,7 +32,7 @@ from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEnc
 from hedgerow.tasks.tree.encoding import Encoding
 from hedgerow.types import IntArray
 
-__all__ = ["RESPONSES", "Choice", "Message", "choose_design", "level_shares", "predict_error", "resolve"]
+__all__ = ["PAPER", "RESPONSES", "Choice", "Message", "choose_design", "level_shares", "predict_error", "resolve"]
 
 FloatArray = npt.NDArray[Any]
 
@@ -66,6 +66,16 @@ def _encoding(message: Message, epsilon: float, n_leaves: int) -> Encoding:
     if message.response == "bits":
         return BitsEncoding(epsilon, n_leaves, message.label_steps, message.cell_share)
     return _CELLS[message.response](epsilon, n_leaves, message.label_steps)
+
+
+PAPER: dict[str, Any] = {
+    "rule": "max_edge",
+    "max_depth": 4,
+    "min_samples_leaf": 20,
+    "cell_share": 0.5,
+    "response": "bits",
+}
+"""A design with nothing left to choose: LPDT-M and the report of the paper, (3)."""
 
 
 @dataclass(frozen=True)

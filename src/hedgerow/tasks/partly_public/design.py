@@ -1,0 +1,67 @@
+"""How the first of two rounds is designed, from public facts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.errors import HedgerowError
+from hedgerow.tasks.designs import Design, Facts
+from hedgerow.tasks.models import About
+from hedgerow.tasks.options import Option
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.partly_public.task import SemiTask
+
+__all__ = ["DESIGN", "design"]
+
+DESIGN = Design(
+    "hedgerow.tasks.partly_public.design:design",
+    (
+        Option("private_columns", "two rounds: private for everybody", "names"),
+        Option("personal", "two rounds: each holder chooses, and the choice is sent in clear", "flag"),
+        Option("hide_mask", "two rounds: each holder chooses, and nobody learns what", "flag"),
+        Option("label_share", "two rounds: share of epsilon for the label (default: 0.5)", "number"),
+        Option("title", "what holders are asked, in words", "words"),
+    ),
+    chosen_by=("private_columns", "personal", "hide_mask"),
+    records=False,
+)
+
+
+def design(
+    facts: Facts,
+    *,
+    private_columns: Sequence[str] | None = None,
+    personal: bool = False,
+    hide_mask: bool = False,
+    **options: Any,
+) -> tuple[SemiTask, About]:
+    """Design a task; see :meth:`SemiTask.design <hedgerow.tasks.partly_public.task.SemiTask.design>`."""
+    from hedgerow.tasks.partly_public.task import SemiTask
+
+    if (private_columns is not None) + personal + hide_mask != 1:
+        raise HedgerowError("--private-columns, --personal and --hide-mask exclude each other; give one of them.")
+    assert facts.space is not None
+    task = SemiTask.design(
+        facts.space,
+        epsilon=facts.epsilon,
+        label_bounds=facts.label_bounds,
+        target=facts.target,
+        private_columns=private_columns,
+        hide_mask=hide_mask,
+        **options,
+    )
+    return task, _about(task)
+
+
+def _about(task: SemiTask) -> About:
+    low, high = task.label_bounds
+    who = {
+        "policy": f"private for everybody: {', '.join(task.private)}",
+        "personal": "each holder chooses what is private, and says so: 'hedgerow privatize' needs --mask",
+        "hidden": "each holder chooses what is private, and nobody learns what",
+    }
+    facts = {"label_share": task.label_share, "masks": task.masks, "private": list(task.private)}
+    line = f"{len(task.space)} features; {who[task.masks]}; label {task.target!r} in [{low:g}, {high:g}]"
+    return About(f"task {task.id[:12]}, the first of two rounds", facts, (line,))
