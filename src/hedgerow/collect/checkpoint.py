@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
-import json
 import os
 import secrets
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from hedgerow.content import Content, canonical
 from hedgerow.errors import FormatError
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.totals import Totals
 
 __all__ = ["Checkpoint", "fingerprint", "keyed_digest", "write_whole"]
 
-_FORMAT = "hedgerow/checkpoint"
-_VERSION = 1
 _SECONDS = 2.0
 _SAMPLE = 1 << 16
 
@@ -56,6 +55,15 @@ def write_whole(path: str, data: bytes) -> None:
         raise
 
 
+@dataclass(frozen=True)
+class _Head(Content, what="checkpoint", format="hedgerow/checkpoint", version=1):
+    """What was added (a digest), how many reports were looked at, and the digest of the totals."""
+
+    work: str
+    position: int
+    digest: str
+
+
 class Checkpoint:
     """Totals and the number of reports behind them, in the order of the files.
 
@@ -65,7 +73,7 @@ class Checkpoint:
     def __init__(self, path: str, task: Task, paths: Sequence[str], copies: str) -> None:
         self.path, self.task, self._last = path, task, time.monotonic()
         work = {"task": task.id, "files": [fingerprint(p) for p in paths], "copies": copies}
-        self._work = hashlib.sha256(json.dumps(work, sort_keys=True).encode()).hexdigest()
+        self._work = hashlib.sha256(canonical(work).encode()).hexdigest()
 
     def load(self) -> tuple[Totals, int]:
         """Return the totals so far and how many reports were looked at; none if there is no file."""
@@ -75,22 +83,20 @@ class Checkpoint:
         except FileNotFoundError:
             return self.task.totals(), 0
         try:
-            head = json.loads(line)
-            whole = head["format"] == _FORMAT and head["version"] == _VERSION
-            whole = whole and head["digest"] == hashlib.sha256(data).hexdigest()
-            position = int(head["position"])
-        except (ValueError, KeyError, TypeError):
+            head = _Head.from_json(line)
+            whole = head.digest == hashlib.sha256(data).hexdigest()
+        except FormatError:
             whole = False
         if not whole:
             raise FormatError(
                 f"{self.path} is not a checkpoint of this version, or damaged; delete it to start afresh."
             )
-        if head["work"] != self._work:
+        if head.work != self._work:
             raise FormatError(
                 f"{self.path} belongs to other files, another task or another rule for copies; "
                 "give those, or delete it to start afresh."
             )
-        return Totals.from_bytes(self.task, data), position
+        return Totals.from_bytes(self.task, data), head.position
 
     def save(self, total: Totals, position: int) -> None:
         """Write the file, if the last time was a while ago."""
@@ -99,14 +105,8 @@ class Checkpoint:
             return
         self._last = now
         data = total.to_bytes()
-        head = {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "work": self._work,
-            "position": position,
-            "digest": hashlib.sha256(data).hexdigest(),
-        }
-        write_whole(self.path, json.dumps(head).encode() + b"\n" + data)
+        head = _Head(self._work, position, hashlib.sha256(data).hexdigest())
+        write_whole(self.path, head.to_json().encode() + b"\n" + data)
 
     def remove(self) -> None:
         """Delete the file: the work is done."""

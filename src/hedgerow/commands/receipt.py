@@ -8,19 +8,29 @@ would let whoever finds it test guesses of them.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from dataclasses import dataclass
-from typing import Any
 
 from hedgerow.collect.checkpoint import write_whole
+from hedgerow.content import Content
 from hedgerow.errors import FormatError, HedgerowError
 
 __all__ = ["Receipt"]
 
-_FORMAT = "hedgerow/receipt"
-_VERSION = 1
 _BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class _Answer(Content, what="receipt", format="hedgerow/receipt", version=1):
+    """What a receipt says: the task's id, the digest of the reports, and their number."""
+
+    task: str
+    output: str
+    n_reports: int
+
+    def __post_init__(self) -> None:
+        if self.n_reports < 0:
+            raise FormatError(f"a receipt cannot be of {self.n_reports} reports.")
 
 
 @dataclass(frozen=True)
@@ -43,44 +53,33 @@ class Receipt:
         found = self._read()
         if found is None:
             return None
-        if found["task"] != self.task:
+        if found.task != self.task:
             raise HedgerowError(
                 f"{self.path} says that {self.output} holds the answer to another task; give -o another name."
             )
-        if not os.path.exists(self.output) or found["output"] != _digest(self.output):
+        if not os.path.exists(self.output) or found.output != _digest(self.output):
             raise HedgerowError(
                 f"{self.path} says that this task was answered already, and {self.output} was moved or changed since. "
                 "Use those reports: drawing again would spend epsilon again (--again does so)."
             )
-        return int(found["n_reports"])
+        return found.n_reports
 
     def write(self, n_reports: int) -> None:
         """Leave the receipt: the reports are whole."""
-        content = {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "task": self.task,
-            "output": _digest(self.output),
-            "n_reports": n_reports,
-        }
-        write_whole(self.path, json.dumps(content).encode() + b"\n")
+        answer = _Answer(self.task, _digest(self.output), n_reports)
+        write_whole(self.path, answer.to_json().encode() + b"\n")
 
-    def _read(self) -> dict[str, Any] | None:
+    def _read(self) -> _Answer | None:
         try:
             with open(self.path, "rb") as file:
-                found = json.loads(file.read())
-            whole = found["format"] == _FORMAT and found["version"] == _VERSION and found["n_reports"] >= 0
-            whole = whole and all(isinstance(found[name], str) for name in ("task", "output"))
+                return _Answer.from_json(file.read())
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError):
-            whole = False
-        if not whole:
+        except FormatError as error:
             raise FormatError(
                 f"{self.path} is damaged, but it is there: these records may have answered already, and drawing again "
                 "would spend epsilon again (--again does so)."
-            )
-        return dict(found)
+            ) from error
 
 
 def _digest(path: str) -> str:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from hedgerow.content import parse
-from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.errors import FormatError
 
 if TYPE_CHECKING:
     from hedgerow.tasks.base import Task
@@ -84,11 +84,4 @@ def read_model(text: str | bytes) -> Any:
 def _read(text: str | bytes, find: Any, what: str) -> Any:
     data = parse(text, what)
     cls = find(data.get("format") if isinstance(data, dict) else None)
-    try:
-        return cls.from_dict(data)
-    except FormatError:
-        raise
-    except HedgerowError as error:
-        raise FormatError(f"this {what} is malformed: {error}") from error
-    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError, IndexError, RecursionError) as error:
-        raise FormatError(f"this {what} is malformed: {error}") from error
+    return cls.from_dict(data)
