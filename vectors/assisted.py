@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.mechanisms.joint import LevelResponse, SignedSubset
 from hedgerow.portable import Kernel, Linear, PortableModel, Trees
 from hedgerow.randomness import Randomness, SeededRandomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
 from hedgerow.tasks.records import one

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, LazyCdf, _geometric_cdf, _laplace_cdf
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.tree.task import LocalTask

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, LabelGrid, NumericFeature
+from hedgerow.features import CategoricalFeature, NumericFeature
+from hedgerow.grid import LabelGrid
 from hedgerow.partition.tree import Partition
 from hedgerow.portable import Trees
 from hedgerow.randomness import Randomness, SeededRandomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.records import one

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from hedgerow.bounds import FeatureSpace, LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.interval import IntervalResponse
@@ -15,6 +15,7 @@ from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.partition import grow
 from hedgerow.samplers import ONE
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.tree.task import LocalTask
 from vectors.assisted import assisted_cases

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from hedgerow.bounds import CategoricalFeature
+from hedgerow.features import CategoricalFeature
 
 
 def table(task, n, seed=0):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
 __all__ = ["BoxedRegressor", "unit"]

@@ -17,10 +17,10 @@ from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.cell_laplace import CellLaplace
 from hedgerow.noise_sums import laplace_sum
 from hedgerow.randomness import Randomness, SeededRandomness
+from hedgerow.types import IntArray
 
 __all__ = ["CellSums", "cell_keys"]
 
-IntArray = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.bytes_]
 
 

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.baselines.boxed import BoxedRegressor
-from hedgerow.bounds import LabelGrid
 from hedgerow.checks import Real, Rule
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.record_laplace import RecordLaplace, equal_share
 from hedgerow.samplers import ONE
+from hedgerow.types import FloatArray
 
 __all__ = ["DeconvolutionRegressor", "deconvolution_kernel"]
 
-FloatArray = npt.NDArray[np.float64]
 
 _RECORDS, _REPORTS = 128, 512
 """Records and reports that are looked at together: what the processor's own memory holds."""

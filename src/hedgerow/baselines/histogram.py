@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from hedgerow.baselines.boxed import BoxedRegressor
 from hedgerow.baselines.cell_sums import CellSums, cell_keys
-from hedgerow.bounds import LabelGrid, check_label_bounds
 from hedgerow.checks import Flag, Real, Rule, Whole
+from hedgerow.grid import LabelGrid, check_label_bounds
 from hedgerow.mechanisms.cell_laplace import CellLaplace, split
 
 __all__ = ["PrivateHistogramRegressor"]

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.baselines.label_trees import NoisyLabelTree, noisy_labels
-from hedgerow.bounds import FeatureSpace
 from hedgerow.checks import Rule, Whole
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.randomness import Randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import mask_note, mask_of
+from hedgerow.space import FeatureSpace
 
 __all__ = ["KRRRegressor", "equal_shares"]
 

@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.tree import DecisionTreeRegressor
 
-from hedgerow.bounds import FeatureSpace, LabelGrid, _columns
 from hedgerow.checks import OneOf, Rule, Whole
+from hedgerow.frames import columns_of
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.laplace import DiscreteLaplace
 from hedgerow.randomness import Randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import mask_note, mask_of
+from hedgerow.space import FeatureSpace
 from hedgerow.values import numbers
 
 _LARGEST = float(np.finfo(np.float32).max)
@@ -47,7 +49,7 @@ class NoisyLabelTree(SemiRegressor):
     def _encode(self, X: Any) -> npt.NDArray[np.float64]:
         if self.space_ is not None:
             return np.array(self.space_.encode(X), dtype=np.float64)
-        names, columns = _columns(X)
+        names, columns = columns_of(X)
         if names is None or columns is None:
             columns = list(np.asarray(X).T)
         Z = np.column_stack([numbers(column).astype(np.float64) for column in columns])

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace, LabelGrid
 from hedgerow.central.accounting import Amount, TreeBudget, times, tree_epsilon
 from hedgerow.central.kary import grow_kary
 from hedgerow.central.leaves import leaf_shares, plain_shares
@@ -19,11 +18,13 @@ from hedgerow.central.model import ForestTree, add_stages
 from hedgerow.central.scores import ClassTarget, ScalarTarget, Weights
 from hedgerow.central.splits import BestSplits, grow_private
 from hedgerow.central.window import NoisyHistogram, release_histogram
+from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.selection import selection
 from hedgerow.partition.random import grow_random
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.types import IntArray
 
 __all__ = ["Fitted", "Problem", "Recipe", "fit_forest", "fit_tree"]

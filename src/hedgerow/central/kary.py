@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.candidates import bin_of
 from hedgerow.central.scores import Target
 from hedgerow.mechanisms.selection import Selection
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.types import IntArray, RealArray
 
 __all__ = ["grow_kary"]

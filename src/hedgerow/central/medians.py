@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.accounting import TreeBudget
 from hedgerow.central.candidates import category_subsets, pick_features
 from hedgerow.central.scores import Target
@@ -15,6 +14,7 @@ from hedgerow.mechanisms.median import PrivateMedian
 from hedgerow.mechanisms.selection import Selection, selection
 from hedgerow.partition.cells import Cells, Splits
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.types import IntArray, RealArray
 
 __all__ = ["MedianSplits"]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.accounting import Amount
 from hedgerow.errors import BoundsError
 from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 
 __all__ = ["private_ranges", "public_space"]
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.candidates import bin_of, category_subsets, cut_points, pick_features
 from hedgerow.central.scores import Target
 from hedgerow.mechanisms.selection import Selection
@@ -16,6 +15,7 @@ from hedgerow.partition.cells import Cells, Splits
 from hedgerow.partition.growing import grow_levels
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.types import IntArray, RealArray
 
 __all__ = ["BestSplits", "grow_private"]

@@ -10,10 +10,10 @@ from hedgerow.commands.files import counted, naming, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.bounds import FeatureSpace
     from hedgerow.central.anova import AnovaModel, Explanation
     from hedgerow.commands.predictions import Predictions
     from hedgerow.commands.tables import Block, Frame, Table
+    from hedgerow.space import FeatureSpace
 
 __all__ = ["explain_anova", "frame", "new_names", "predict_anova", "read_anova", "write_predictions"]
 
@@ -43,9 +43,9 @@ def frame(block: Block, space: FeatureSpace, missing: bool) -> Frame:
 
     Empty cells are filled for the check, so that whatever else is wrong is still reported in its place.
     """
-    from hedgerow.bounds import CategoricalFeature
     from hedgerow.central.anova.model import MISSING
     from hedgerow.commands.tables import Block, _cells
+    from hedgerow.features import CategoricalFeature
 
     if not missing:
         return block.frame(space)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.bounds import CategoricalFeature, check_label_bounds, label_numbers, middle
 from hedgerow.classes import class_codes
 from hedgerow.commands.schema import is_text
 from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.features import CategoricalFeature
+from hedgerow.grid import check_label_bounds, label_numbers, middle
 from hedgerow.values import category
 
 if TYPE_CHECKING:

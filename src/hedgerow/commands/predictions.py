@@ -11,11 +11,11 @@ from typing import IO, Any
 
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.commands.files import Progress, output
 from hedgerow.commands.parts import Parts
 from hedgerow.commands.tables import Block, Table, _cells
 from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.space import FeatureSpace
 
 __all__ = ["CsvPredictions", "ParquetPredictions", "Predictions"]
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import CategoricalFeature, Feature, FeatureSpace, NumericFeature, category_name
 from hedgerow.commands.files import Progress
 from hedgerow.commands.tables import Block, Frame, Table
 from hedgerow.errors import HedgerowError
+from hedgerow.features import CategoricalFeature, Feature, NumericFeature, category_name
+from hedgerow.space import FeatureSpace
 
 MOST_CATEGORIES = 100
 

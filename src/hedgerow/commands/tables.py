@@ -23,18 +23,18 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import CategoricalFeature, FeatureSpace, NumericFeature
 from hedgerow.commands.files import STDIO, warn
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.features import CategoricalFeature, NumericFeature
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.question import Question
+from hedgerow.types import FloatArray
 from hedgerow.values import category, numbers
 
 ROWS = 1 << 16
 LARGE = 1 << 23  # bytes of CSV from which pyarrow is worth its start-up
 
 _MOST = 1 << 63  # of a record's number
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Frame:

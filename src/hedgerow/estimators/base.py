@@ -16,7 +16,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow.bounds import FeatureSpace, check_label_bounds
 from hedgerow.checks import EPSILON, Kind, Rule, check_parameters
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.records import (
@@ -27,9 +26,11 @@ from hedgerow.estimators.records import (
     read_private_records,
     tag_total,
 )
+from hedgerow.grid import check_label_bounds
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.ledger import Ledger
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.spending import Booking
 from hedgerow.types import FloatArray
 

@@ -18,18 +18,13 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from hedgerow.bounds import (
-    _columns,
-    _is_text,
-    category_lists,
-    check_label_bounds,
-    label_column,
-    label_numbers,
-    middle,
-)
 from hedgerow.classes import class_codes, read_classes
 from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.features import category_lists
+from hedgerow.frames import columns_of, is_text
+from hedgerow.grid import check_label_bounds, label_column, label_numbers, middle
 from hedgerow.ranges import column_name
+from hedgerow.types import FloatArray
 from hedgerow.values import cells, numbers
 
 __all__ = [
@@ -44,7 +39,6 @@ __all__ = [
     "take_rows",
 ]
 
-FloatArray = npt.NDArray[np.float64]
 
 ABSORBED = (
     "every record counts: a value beyond its range as the end, a missing or unknown one as the model's schema says "
@@ -85,7 +79,7 @@ def declared_categories(
 
 def _text_columns(X: Any, known: set[str]) -> set[str]:
     """Return the columns of a data frame that are text by their type, but for those that are known."""
-    names, columns = _columns(X)
+    names, columns = columns_of(X)
     if names is None or columns is None:
         return set()
     return {name for name, column in zip(names, columns, strict=True) if name not in known and _is_text_type(column)}
@@ -94,7 +88,7 @@ def _text_columns(X: Any, known: set[str]) -> set[str]:
 def _is_text_type(column: Any) -> bool:
     if str(getattr(column, "dtype", "")).lower() == "object":
         return bool(np.isnan(numbers(column)).all())
-    return _is_text(column)
+    return is_text(column)
 
 
 def read_private_records(estimator: Any, X: Any, *, reset: bool) -> Any:

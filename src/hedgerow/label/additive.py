@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
-from hedgerow.bounds import LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.label.base import LabelMechanism
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hedgerow.bounds import LabelGrid, check_label_bounds, label_numbers, middle
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid, check_label_bounds, label_numbers, middle
 from hedgerow.guarantee import Guarantee, parallel, sequential
 from hedgerow.label.estimate import central_prior, decode_prior, prior_budget, scout
 from hedgerow.label.prior import Fidelity, LabelPrior, fidelity

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from hedgerow.bounds import LabelGrid
+from hedgerow.grid import LabelGrid
 from hedgerow.label.prior import LabelPrior, simplex, smooth
 from hedgerow.mechanisms.counts import NoisyCounts
 from hedgerow.mechanisms.interval import IntervalResponse

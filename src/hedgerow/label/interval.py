@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import LabelGrid
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid
 from hedgerow.label.base import PriorMechanism
 from hedgerow.label.prior import GridPrior, fidelity
 from hedgerow.mechanisms.interval import OUTSIDE, IntervalResponse

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import LabelGrid, check_label_bounds
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid, check_label_bounds
 from hedgerow.mechanisms.level import LevelMechanism
 from hedgerow.types import FloatArray
 

@@ -11,11 +11,11 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_method_params, validate_data
 
-from hedgerow.bounds import check_label_bounds
 from hedgerow.checks import EPSILON, Flag, Kind, OneOf, Real, Rule
 from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.estimators.base import PrivateRegressor, check_public
 from hedgerow.estimators.records import label_columns, read_private_labels
+from hedgerow.grid import check_label_bounds
 from hedgerow.guarantee import Guarantee, as_if_local, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hedgerow.bounds import category_name
 from hedgerow.checks import OneOf, Rule
 from hedgerow.classes import OBSERVED, class_note
 from hedgerow.estimators.base import PrivateClassifier
+from hedgerow.features import category_name
 from hedgerow.local.tree import LocalTree
 
 __all__ = ["LPDTClassifier"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from hedgerow.bounds import check_label_bounds
 from hedgerow.checks import OneOf, Real, Rule
 from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.grid import check_label_bounds
 from hedgerow.local.tree import LocalTree
 
 __all__ = ["LPDTRegressor"]

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import check_label_bounds, label_numbers, middle
 from hedgerow.checks import Real, check_parameters
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.records import take_rows
+from hedgerow.grid import check_label_bounds, label_numbers, middle
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.mechanisms.one_bit import OneBit
 from hedgerow.randomness import SeededRandomness, as_randomness
+from hedgerow.types import FloatArray
 
 __all__ = ["ValidationReport", "validate_privately"]
 
-FloatArray = npt.NDArray[np.float64]
 
 _NOTES = (
     "for the validation holders; one bit a person, every further report about it spends more",

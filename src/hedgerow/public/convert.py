@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.errors import HedgerowError
 from hedgerow.portable import Kernel, Linear, Trees
 from hedgerow.portable.model import Part
 from hedgerow.portable.trees import breadth_first
+from hedgerow.types import FloatArray
 
 __all__ = ["portable_parts"]
 
-FloatArray = npt.NDArray[np.float64]
 Parts = tuple[float, list[Part]]
 
 

@@ -6,16 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.portable import Kernel
 from hedgerow.portable.model import Part
 from hedgerow.public.convert import portable_parts
 from hedgerow.public.kernel_ridge import TunedKernelRidge, squared_distances
+from hedgerow.types import FloatArray
 
 __all__ = ["COMPACT_BYTES", "distil"]
 
-FloatArray = npt.NDArray[np.float64]
 
 COMPACT_BYTES = 200_000
 _KERNEL_BYTES = 80_000

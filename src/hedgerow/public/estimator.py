@@ -10,17 +10,17 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from hedgerow.bounds import FeatureSpace, check_labels
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import check_labels
 from hedgerow.portable import PortableModel
 from hedgerow.portable.model import Part
 from hedgerow.public.convert import portable_parts
 from hedgerow.public.distil import COMPACT_BYTES, distil
 from hedgerow.public.stack import assign_folds, fit_stack, out_of_fold
+from hedgerow.space import FeatureSpace
+from hedgerow.types import FloatArray
 
 __all__ = ["PublicModel", "design_columns"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]

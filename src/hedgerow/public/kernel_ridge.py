@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from hedgerow.types import FloatArray
+
 __all__ = ["TunedKernelRidge", "leave_one_out"]
 
-FloatArray = npt.NDArray[np.float64]
 
 MOST_ROWS = 2000
 WIDTHS = (0.03, 0.1, 0.3, 1.0)

@@ -12,10 +12,10 @@ from hedgerow.portable import Kernel
 from hedgerow.portable.model import Part
 from hedgerow.public.convert import portable_parts
 from hedgerow.public.kernel_ridge import TunedKernelRidge
+from hedgerow.types import FloatArray
 
 __all__ = ["Stack", "fit_stack", "out_of_fold"]
 
-FloatArray = npt.NDArray[np.float64]
 
 _FEW = 30
 _SMALL = 5000

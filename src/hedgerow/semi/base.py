@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
 __all__ = ["SemiRegressor"]

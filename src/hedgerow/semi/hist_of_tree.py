@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.checks import Flag, OneOf, Real, Rule, Whole
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
@@ -16,6 +15,7 @@ from hedgerow.public.given import PUBLIC_MODEL, fit_public_model, is_fitted
 from hedgerow.randomness import Randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public import CellTask, FirstReports, SemiModel, SemiTask
 from hedgerow.tasks.partly_public.choose import Choice
 from hedgerow.tasks.partly_public.files import resolve

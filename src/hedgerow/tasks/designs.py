@@ -11,7 +11,7 @@ from hedgerow.tasks.models import About
 from hedgerow.tasks.options import Option
 
 if TYPE_CHECKING:
-    from hedgerow.bounds import FeatureSpace
+    from hedgerow.space import FeatureSpace
     from hedgerow.tasks.base import Task
 
 __all__ = ["Design", "Facts"]

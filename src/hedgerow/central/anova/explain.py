@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.bounds import CategoricalFeature
 from hedgerow.central.anova.design import GRID
 from hedgerow.central.anova.model import AnovaModel, encode
 from hedgerow.central.anova.quantiles import CELLS
 from hedgerow.central.anova.recipe import energies
+from hedgerow.features import CategoricalFeature
 from hedgerow.types import FloatArray
 
 __all__ = ["Curve", "Explanation", "Surface", "explain", "local_terms"]

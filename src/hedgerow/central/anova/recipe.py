@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.basis import Basis, choose
 from hedgerow.central.anova.descent import UNIT, Descent, Steps, descend
 from hedgerow.central.anova.design import GRID, FeatureMap, Rows
 from hedgerow.central.anova.quantiles import Quantiles, estimate
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
 __all__ = ["Fitted", "Options", "fit_anova"]

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.bounds import check_label_bounds, check_labels
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import check_label_bounds, check_labels
 from hedgerow.local.advise.facts import PublicFacts, measure_public
 from hedgerow.local.advise.learning import LearningCurve
 from hedgerow.public import PublicModel

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hedgerow.bounds import FeatureSpace
 from hedgerow.checks import Rule, Whole
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateEstimator
 from hedgerow.estimators.records import column_names
 from hedgerow.public.given import PUBLIC_MODEL
+from hedgerow.space import FeatureSpace
 
 __all__ = ["AssistedForest"]
 

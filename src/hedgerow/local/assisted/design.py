@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.tree import DecisionTreeRegressor
 
-from hedgerow.bounds import FeatureSpace, check_label_bounds, check_labels
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import check_label_bounds, check_labels
 from hedgerow.local.assisted.reference import reference_rows
 from hedgerow.portable import PortableModel, Trees
 from hedgerow.public import PublicModel
 from hedgerow.public.convert import portable_parts
 from hedgerow.public.given import fit_public_model
 from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
 from hedgerow.tasks.assisted.choose import SIZES, Choice, choose_randomizer
 from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.assisted.pilot_check import check_pilot
@@ -28,10 +28,10 @@ from hedgerow.tasks.assisted.pilot_totals import PilotTotals
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
 from hedgerow.tasks.totals import Totals
+from hedgerow.types import FloatArray
 
 __all__ = ["design_assisted", "design_seed", "design_without_public"]
 
-FloatArray = npt.NDArray[np.float64]
 
 _LEAVES_IF_WIDER = 16
 """Most leaves where a pilot finds larger errors than public ones; chosen on wines and taxi trips that shift."""

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from hedgerow.bounds import check_label_bounds
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import check_label_bounds
 from hedgerow.local.assisted.design import public_errors, public_model_for
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.assisted.pilot import PilotMessage, PilotTask, pilot_multiples
+from hedgerow.types import IntArray
 
 __all__ = ["design_pilot", "pilot_group", "pilot_size"]
 
-IntArray = npt.NDArray[np.int64]
 
 _ENOUGH, _USELESS, _MOST = 0.05, 0.15, 0.05
 

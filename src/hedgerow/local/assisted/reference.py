@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from hedgerow.public.kernel_ridge import squared_distances
+from hedgerow.types import FloatArray
 
 __all__ = ["N_REFERENCE", "reference_rows"]
 
-FloatArray = npt.NDArray[np.float64]
 
 N_REFERENCE = 1500
 _NEIGHBOURS = 5

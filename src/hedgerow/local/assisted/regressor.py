@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from hedgerow.bounds import check_label_bounds
 from hedgerow.checks import OneOf, Real, Rule
 from hedgerow.estimators.base import PrivateRegressor
 from hedgerow.estimators.records import take_rows
+from hedgerow.grid import check_label_bounds
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.base import AssistedForest
 from hedgerow.local.assisted.design import design_assisted, design_seed, design_without_public, public_model_for
