@@ -18,7 +18,7 @@ FAULTS = (
     Fault(
         name="privatize --resume draws again where reports were moved",
         path="src/hedgerow/commands/receipt.py",
-        before='        if not os.path.exists(self.output) or found["output"] != _digest(self.output):\n',
+        before="        if not os.path.exists(self.output) or found.output != _digest(self.output):\n",
         after="        if not os.path.exists(self.output):\n            return None\n        if False:\n",
         caught_by=(f"{_TESTS}::test_reports_that_were_moved_or_changed_are_not_drawn_again",),
     ),
