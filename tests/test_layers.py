@@ -23,7 +23,7 @@ LAYERS = [
     ["samplers", "ledger", "grid", "frames"],
     ["features"],
     ["space"],
-    ["bounds", "counting", "spending", "classes"],
+    ["counting", "spending", "classes"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["tasks"],  # know nothing of estimators

@@ -50,14 +50,16 @@ _FURTHER = {
         "PartialTreeRegressor",
         "PrivateHistogramRegressor",
     ),
-    "hedgerow.bounds": ("CategoricalFeature", "FeatureSpace", "LabelGrid", "NumericFeature"),
     "hedgerow.central": ("ForestModel",),
     "hedgerow.central.anova": ("AnovaModel",),
+    "hedgerow.features": ("CategoricalFeature", "NumericFeature"),
+    "hedgerow.grid": ("LabelGrid",),
     "hedgerow.label": ("LabelPrior",),
     "hedgerow.local": ("ValidationReport", "validate_privately"),
     "hedgerow.partition": ("Partition",),
     "hedgerow.portable": ("PortableModel",),
     "hedgerow.randomness": ("Randomness", "SecureRandomness", "SeededRandomness"),
+    "hedgerow.space": ("FeatureSpace",),
     "hedgerow.tasks.labels.task": ("LabelReports", "LabelTask"),
 }
 _HOME_OF = {name: home for homes in (_FURTHER, _HOMES) for home, names in homes.items() for name in names}
@@ -66,10 +68,11 @@ __all__ = [*sorted(name for names in _HOMES.values() for name in names), "__vers
 
 if TYPE_CHECKING:
     from hedgerow.baselines import *
-    from hedgerow.bounds import *
     from hedgerow.central import *
     from hedgerow.central.anova import *
     from hedgerow.errors import *
+    from hedgerow.features import *
+    from hedgerow.grid import *
     from hedgerow.guarantee import *
     from hedgerow.label import *
     from hedgerow.ledger import *
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
     from hedgerow.public import *
     from hedgerow.randomness import *
     from hedgerow.semi import *
+    from hedgerow.space import *
     from hedgerow.tasks import *
     from hedgerow.tasks.labels.task import *
     from hedgerow.tasks.tree.simulate import *
