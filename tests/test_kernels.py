@@ -144,7 +144,7 @@ def test_sums_of_reports_are_equal(seed, response, depth, n):
 @compiled
 def test_sums_of_equal_labels_are_equal():
     """A run of equal labels longer than the planes count, and a label of four bytes."""
-    for t in (task(depth=10, epsilon=np.inf), task(depth=9, epsilon=0.01, label_steps=4096)):
+    for t in (task(depth=10, epsilon=np.inf), task(depth=9, epsilon=0.01, n_steps=4096)):
         assert t.encoding._label_bytes == (2 if np.isinf(t.epsilon) else 4)
         X, _ = records(1, n=2000)
         reports = privatize_many(t, X, np.repeat([0.0, 2.0], 1000), 3)

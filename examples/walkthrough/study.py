@@ -58,9 +58,9 @@ def design(pilot: Homes, epsilon: float, rule: str, response: str, **options: An
 def design_ours(pilot: Homes, epsilon: float, n: int) -> LocalTask:
     """Choose the report with the least predicted error; this reads no private record, so it costs nothing.
 
-    The label is rounded at random to an end of its bounds (``label_steps=1``).
+    The label is rounded at random to an end of its bounds (``n_steps=1``).
     """
-    return design(pilot, epsilon, "cart", "auto", label_steps=1, n_holders=n)
+    return design(pilot, epsilon, "cart", "auto", n_steps=1, n_holders=n)
 
 
 def run_protocol(task: LocalTask, homes: Homes, fallback: str = "blend") -> Model:

@@ -29,6 +29,7 @@ __all__ = [
     "check_epsilon",
     "check_parameters",
     "check_positive",
+    "declared_rules",
 ]
 
 
@@ -145,6 +146,14 @@ def check_parameters(values: Mapping[str, object], rules: Mapping[str, Rule], *,
     for name, rule in rules.items():
         if name in values and not rule.allows(values[name]):
             raise HedgerowError(f"The '{name}' parameter{of} must be {rule.words}. Got {values[name]!r} instead.")
+
+
+def declared_rules(kind: type) -> dict[str, Rule]:
+    """Return what the parameters of a class may be: its own ``_parameters`` and those of its base classes."""
+    rules: dict[str, Rule] = {}
+    for part in reversed(kind.__mro__):
+        rules.update(part.__dict__.get("_parameters", {}))
+    return rules
 
 
 def check_epsilon(epsilon: object, *, name: str = "epsilon") -> float:

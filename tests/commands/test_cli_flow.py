@@ -183,7 +183,7 @@ def test_negative_bounds_need_no_trick(shell):
 
 SCHEMAS = {
     "design": {"output", "task", "epsilon", "response", "cell_share", "n_leaves", "depth", "target", "label_bounds",
-               "label_steps", "classes", "features", "n_public", "n_public_clipped", "report_bytes",
+               "n_steps", "classes", "features", "n_public", "n_public_clipped", "report_bytes",
                "largest_influence", "guarantee"},
     "privatize": {"output", "task", "n_reports", "report_bytes", "simulation", "again", "guarantee"},
     "aggregate": {"output", "task", "n_reports", "n_files", "n_copies", "n_leaves", "n_starved", "fallback",

@@ -14,7 +14,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 from hedgerow import BoundsError, BudgetError, Guarantee, HedgerowError, Ledger
-from hedgerow.estimators.base import declared_rules
+from hedgerow.checks import declared_rules
 from hedgerow.guarantee import AS_IF_LOCAL
 from tests.conformance.everybody import ENTRIES, EXPORTED, fit, labels, make, numeric, private_estimators, table
 from tests.conformance.stopping import Stopped, Stopping

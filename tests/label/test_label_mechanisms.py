@@ -11,6 +11,7 @@ import pytest
 
 import hedgerow
 from hedgerow.audit import audit_exact
+from hedgerow.checks import declared_rules
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.label import (
@@ -237,8 +238,8 @@ def test_auto_takes_the_least_error():
         value = auto.fidelity(PRIOR)
         chosen = value.squared_error if averaging is None else value.calibrated_error(averaging)
         assert chosen == pytest.approx(min(auto.errors.values()))
-    with pytest.raises(HedgerowError, match="'candidates'"):
-        AutoMechanism(1.0, label_bounds=BOUNDS, candidates=("magic",))
+    with pytest.raises(HedgerowError, match="'among'"):
+        AutoMechanism(1.0, label_bounds=BOUNDS, among=("magic",))
 
 
 @pytest.mark.parametrize("kind", ["laplace", "staircase", "gaussian", "interval", "bins", "unbiased", "optimal"])
@@ -261,3 +262,12 @@ def test_a_million_labels_within_five_times_numpy(kind):
 def test_names_are_public():
     for name in ("RPWithPrior", "LaplaceMechanism", "LabelPrivateRegressor", "LabelTask", "OptimalRandomizer"):
         assert getattr(hedgerow, name).__name__ == name
+
+
+@pytest.mark.parametrize("kind", [RPWithPrior, RROnBins, OptimalRandomizer, UnbiasedRandomizer, GaussianMechanism])
+def test_wrong_parameters_are_refused_in_one_shape(kind):
+    for name in declared_rules(kind):
+        options = {"epsilon": 1.0, "label_bounds": BOUNDS, name: b"wrong"}
+        shape = rf"^The '{name}' parameter of {kind.__name__} must be .+\. Got b'wrong' instead\.$"
+        with pytest.raises(HedgerowError, match=shape):
+            kind(**options)

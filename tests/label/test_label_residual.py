@@ -120,9 +120,9 @@ def test_few_reports_are_distrusted_by_their_signal_to_noise():
 
 
 def test_many_reports_get_a_forest_and_shrunk_boosting_as_well():
-    few, many = ([type(m).__name__ for m in residual.candidates(n)] for n in (10_000, 10_001))
+    few, many = ([type(m).__name__ for m in residual.learners_for(n)] for n in (10_000, 10_001))
     assert many == [*few, "ExtraTreesRegressor", *["HistGradientBoostingRegressor"] * 2]
-    assert [m.l2_regularization for m in residual.candidates(30_000)[-2:]] == [1000, 10_000]
+    assert [m.l2_regularization for m in residual.learners_for(30_000)[-2:]] == [1000, 10_000]
 
 
 def test_any_fitted_model_with_residuals_serves(base):

@@ -28,7 +28,7 @@ Y = np.clip(X[:, 0] + X[:, 3] + RNG.normal(0, 0.1, 4000), 0, 2)
     [
         HistOfTreeRegressor(2.0, **WIDE),
         HistOfTreeRegressor(2.0, **WIDE, rule="cart", max_depth="auto", n_bins="auto", response="bits"),
-        HistOfTreeRegressor(2.0, **WIDE, mask_private=True),
+        HistOfTreeRegressor(2.0, **WIDE, hide_mask=True),
         KRRRegressor(2.0, **WIDE),
         PartialTreeRegressor(2.0, **WIDE),
         LabelTreeRegressor(2.0, **WIDE),
@@ -71,13 +71,13 @@ def test_guarantees():
         assert any("fixed in advance" in n for n in policy.notes)
         assert any("must not depend" in n for n in personal.notes)
     assert LabelTreeRegressor(1.0, **UNIT).fit(X, Y).guarantee_.protects == "label"
-    hidden = HistOfTreeRegressor(1.0, **UNIT, mask_private=True).fit(X, Y, private=mask).guarantee_
+    hidden = HistOfTreeRegressor(1.0, **UNIT, hide_mask=True).fit(X, Y, private=mask).guarantee_
     assert any("covers the mask" in n for n in hidden.notes)
 
 
-def test_mask_private_fit_does_not_read_the_mask():
+def test_hide_mask_fit_does_not_read_the_mask():
     one, two = (
-        HistOfTreeRegressor(4.0, **UNIT, mask_private=True, random_state=1).fit(X, Y, private=m)
+        HistOfTreeRegressor(4.0, **UNIT, hide_mask=True, random_state=1).fit(X, Y, private=m)
         for m in (RNG.random(X.shape) < 0.5, [True, False, False, False])
     )
     assert one.aggregate_.to_bytes() == two.aggregate_.to_bytes()

@@ -82,7 +82,7 @@ def test_importance_follows_what_was_learnt():
 @pytest.mark.parametrize("masks", ["personal", "hidden"])
 def test_who_chose_is_said(masks):
     mask = np.random.default_rng(0).random((8000, 3)) < 0.5
-    text = str(fitted(private=mask, mask_private=masks == "hidden").explain())
+    text = str(fitted(private=mask, hide_mask=masks == "hidden").explain())
     assert {"personal": "and said so.", "hidden": "and did not say."}[masks] in text
 
 

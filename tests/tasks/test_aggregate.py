@@ -99,7 +99,7 @@ def test_sums_equal_a_slow_reference(response):
 def test_sums_are_exact_however_wide_the_noise(steps, epsilon):
     """Squares of noisy levels pass 2**53 here, where floats are no longer exact."""
     try:
-        task = grid_task(depth=2, label_steps=steps, epsilon=epsilon)
+        task = grid_task(depth=2, n_steps=steps, epsilon=epsilon)
     except HedgerowError:
         assert 40 * steps / (epsilon / 2) >= 1 << 30
         return
@@ -114,7 +114,7 @@ def test_sums_are_exact_however_wide_the_noise(steps, epsilon):
 
 
 def test_some_grid_is_too_fine_for_floats():
-    assert grid_task(depth=2, label_steps=1 << 20, epsilon=0.3).encoding.largest > 1 << 53
+    assert grid_task(depth=2, n_steps=1 << 20, epsilon=0.3).encoding.largest > 1 << 53
 
 
 def test_many_reports_are_added_in_blocks():
@@ -127,7 +127,7 @@ def test_many_reports_are_added_in_blocks():
 
 
 def test_too_many_reports_for_the_totals_are_refused():
-    task = grid_task(depth=1, label_steps=1 << 18, epsilon=0.1)
+    task = grid_task(depth=1, n_steps=1 << 18, epsilon=0.1)
     one = Aggregate(task).add(batch(task, 1))
     most = (1 << 62) // task.encoding.largest
     one.include(most - 2, {0: np.zeros_like(one.sums)}, True)

@@ -38,7 +38,7 @@ def payload(encoding, output):
 
 @pytest.mark.parametrize("response", ["unary", "k_ary", "subset"])
 def test_the_bounds_are_those_of_the_exact_law(local_task, response):
-    task = local_task(max_depth=1, epsilon=1.5, response=response, label_steps=1)
+    task = local_task(max_depth=1, epsilon=1.5, response=response, n_steps=1)
     detector = task.alarms()
     low, high = exact_bounds(task, detector)
     stated_low, stated_high = detector.bounds

@@ -31,7 +31,7 @@ def every_payload(task):
 @pytest.mark.parametrize("response", ["bits", "unary", "k_ary", "subset"])
 @pytest.mark.parametrize("depth", [1, 2])
 def test_no_report_moves_a_leaf_further_and_one_does(local_task, response, depth):
-    task = local_task(max_depth=depth, response=response, label_steps=1 if response != "bits" else 4)
+    task = local_task(max_depth=depth, response=response, n_steps=1 if response != "bits" else 4)
     X = np.random.default_rng(0).random((300, 2))
     total = Aggregate(task).add(privatize_many(task, X, X[:, 0], randomness=depth))
 

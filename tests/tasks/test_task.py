@@ -77,7 +77,7 @@ def test_the_id_is_a_digest_of_the_content_and_nothing_else():
     variants = [
         design(), design(epsilon=1.6), design(label_bounds=(0, 5)), design(cell_share=0.4), design("unary"),
         design("k_ary"), design("subset"), design(max_depth=1), design(title="what?"), design(target="z"),
-        design(label_steps=7), design(rule="cart"),
+        design(n_steps=7), design(rule="cart"),
     ]  # fmt: skip
     assert len({task.id for task in variants}) == len(variants)
 

@@ -30,7 +30,7 @@ MESSAGES = [
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda m: m.response)
 def test_expected_sums_are_the_mean_of_the_exact_law(message: Message) -> None:
-    encoding = Message(message.response, 0.5, min(message.label_steps, 2)).encoding(1.0, 2)
+    encoding = Message(message.response, 0.5, min(message.n_steps, 2)).encoding(1.0, 2)
     levels = encoding.n_steps + 1
     shares = np.arange(1.0, 2 * levels + 1).reshape(2, levels)
     shares /= shares.sum()
@@ -61,10 +61,10 @@ def _sums_of(encoding, output) -> np.ndarray:
 def test_predicted_excess_error_is_the_simulated_one(message: Message) -> None:
     """Mean over 200 draws of a sum over 4 leaves: a relative standard error near 5%; the bound is 25%."""
     X, y = friedman(40_000)
-    steps = message.label_steps
+    steps = message.n_steps
     task = LocalTask.design(
         X[:2000], y[:2000], epsilon=3.0, label_bounds=(-5, 35), max_depth=2, response=message.response,
-        cell_share=message.cell_share, label_steps=steps, rule="max_edge", min_samples_leaf=20
+        cell_share=message.cell_share, n_steps=steps, rule="max_edge", min_samples_leaf=20
     )  # fmt: skip
     leaf = task.partition.apply(X)
     truth = np.bincount(leaf, y) / np.bincount(leaf)

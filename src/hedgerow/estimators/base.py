@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow.checks import EPSILON, Kind, Rule, check_parameters
+from hedgerow.checks import EPSILON, Kind, Rule, check_parameters, declared_rules
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.records import (
     column_names,
@@ -34,7 +34,7 @@ from hedgerow.space import FeatureSpace
 from hedgerow.spending import Booking
 from hedgerow.types import FloatArray
 
-__all__ = ["PrivateClassifier", "PrivateEstimator", "PrivateRegressor", "check_public", "declared_rules"]
+__all__ = ["PrivateClassifier", "PrivateEstimator", "PrivateRegressor", "check_public"]
 
 _SOURCES = (type(None), int, np.integer, Randomness, np.random.RandomState, np.random.Generator)
 
@@ -182,14 +182,6 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
 
     def __sklearn_tags__(self) -> Any:
         return tag_total(super().__sklearn_tags__())
-
-
-def declared_rules(kind: type) -> dict[str, Rule]:
-    """Return what the parameters of an estimator may be, those of its base classes included."""
-    rules: dict[str, Rule] = {}
-    for part in reversed(kind.__mro__):
-        rules.update(part.__dict__.get("_parameters", {}))
-    return rules
 
 
 def check_public(X_public: Any, y_public: Any) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
+from hedgerow.checks import Real, Rule
 from hedgerow.grid import LabelGrid
 from hedgerow.label.base import LabelMechanism
 from hedgerow.mechanisms.gaussian import GaussianNoise
@@ -77,6 +79,8 @@ class GaussianMechanism(LabelMechanism):
 
     _: KW_ONLY
     delta: float = 1e-6
+
+    _parameters: ClassVar[dict[str, Rule]] = {"delta": Real(0, 1)}
 
     def _design(self) -> LabelTask:
         grid = LabelGrid.for_epsilon(self.label_bounds, min(self.epsilon, 16.0))

@@ -36,7 +36,7 @@ class AutoMechanism(PriorMechanism):
 
     Parameters
     ----------
-    candidates : tuple of str
+    among : tuple of str
         Which of "optimal", "interval", "bins", "unbiased", "staircase" and "laplace" take part.
 
     Examples
@@ -50,22 +50,22 @@ class AutoMechanism(PriorMechanism):
 
     _: KW_ONLY
     prior_share: float | str = "auto"
-    candidates: tuple[str, ...] = ("optimal", "interval", "bins", "unbiased", "staircase", "laplace")
+    among: tuple[str, ...] = ("optimal", "interval", "bins", "unbiased", "staircase", "laplace")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         known = {*_ADDITIVE, *_SHAPED}
-        if not self.candidates or not set(self.candidates) <= known:
-            raise HedgerowError(f"'candidates' must be some of {sorted(known)}. Got {self.candidates!r} instead.")
+        if not self.among or not set(self.among) <= known:
+            raise HedgerowError(f"The 'among' parameter must be some of {sorted(known)}. Got {self.among!r} instead.")
 
     @cached_property
     def errors(self) -> dict[str, float]:
-        """The closed-form error of each candidate under the prior, for the chosen averaging."""
+        """The closed-form error of each mechanism under the prior, for the chosen averaging."""
         return {name: self._error(mechanism) for name, mechanism in self._mechanisms.items()}
 
     @property
     def choice(self) -> str:
-        """The name of the candidate that errs least."""
+        """The name of the mechanism that errs least."""
         errors = self.errors
         return min(errors, key=lambda name: errors[name])
 
@@ -74,7 +74,7 @@ class AutoMechanism(PriorMechanism):
         common: dict[str, Any] = {"label_bounds": self.label_bounds}
         shaped = {**common, "prior": self._known, "averaging": self.averaging}
         made: dict[str, LabelMechanism] = {}
-        for name in self.candidates:
+        for name in self.among:
             if name in _SHAPED:
                 made[name] = _SHAPED[name](self.epsilon, **shaped)
             else:

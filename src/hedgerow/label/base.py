@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from hedgerow.checks import check_epsilon
+from hedgerow.checks import EPSILON, OneOf, Real, Rule, Whole, check_parameters, declared_rules
 from hedgerow.errors import HedgerowError
 from hedgerow.grid import LabelGrid, check_label_bounds, label_numbers, middle
 from hedgerow.guarantee import Guarantee, parallel, sequential
@@ -54,8 +54,11 @@ class LabelMechanism:
     label_bounds: Any = None
     n_steps: int | None = None
 
+    _parameters: ClassVar[dict[str, Rule]] = {"epsilon": EPSILON, "n_steps": Whole() | OneOf(None)}
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        check_parameters(vars(self), declared_rules(type(self)), owner=type(self).__name__)
+        object.__setattr__(self, "epsilon", float(self.epsilon))
         object.__setattr__(self, "label_bounds", check_label_bounds(self.label_bounds))
 
     @property
@@ -164,22 +167,22 @@ class PriorMechanism(LabelMechanism):
     trust: str = "local"
     averaging: float | None = None
 
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "prior_share": Real(0, 1) | OneOf("auto"),
+        "prior_from": OneOf("auto", "holders", "budget"),
+        "trust": OneOf("local", "central"),
+        "averaging": Real(1, ends="both") | OneOf(None),
+    }
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.prior is not None:
             object.__setattr__(self, "prior", LabelPrior.of(self.prior, self.label_bounds))
-        share = self.prior_share
-        if share != "auto" and (isinstance(share, str) or not 0 < share < 1):
-            raise HedgerowError(f"The 'prior_share' parameter must be in (0, 1) or 'auto'. Got {share!r} instead.")
-        _one_of("prior_from", self.prior_from, ("auto", "holders", "budget"))
-        _one_of("trust", self.trust, ("local", "central"))
         if self.trust == "central" and self.prior_from == "holders":
             raise HedgerowError(
                 "prior_from='holders' asks holders themselves, and trust='central' a curator who sees all labels: "
                 "leave one of them out."
             )
-        if self.averaging is not None and not self.averaging >= 1:
-            raise HedgerowError(f"The 'averaging' parameter must be at least 1. Got {self.averaging!r} instead.")
 
     @property
     def _prior(self) -> LabelPrior | None:
@@ -287,8 +290,3 @@ class PriorMechanism(LabelMechanism):
         claim = replace(self._total(spends), simulation=source.simulation)
         prior = decode_prior((task, first), (known.task, second))
         return LabelRelease(noisy, (Part(task, scouts), Part(known.task, others)), prior, claim, spends)
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise HedgerowError(f"The '{name}' parameter must be one of {allowed}. Got {value!r} instead.")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import OneOf, Rule, Whole
 from hedgerow.errors import HedgerowError
 from hedgerow.label.base import PriorMechanism
 from hedgerow.mechanisms.bins import BinsResponse
@@ -155,6 +156,8 @@ class RROnBins(PriorMechanism):
 
     _: KW_ONLY
     n_bins: int | str = "auto"
+
+    _parameters: ClassVar[dict[str, Rule]] = {"n_bins": Whole() | OneOf("auto")}
 
     @property
     def values(self) -> tuple[float, ...]:

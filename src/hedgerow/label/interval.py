@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.checks import OneOf, Real, Rule
 from hedgerow.errors import HedgerowError
 from hedgerow.grid import LabelGrid
 from hedgerow.label.base import PriorMechanism
@@ -87,12 +88,10 @@ class RPWithPrior(PriorMechanism):
     radius: float | str = "auto"
     outside: str = "project"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.radius != "auto" and (isinstance(self.radius, str) or not self.radius >= 0):
-            raise HedgerowError(f"The 'radius' parameter must be >= 0 or 'auto'. Got {self.radius!r} instead.")
-        if self.outside not in OUTSIDE:
-            raise HedgerowError(f"The 'outside' parameter must be one of {OUTSIDE}. Got {self.outside!r} instead.")
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "radius": Real(0, ends="low") | OneOf("auto"),
+        "outside": OneOf(*OUTSIDE),
+    }
 
     @property
     def interval(self) -> tuple[float, float]:

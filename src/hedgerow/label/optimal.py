@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from hedgerow.checks import check_positive
+from hedgerow.checks import Rule, Whole, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.label.base import PriorMechanism
 from hedgerow.mechanisms.unbiased import MatrixResponse
@@ -57,6 +57,8 @@ class OptimalRandomizer(PriorMechanism):
     _: KW_ONLY
     prior_share: float | str = "auto"
     n_outputs: int = 33
+
+    _parameters: ClassVar[dict[str, Rule]] = {"n_outputs": Whole(2)}
 
     def _design(self) -> LabelTask:
         grid = self._grid(self.n_steps or 32)

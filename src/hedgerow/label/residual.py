@@ -67,7 +67,7 @@ def inputs(public_model: Any, X: Any) -> tuple[FloatArray, FloatArray]:
     return np.column_stack([np.asarray(X, dtype=np.float64), g]), g
 
 
-def candidates(n: int) -> list[Any]:
+def learners_for(n: int) -> list[Any]:
     """Return learners of different smoothness; noise is large, so that leaves are too.
 
     With many reports there is a forest of random splits as well, whose trees average noise that boosting picks up, and
@@ -104,7 +104,7 @@ def learn_residuals(public_model: Any, regressor: Any, F: FloatArray, noisy: Flo
     """
     from scipy.optimize import nnls
 
-    learners = candidates(len(noisy)) if regressor is None else [regressor]
+    learners = learners_for(len(noisy)) if regressor is None else [regressor]
     signal = signal_factor(noisy, public_model.residuals_)
     if len(noisy) < 10 * _FOLDS or signal == 0:
         return ResidualModel(public_model, [], np.zeros(0))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from hedgerow.checks import check_positive
+from hedgerow.checks import Rule, Whole, check_positive
 from hedgerow.errors import HedgerowError
 from hedgerow.label.base import PriorMechanism
 from hedgerow.mechanisms.unbiased import MatrixResponse
@@ -48,6 +48,8 @@ class UnbiasedRandomizer(PriorMechanism):
 
     _: KW_ONLY
     n_outputs: int = 32
+
+    _parameters: ClassVar[dict[str, Rule]] = {"n_outputs": Whole(2)}
 
     def _design(self) -> LabelTask:
         grid = self._grid(self.n_steps or 32)

@@ -97,7 +97,7 @@ class Scaled:
         return np.asarray(self.mean_ + self.spread_ * self.model_.predict(D))
 
 
-def candidates(n: int, seed: int) -> dict[str, Any]:
+def members(n: int, seed: int) -> dict[str, Any]:
     """Return unfitted members for ``n`` public records."""
     from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, HistGradientBoostingRegressor
     from sklearn.linear_model import RidgeCV
@@ -151,7 +151,7 @@ def assign_folds(n: int, seed: int) -> npt.NDArray[np.int64]:
 
 
 def fit_stack(D: FloatArray, y: FloatArray, seed: int) -> Stack:
-    """Fit all candidates, and weights that minimise the squared error of the out-of-fold predictions.
+    """Fit all members, and weights that minimise the squared error of the out-of-fold predictions.
 
     Hyper-parameters of the kernel are tuned once, by leave-one-out on all records, and kept in the folds.
     """
@@ -159,7 +159,7 @@ def fit_stack(D: FloatArray, y: FloatArray, seed: int) -> Stack:
 
     mean, folds = float(y.mean()), assign_folds(len(y), seed)
     fitted, outs = {}, {}
-    for name, member in candidates(len(y), seed).items():
+    for name, member in members(len(y), seed).items():
         fitted[name] = member.fit(D, y)
         if isinstance(member, TunedKernelRidge):
             member = TunedKernelRidge(member.gamma_, member.alpha_, member.random_state)

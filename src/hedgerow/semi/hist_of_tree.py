@@ -62,7 +62,7 @@ class HistOfTreeRegressor(SemiRegressor):
         The constant of appendix C.1, for "auto".
     shrink : bool, default=True
         Believe the two sides of a split to differ only as far as noise allows; False is the paper's estimator (9).
-    mask_private : bool, default=False
+    hide_mask : bool, default=False
         Hide the mask too: random splits, and everybody answers over all cells.
     categories : dict, optional
         Public category lists by column, for categorical columns.
@@ -110,7 +110,7 @@ class HistOfTreeRegressor(SemiRegressor):
     balance: float = 0.2
     constant: float = 0.1
     shrink: bool = True
-    mask_private: bool = False
+    hide_mask: bool = False
     public_model: Any = "auto"
 
     _parameters: ClassVar[dict[str, Rule]] = {
@@ -124,7 +124,7 @@ class HistOfTreeRegressor(SemiRegressor):
         "balance": Real(0, 0.5, ends="low"),
         "constant": Real(0),
         "shrink": Flag(),
-        "mask_private": Flag(),
+        "hide_mask": Flag(),
         "public_model": PUBLIC_MODEL,
     }
 
@@ -182,20 +182,20 @@ class HistOfTreeRegressor(SemiRegressor):
             max_depth=self.max_depth,
             n_bins=self.n_bins,
             constant=self.constant,
-            hidden=self.mask_private,
+            hide_mask=self.hide_mask,
         )
 
     def _task(self, space: FeatureSpace, private: Any, mask: npt.NDArray[np.bool_], model: Any) -> SemiTask:
         aligned = is_aligned(private)
         # Under a policy no tree cuts a private feature; with one bin the histogram does not either.
-        certain = aligned and not self.mask_private and (self.choice_.n_bins == 1 or self.choice_.n_private == 0)
+        certain = aligned and not self.hide_mask and (self.choice_.n_bins == 1 or self.choice_.n_private == 0)
         return SemiTask.design(
             space,
             epsilon=self.epsilon,
             label_bounds=self.label_bounds,
             label_share=1.0 if certain and self.rule != "random_max_edge" else self.label_share,
             private_columns=np.flatnonzero(mask[0]).tolist() if aligned else None,
-            hide_mask=self.mask_private,
+            hide_mask=self.hide_mask,
             **({} if model is None else {"public_model": model.portable_, "residuals": model.residuals_}),
         )
 

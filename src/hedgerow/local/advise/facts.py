@@ -18,7 +18,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.local.advise.learning import CurvePoints, Learner, LearningCurve, measure_curve
 from hedgerow.public import PublicModel
 from hedgerow.public.kernel_ridge import TunedKernelRidge
-from hedgerow.public.stack import Stack, assign_folds, candidates, out_of_fold
+from hedgerow.public.stack import Stack, assign_folds, members, out_of_fold
 from hedgerow.types import FloatArray
 
 __all__ = ["PublicFacts", "fresh_predictions", "measure_open_share", "measure_public"]
@@ -73,7 +73,7 @@ def fresh_predictions(D: FloatArray, y: FloatArray, seed: int) -> FloatArray:
     from scipy.optimize import nnls
 
     folds, scale = fold_numbers(len(y), seed), float(y.std()) or 1.0
-    P = np.column_stack([out_of_fold(member, D, y, folds) for member in candidates(len(y), seed).values()])
+    P = np.column_stack([out_of_fold(member, D, y, folds) for member in members(len(y), seed).values()])
     out = np.empty(len(y))
     for fold in range(int(folds.max()) + 1):
         held = folds == fold

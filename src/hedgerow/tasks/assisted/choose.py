@@ -11,7 +11,7 @@ from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.assisted.residuals import rounded_square
 from hedgerow.types import FloatArray
 
-__all__ = ["SIZES", "Choice", "candidates", "choose_randomizer"]
+__all__ = ["SIZES", "Choice", "randomizers", "choose_randomizer"]
 
 
 RADII = (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
@@ -29,10 +29,10 @@ class Choice:
     B: float
 
 
-def candidates(epsilon: float, K: int) -> list[tuple[str, int, JointMechanism]]:
+def randomizers(epsilon: float, K: int) -> list[tuple[str, int, JointMechanism]]:
     """Return the randomisers to choose from, for ``K`` leaves.
 
-    >>> [(kind, parameter) for kind, parameter, _ in candidates(1.0, 2)]
+    >>> [(kind, parameter) for kind, parameter, _ in randomizers(1.0, 2)]
     [('subset', 1), ('subset', 2), ('levels', 3), ('levels', 5)]
     """
     named = [("subset", k) for k in SIZES if k <= K] + [("levels", 3), ("levels", 5)]
@@ -47,7 +47,7 @@ def choose_randomizer(residuals: FloatArray, epsilon: float, K: int) -> Choice:
         v, inside = np.clip(residuals / radius, -1, 1), np.mean(np.abs(residuals) < radius)
         if inside == 0:
             continue
-        for kind, k, joint in candidates(epsilon, K):
+        for kind, k, joint in randomizers(epsilon, K):
             A, B = joint.moments(rounded_square(v, joint.n_levels))
             gain = float((radius / inside) ** 2)
             if gain * (A + (K - 1) * B) < least:

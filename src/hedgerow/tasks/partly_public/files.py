@@ -22,14 +22,14 @@ def resolve(
     max_depth: int | str,
     n_bins: int | str,
     constant: float,
-    hidden: bool = False,
+    hide_mask: bool = False,
 ) -> Choice:
     """Return the values in use: whatever is ``"auto"`` by criterion (15), from the masks alone.
 
     Hidden masks may not be looked at: then there is no histogram unless asked for, and depth 4.
     """
     given = (n_private, max_depth, n_bins)
-    if hidden:
+    if hide_mask:
         values = [d if isinstance(v, str) else int(v) for v, d in zip(given, (0, 4, 2), strict=True)]
         return Choice(values[0], values[1], values[2], float("nan"))
     if not any(isinstance(v, str) for v in given):
@@ -64,7 +64,7 @@ def design_cells(
         max_depth=max_depth,
         n_bins=n_bins,
         constant=constant,
-        hidden=reports.task.masks == "hidden",
+        hide_mask=reports.task.masks == "hidden",
     )
     return CellTask.design(
         reports,

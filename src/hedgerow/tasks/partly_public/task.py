@@ -139,7 +139,7 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         label_share: float = 0.5,
         private_columns: Sequence[str | int] | None = None,
         hide_mask: bool = False,
-        label_steps: int | None = None,
+        n_steps: int | None = None,
         target: str = "y",
         title: str = "",
         public_model: PortableModel | None = None,
@@ -159,7 +159,7 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         label = _split(check_epsilon(epsilon), float(label_share))[0]
         assist = None if public_model is None else Assist.choose(public_model, residuals, bounds, label)
         bounds = bounds if assist is None else (-assist.radius, assist.radius)
-        grid = LabelGrid.for_epsilon(bounds, label) if label_steps is None else LabelGrid(*bounds, label_steps)
+        grid = LabelGrid.for_epsilon(bounds, label) if n_steps is None else LabelGrid(*bounds, n_steps)
         return cls(epsilon, grid, space, float(label_share), masks, names, target, title, assist)
 
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:

@@ -64,7 +64,7 @@ def _about(task: LocalTask) -> About:
         "cell_share": task.cell_share if task.response == "bits" else None,
         "n_leaves": task.n_leaves,
         "depth": depth,
-        "label_steps": None if task.classes else task.grid.n_steps,
+        "n_steps": None if task.classes else task.grid.n_steps,
         "largest_influence": {"holders": forged.count, "label_ranges": None if task.classes else forged.label_sum},
     }
     values = f"in [{low:g}, {high:g}]" if task.classes is None else f"one of {', '.join(task.classes)}"

@@ -143,7 +143,7 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         min_samples_leaf: int | str = "auto",
         cell_share: float | str = "auto",
         response: str = "auto",
-        label_steps: int | None = None,
+        n_steps: int | None = None,
         n_holders: int | None = None,
         blend: bool | None = None,
         feature_bounds: object = None,
@@ -184,10 +184,10 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
                 raise HedgerowError("Found 0 sample(s) in 'X_public' while a minimum of 1 is required.")
             y = np.clip(_public_labels(names, target, y_public, len(Z)), *bounds)
         if names is not None:
-            label_steps = len(names) - 1
+            n_steps = len(names) - 1
         plan = resolve(
             space, Z, y, epsilon=epsilon, bounds=bounds, n_holders=n_holders, rule=rule, max_depth=max_depth,
-            min_samples_leaf=min_samples_leaf, cell_share=cell_share, response=response, label_steps=label_steps,
+            min_samples_leaf=min_samples_leaf, cell_share=cell_share, response=response, n_steps=n_steps,
             by_class=names is not None, blend=response != "bits" if blend is None else blend,
         )  # fmt: skip
         partition = grow(
@@ -205,7 +205,7 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
             public = PublicLeaves.summarise(partition.apply(Z), y, partition.n_leaves, n_classes)
         message = plan.message
         missing = middle(*bounds, None if names is None else 0.0, "the label")  # the first class
-        grid = LabelGrid(*bounds, message.label_steps, missing)
+        grid = LabelGrid(*bounds, message.n_steps, missing)
         return cls(epsilon, grid, partition, message.response, message.cell_share, public, target, title, names)
 
     @cached_property

@@ -54,7 +54,7 @@ class Message:
 
     response: str
     cell_share: float
-    label_steps: int
+    n_steps: int
 
     def encoding(self, epsilon: float, n_leaves: int) -> Encoding:
         """Return the encoding for a tree with ``n_leaves`` leaves."""
@@ -64,8 +64,8 @@ class Message:
 @lru_cache(maxsize=4096)
 def _encoding(message: Message, epsilon: float, n_leaves: int) -> Encoding:
     if message.response == "bits":
-        return BitsEncoding(epsilon, n_leaves, message.label_steps, message.cell_share)
-    return _CELLS[message.response](epsilon, n_leaves, message.label_steps)
+        return BitsEncoding(epsilon, n_leaves, message.n_steps, message.cell_share)
+    return _CELLS[message.response](epsilon, n_leaves, message.n_steps)
 
 
 PAPER: dict[str, Any] = {
@@ -102,12 +102,12 @@ def resolve(  # noqa: PLR0913 - what the choice depends on
     min_samples_leaf: int | str,
     cell_share: float | str,
     response: str,
-    label_steps: int | None,
+    n_steps: int | None,
     by_class: bool = False,
     blend: bool = True,
 ) -> Choice:
     """Fill in whatever is ``"auto"``; what the user has fixed stays fixed."""
-    candidates = _messages(epsilon, bounds, response, cell_share, label_steps)
+    candidates = _messages(epsilon, bounds, response, cell_share, n_steps)
     if by_class:
         candidates = [m for m in candidates if m.response != "bits"]
         if not candidates:
@@ -134,7 +134,7 @@ def _whole(value: int | str, name: str) -> int:
 
 
 def _messages(
-    epsilon: float, bounds: tuple[float, float], response: str, cell_share: float | str, label_steps: int | None
+    epsilon: float, bounds: tuple[float, float], response: str, cell_share: float | str, n_steps: int | None
 ) -> list[Message]:
     """Return the messages to choose from, given what the user has fixed."""
     if response not in (*RESPONSES, "auto"):
@@ -148,10 +148,10 @@ def _messages(
     if response in ("auto", "bits"):
         for share in SHARES if cell_share == "auto" else (fixed,):
             default = LabelGrid.for_epsilon(bounds, split_epsilon(epsilon, share)[1]).n_steps
-            out.append(Message("bits", share, label_steps or default))
+            out.append(Message("bits", share, n_steps or default))
     for name in _CELLS if response == "auto" else [response] if response in _CELLS else []:
         # A named response rounds the label to an end of its bounds: the fewest cells.
-        steps = (label_steps,) if label_steps else LEVELS if response == "auto" else LEVELS[:1]
+        steps = (n_steps,) if n_steps else LEVELS if response == "auto" else LEVELS[:1]
         out += [Message(name, fixed, s) for s in steps]
     return out
 
@@ -175,9 +175,9 @@ def _without_data(
     for depth in depths:
         for m in candidates:
             leaves = 1 << min(depth, 10)
-            levels = m.label_steps + 1
+            levels = m.n_steps + 1
             shares = np.full((leaves, levels), 1 / (leaves * levels))
-            noise = leaf_errors(m.encoding(epsilon, leaves), shares, n, None).mean() / m.label_steps**2
+            noise = leaf_errors(m.encoding(epsilon, leaves), shares, n, None).mean() / m.n_steps**2
             scores[depth, m] = 2 ** (-2 * depth / d) / 24 + noise
     depth, message = min(scores, key=scores.__getitem__)
     return Choice("max_edge" if rule == "auto" else rule, depth, size, message, math.nan)
@@ -303,7 +303,7 @@ def choose_design(
     """
     Z, y, fold = _folds(Z, y)
     depths = sorted(set(depths))
-    grids = {m: LabelGrid(*bounds, m.label_steps) for m in candidates}
+    grids = {m: LabelGrid(*bounds, m.n_steps) for m in candidates}
     within: dict[tuple[str, int, int], list[float]] = {}
     noise: dict[tuple[str, int, int, Message], list[float]] = {}
     for rule, size, f in itertools.product(rules, leaf_sizes, range(FOLDS)):
