@@ -213,8 +213,6 @@ def test_swapped_files(made):
     Path("label.json").write_text(json.dumps({"format": "hedgerow/label-task"}))
     line = made.fails("privatize", "label.json", "private.csv", "-o", "r")
     assert "label.json: this is not a label task: expected format 'hedgerow/label-task', version 2." in line
-    line = made.fails("labels", "randomize", "private.csv", "--task", "task.json", "-o", "r")
-    assert "It is a task. Label tasks are made" in line
 
 
 def test_reports_of_another_task(made):

@@ -181,7 +181,7 @@ def test_a_record_from_a_file(url, stub, tmp_path, capsys):
     [
         ((), "a record is needed"),
         (("age",), "not NAME=VALUE"),
-        ((*ME, "--private", "age"), "--private is for tasks of two rounds"),
+        ((*ME, "--private", "age"), "--private is for tasks in which holders choose"),
         (("--record", "/nowhere.json"), "No such file"),
         ((*ME, "--key", "A" * 43), "trusted key"),
     ],

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 EXIT_CODES = "Exit codes: 0 all well, 2 bad arguments or input; nothing is written then."
 STDIO = "-"
-SEMI_MODEL = "hedgerow/semi-model"
 
 T = TypeVar("T")
 
@@ -82,12 +81,8 @@ def _parse(path: str, parse: Callable[[bytes], T], wanted: str) -> T:
 _MADE = {
     "task": "Tasks come from 'hedgerow design' and 'hedgerow grow'.",
     "model": "Models come from 'hedgerow aggregate' and 'hedgerow fit'.",
-    "label task": "Label tasks are made in Python, by hedgerow.tasks.labels.task.LabelTask.",
 }
-_USED = {
-    "label task": "'hedgerow labels randomize --task' answers it.",
-    "signed announcement of a task": "'hedgerow join' answers it.",
-}
+_USED = {"signed announcement of a task": "'hedgerow join' answers it."}
 
 
 def _hint(data: bytes, wanted: str) -> str:

@@ -156,12 +156,17 @@ def _mask(arguments: argparse.Namespace, invitation: Invitation) -> Sequence[boo
     if arguments.private is None:
         return None
     task = invitation.notice.task
-    if getattr(task, "masks", "") != "personal":
-        raise HedgerowError("--private is for tasks of two rounds that let each holder choose; leave it out.")
+    asked = task.question()
+    if not asked.chooses:
+        raise HedgerowError(
+            f"--private is for tasks in which holders choose what is private; this is a {task.kind} task in which they "
+            "do not: leave it out."
+        )
     chosen = {name for name in arguments.private.split(",") if name}
-    if unknown := sorted(chosen - set(task.space.names)):
-        raise HedgerowError(f"--private names {unknown}; the task asks for {list(task.space.names)}.")
-    return [name in chosen for name in task.space.names]
+    names = [feature.name for feature in asked.features]
+    if unknown := sorted(chosen - set(names)):
+        raise HedgerowError(f"--private names {unknown}; the task asks for {names}.")
+    return [name in chosen for name in names]
 
 
 def _bytes(answer: Answer) -> list[str]:

@@ -5,29 +5,29 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.commands.arguments import bounds
 from hedgerow.commands.files import (
     EXIT_CODES,
-    _parse,
     add_command,
     add_output,
     check_output,
     output,
     report,
-    warn,
     warn_if_weak,
+    warn_of_seed,
 )
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import as_if_local
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Block, Table
-    from hedgerow.label import LabelRelease
 
 _DESCRIPTION = """\
 Randomise the label of every record once; any learner may then be trained on the
 result. Features are public here: they are copied as they are. Every record stays:
 labels outside the public range count as its nearest end, cells that are empty or
-no number as the middle of the range (or as the task's "missing").
+no number as the middle of the range. A published task about labels is answered
+with 'hedgerow privatize'.
 
 Do this once. Labels randomised again have fresh noise and spend epsilon again.
 """
@@ -47,18 +47,18 @@ def register(subparsers: Any) -> None:
     parser = add_command(actions, "randomize", "randomise the labels of a file", _DESCRIPTION)
     parser.add_argument("records", help="records with their labels, CSV or Parquet; - for standard input")
     parser.add_argument("--target", default="y", metavar="COL", help="the column of the label (default: y)")
-    parser.add_argument("--epsilon", type=float, metavar="E", help="budget for one label; inf: no noise")
-    parser.add_argument("--label-bounds", type=_bounds, metavar="LOW:HIGH", help="public range of the label")
+    parser.add_argument("--epsilon", type=float, required=True, metavar="E", help="budget for one label; inf: no noise")
+    parser.add_argument(
+        "--label-bounds", type=bounds, required=True, metavar="LOW:HIGH", help="public range of the label"
+    )
     parser.add_argument("--mechanism", choices=MECHANISMS, default="auto", help="how (default: auto)")
-    parser.add_argument("--delta", type=float, default=1e-6, metavar="D", help="for gaussian (default: 1e-6)")
+    parser.add_argument("--delta", type=float, metavar="D", help="for gaussian (default: 1e-6)")
     parser.add_argument(
         "--trust",
         choices=("local", "central"),
-        default="local",
         help="how the prior is learnt, where the mechanism needs one: from reports of some holders, or from a noisy "
         "histogram by whoever runs this and is trusted with all labels (default: local)",
     )
-    parser.add_argument("--task", metavar="FILE", help="answer this published label task; instead of all of the above")
     parser.add_argument(
         "--seed", type=int, metavar="N", help="for simulation only: noise that can be repeated protects nobody"
     )
@@ -71,18 +71,19 @@ def run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from hedgerow.commands.tables import Table
+    from hedgerow.randomness import as_randomness
 
-    check_output(arguments, [arguments.records, *([arguments.task] if arguments.task else [])])
+    check_output(arguments, [arguments.records])
     table = Table(arguments.records)
-    target, release = _prepare(arguments)
+    mechanism = _mechanism(arguments)
+    target = arguments.target
     table.require([target], "named by --target")
-    if arguments.seed is not None:
-        warn(arguments, "--seed is for simulation: whoever knows the seed can take the noise away; nobody is protected")
+    warn_of_seed(arguments)
     blocks = list(table.blocks())
     y = np.concatenate([block.private_numbers(target) for block in blocks]) if blocks else np.empty(0)
-    if not arguments.task and y.size and not np.isfinite(y).any():  # the caller's own file and option: a wrong column
+    if y.size and not np.isfinite(y).any():  # the caller's own file and option: a wrong column
         raise HedgerowError(f"{arguments.records}: column {target!r} holds no number at all; --target names the label.")
-    released = release(y)
+    released = mechanism.release(y, as_randomness(arguments.seed))
     _write(arguments, table, blocks, target, released.labels)
     claim = as_if_local(released.guarantee)
     warn_if_weak(arguments, claim.epsilon, claim.delta)
@@ -92,47 +93,29 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _prepare(arguments: argparse.Namespace) -> tuple[str, Any]:
-    """Return the target and a function of the labels, from a task or from the options."""
-    from dataclasses import replace
-
-    from hedgerow.label import LabelRelease
-    from hedgerow.label.release import Part
-    from hedgerow.randomness import as_randomness
-    from hedgerow.tasks.labels.task import LabelTask
-
-    source = as_randomness(arguments.seed)
-    if arguments.task:
-        task = _parse(arguments.task, LabelTask.from_json, "label task")
-
-        def answer(y: Any) -> LabelRelease:
-            claim = replace(task.guarantee, simulation=source.simulation)
-            return LabelRelease(task.randomize(y, source), (Part(task),), None, claim)
-
-        return task.target, answer
-    mechanism = _mechanism(arguments)
-    return arguments.target, lambda y: mechanism.release(y, source)
-
-
 def _mechanism(arguments: argparse.Namespace) -> Any:
+    """Return what randomises; refuse by name what it does not have."""
     from hedgerow import label
 
-    for name in ("epsilon", "label_bounds"):
-        if getattr(arguments, name) is None:
-            raise HedgerowError(f"--{name.replace('_', '-')} is required (or --task, which states it).")
-    bounds = {"label_bounds": arguments.label_bounds}
-    shaped = {**bounds, "trust": arguments.trust, "prior_share": "auto"}
+    name = arguments.mechanism
+    given = {option: getattr(arguments, option) for option in ("delta", "trust")}
+    given = {option: value for option, value in given.items() if value is not None}
+    learns = {"prior_share": "auto", "trust": "local"}
     kinds: dict[str, tuple[Any, dict[str, Any]]] = {
-        "auto": (label.AutoMechanism, shaped),
-        "rp-with-prior": (label.RPWithPrior, shaped),
-        "rr-on-bins": (label.RROnBins, shaped),
-        "unbiased": (label.UnbiasedRandomizer, shaped),
-        "laplace": (label.LaplaceMechanism, bounds),
-        "staircase": (label.StaircaseMechanism, bounds),
-        "gaussian": (label.GaussianMechanism, {**bounds, "delta": arguments.delta}),
+        "auto": (label.AutoMechanism, learns),
+        "rp-with-prior": (label.RPWithPrior, learns),
+        "rr-on-bins": (label.RROnBins, learns),
+        "unbiased": (label.UnbiasedRandomizer, learns),
+        "laplace": (label.LaplaceMechanism, {}),
+        "staircase": (label.StaircaseMechanism, {}),
+        "gaussian": (label.GaussianMechanism, {"delta": 1e-6}),
     }
-    kind, options = kinds[arguments.mechanism]
-    return kind(arguments.epsilon, **options)
+    kind, options = kinds[name]
+    for option in given:
+        if option not in options:
+            others = ", ".join(other for other, (_, known) in kinds.items() if option in known)
+            raise HedgerowError(f"--{option} is for --mechanism {others}; this is {name}: leave it out.")
+    return kind(arguments.epsilon, label_bounds=arguments.label_bounds, **{**options, **given})
 
 
 def _write(arguments: argparse.Namespace, table: Table, blocks: list[Block], target: str, noisy: Any) -> None:
@@ -149,11 +132,3 @@ def _write(arguments: argparse.Namespace, table: Table, blocks: list[Block], tar
             writer.add(kept, {target: noisy[start:stop]})
             start = stop
         writer.finish()
-
-
-def _bounds(text: str) -> tuple[float, float]:
-    try:
-        low, high = (float(part) for part in text.split(":"))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected LOW:HIGH, such as 0:80. Got {text!r} instead.") from None
-    return low, high
