@@ -93,13 +93,6 @@ class Booking:
         claim = replace(guarantee, simulation=source.simulation)
         return cls(estimator.ledger, claim, purpose=type(estimator).__name__)
 
-    @classmethod
-    def of_holders(cls, estimator: Any, source: Randomness, *, protects: str = "record") -> Booking:
-        """Return the booking of a fit in which each holder spends the estimator's epsilon."""
-        neighbours = "label" if protects == "label" else "replace"
-        claim = Guarantee(estimator.epsilon, protects=protects, trust="local", neighbours=neighbours)
-        return cls.of(estimator, claim, source)
-
     def book(self) -> None:
         """Book, unless it is booked already; call it right before each draw about private rows."""
         book(self.ledger, self.guarantee, purpose=self.purpose, key=self.key)

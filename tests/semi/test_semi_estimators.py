@@ -9,8 +9,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hedgerow
 from hedgerow.baselines import KRRRegressor, LabelTreeRegressor, PartialTreeRegressor
-from hedgerow.baselines.krr import equal_shares
 from hedgerow.errors import HedgerowError
+from hedgerow.mechanisms.record_laplace import equal_share
 from hedgerow.semi import HistOfTreeRegressor
 from hedgerow.semi.masks import read_mask
 from hedgerow.tasks.partly_public.choose import choose, criterion
@@ -119,8 +119,8 @@ def test_intervals_cover_the_noiseless_cell_means():
 
 def test_krr_divides_epsilon_over_features_and_label():
     for epsilon, parts in ((1.0, 3), (0.7, 7), (2.0, 4)):
-        assert parts * Fraction(equal_shares(epsilon, parts)) <= Fraction(epsilon)
-        assert equal_shares(epsilon, parts) == pytest.approx(epsilon / parts)
+        assert parts * Fraction(equal_share(epsilon, parts)) <= Fraction(epsilon)
+        assert equal_share(epsilon, parts) == pytest.approx(epsilon / parts)
 
 
 def test_partial_tree_ignores_private_features():

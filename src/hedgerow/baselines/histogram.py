@@ -39,12 +39,6 @@ class PrivateHistogramRegressor(BoxedRegressor):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Budget of one holder's report about the whole record; ``inf`` means no noise.
-    label_bounds : (low, high)
-        Public range of the label, required.
-    feature_bounds : pair, array of shape (2, d) or dict by column
-        Public feature ranges, required; values outside are clipped.
     n_bins : int, default=2
         Bins for each feature, 1 .. 254.
     threshold : float, default=0.01
@@ -56,10 +50,8 @@ class PrivateHistogramRegressor(BoxedRegressor):
     max_cells : int, default=4096
         A histogram with at most this many cells is drawn in full by ``fit``, and the fitted estimator can be
         released. A larger one is drawn lazily: see :meth:`freeze`.
-    random_state : None, int or Randomness, default=None
-        None draws from a secure source. Anything else is a simulation, and the guarantee says so.
-    ledger : Ledger or path, optional
-        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
+    epsilon, label_bounds, feature_bounds, random_state, ledger
+        As in :class:`~hedgerow.LPDTRegressor`; both bounds are required.
 
     Attributes
     ----------

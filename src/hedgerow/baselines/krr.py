@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,26 +11,13 @@ import numpy.typing as npt
 from hedgerow.baselines.label_trees import NoisyLabelTree, noisy_labels
 from hedgerow.checks import Rule, Whole
 from hedgerow.mechanisms.k_ary import KaryResponse
+from hedgerow.mechanisms.record_laplace import equal_share
 from hedgerow.randomness import Randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import mask_note, mask_of
 from hedgerow.space import FeatureSpace
 
-__all__ = ["KRRRegressor", "equal_shares"]
-
-
-def equal_shares(epsilon: float, parts: int) -> float:
-    """Return the largest float of which ``parts`` exactly add up to at most ``epsilon``.
-
-    >>> equal_shares(1.0, 2)
-    0.5
-    >>> Fraction(equal_shares(1.0, 3)) * 3 <= 1
-    True
-    """
-    share = epsilon / parts
-    while not math.isinf(share) and Fraction(share) * parts > Fraction(epsilon):
-        share = math.nextafter(share, 0.0)
-    return share
+__all__ = ["KRRRegressor"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,22 +30,12 @@ class KRRRegressor(NoisyLabelTree):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Budget of one holder.
-    label_bounds : (low, high)
-        Public range of the label, required.
-    feature_bounds : pair, array of shape (2, d) or dict by column
-        Public feature ranges, required.
     n_bins : int, default=2
         Bins k of each private feature; a categorical one has its categories.
     max_depth, min_samples_leaf : int
         Of the tree.
-    categories : dict, optional
-        Public category lists by column.
-    random_state : None, int or Randomness, default=None
-        None draws from a secure source.
-    ledger : Ledger or path, optional
-        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
+    epsilon, label_bounds, feature_bounds, categories, random_state, ledger
+        As in :class:`~hedgerow.HistOfTreeRegressor`.
 
     Examples
     --------
@@ -103,7 +78,7 @@ class KRRRegressor(NoisyLabelTree):
         noisy, parts = np.empty(len(y)), mask.sum(axis=1) + 1
         for m in np.unique(parts).tolist():
             rows = np.flatnonzero(parts == m)
-            share = equal_shares(float(self.epsilon), m)
+            share = equal_share(float(self.epsilon), m)
             noisy[rows] = noisy_labels(y[rows], self.label_bounds, share, source)
             for j in np.flatnonzero(mask[rows].any(axis=0)).tolist():
                 own = rows[mask[rows, j]]

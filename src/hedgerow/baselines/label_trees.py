@@ -76,18 +76,12 @@ class PartialTreeRegressor(NoisyLabelTree):
     ----------
     epsilon : float, default=1.0
         Budget of one holder, all of it for the label.
-    label_bounds : (low, high)
-        Public range of the label, required.
     feature_bounds : pair, array of shape (2, d) or dict by column, optional
         Public feature ranges to clip to; not needed, for private features are not used.
     max_depth, min_samples_leaf : int
         Of the tree.
-    categories : dict, optional
-        Public category lists by column.
-    random_state : None, int or Randomness, default=None
-        None draws from a secure source.
-    ledger : Ledger or path, optional
-        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
+    label_bounds, categories, random_state, ledger
+        As in :class:`~hedgerow.HistOfTreeRegressor`.
 
     Notes
     -----

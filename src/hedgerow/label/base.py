@@ -131,10 +131,6 @@ class LabelMechanism:
     def _prior(self) -> LabelPrior | None:
         return None
 
-    def with_budget(self: Self, epsilon: float) -> Self:
-        """Return the same mechanism with another epsilon."""
-        return replace(self, epsilon=epsilon)
-
 
 @dataclass(frozen=True)
 class PriorMechanism(LabelMechanism):

@@ -72,10 +72,7 @@ class HistOfTreeRegressor(SemiRegressor):
         what the reports carry evidence for; without any, the public model's. "auto" fits one if ``fit`` gets public
         records. The schema is then that of the model: leave ``feature_bounds`` and ``categories`` out if you pass a
         fitted one. Epsilon and what it covers are unchanged.
-    random_state : None, int or Randomness, default=None
-        None draws from a secure source. Anything else is a simulation, and the guarantee says so.
-    ledger : Ledger or path, optional
-        Where each fit is booked before it draws: what each holder spends (rules: :mod:`hedgerow.spending`).
+    random_state, ledger : see :class:`~hedgerow.LPDTRegressor`
 
     Attributes
     ----------
