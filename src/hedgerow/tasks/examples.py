@@ -19,7 +19,7 @@ from hedgerow.portable import Linear, PortableModel
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.registry import TASKS
 
-__all__ = ["RECORDS", "SPACE", "Example", "examples", "find_example", "public_model"]
+__all__ = ["CLASS_RECORDS", "RECORDS", "SPACE", "Example", "examples", "find_example", "public_model"]
 
 Record = Mapping[str, Any]
 
@@ -32,6 +32,10 @@ RECORDS: tuple[Record, ...] = (
     {"x": 0.8, "y": 0.3},
     {"x": "unknown", "y": math.nan},
     {"x": 0.8, "y": 1.0},
+)
+
+CLASS_RECORDS: tuple[Record, ...] = tuple(
+    {"x": x, "y": y} for x, y in ((0.2, "a"), (0.2, "b"), (None, "z"), (0.8, "b"))
 )
 
 
@@ -68,7 +72,7 @@ def examples() -> tuple[Example, ...]:
     """Return the examples of every registered kind, in the order of the registry.
 
     >>> sorted({example.build(1.0).kind for example in examples()})
-    ['assisted', 'label', 'local', 'pilot', 'semi-first', 'semi-second']
+    ['assisted', 'assisted-class', 'label', 'local', 'pilot', 'semi-first', 'semi-second']
     """
     folders = dict.fromkeys(module.rpartition(".")[0] for module, _ in TASKS.values())
     return tuple(example for folder in folders for example in import_module(f"{folder}.examples").EXAMPLES)

@@ -16,6 +16,7 @@ CODES = {
     "tree subset": 4,
     "assisted subset": 16,
     "assisted levels": 17,
+    "assisted classes": 18,
     "pilot": 20,
     "first round": 32,
     "second round k_ary": 33,

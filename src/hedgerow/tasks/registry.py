@@ -20,6 +20,7 @@ __all__ = ["MODELS", "TASKS", "model_class", "read_model", "read_task", "task_cl
 TASKS = {
     "hedgerow/local-task": ("hedgerow.tasks.tree.task", "LocalTask"),
     "hedgerow/assisted-task": ("hedgerow.tasks.assisted.task", "AssistedTask"),
+    "hedgerow/assisted-class-task": ("hedgerow.tasks.assisted.class_task", "AssistedClassTask"),
     "hedgerow/pilot-task": ("hedgerow.tasks.assisted.pilot", "PilotTask"),
     "hedgerow/semi-task": ("hedgerow.tasks.partly_public.task", "SemiTask"),
     "hedgerow/cell-task": ("hedgerow.tasks.partly_public.cells", "CellTask"),
@@ -30,6 +31,7 @@ TASKS = {
 MODELS = {
     "hedgerow/local-model": ("hedgerow.tasks.tree.model", "TreeModel"),
     "hedgerow/assisted-model": ("hedgerow.tasks.assisted.model", "AssistedModel"),
+    "hedgerow/assisted-class-model": ("hedgerow.tasks.assisted.class_model", "AssistedClassModel"),
     "hedgerow/pilot-totals": ("hedgerow.tasks.assisted.pilot_totals", "PilotTotals"),
     "hedgerow/semi-model": ("hedgerow.tasks.partly_public.model", "SemiModel"),
     "hedgerow/anova-model": ("hedgerow.central.anova.model", "AnovaModel"),

@@ -1,29 +1,34 @@
-"""The one message of a holder to several assisted tasks, one a class: which of them it answers is drawn first."""
+"""The message of a task with classes: a class is drawn first, and what follows is about that class."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.mechanisms.audits import Audit
 from hedgerow.mechanisms.base import Law, LocalMechanism
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.alarms import MOST_EVENTS, Detector, join, within
 from hedgerow.tasks.assisted.message import AssistedMessage
-from hedgerow.types import ByteRows
+from hedgerow.tasks.message import CODES, Message
+from hedgerow.types import ByteRows, IntArray
 
-__all__ = ["AUDITS", "ClassMessage"]
+__all__ = ["AUDITS", "MOST_CLASSES", "ClassMessage"]
+
+MOST_CLASSES = 255
+"""One byte names a class."""
 
 
 @dataclass(frozen=True)
-class ClassMessage(LocalMechanism):
-    r"""Draw class c uniformly, send ``(c, message_c(record))``.
+class ClassMessage(LocalMechanism, Message):
+    r"""Draw class c uniformly, send ``(c, message_c(record))``, padded with zeros to the longest.
 
     Proof that the whole message is epsilon-DP for (x, y) jointly: c is drawn without looking at the record, and given
     c the rest is the epsilon-DP message of that class's task; so ``P(c, o | x, y) = P_c(o | x, y)/C``, and the ratio
@@ -45,8 +50,8 @@ class ClassMessage(LocalMechanism):
     name = "assisted class message"
 
     def __post_init__(self) -> None:
-        if not self.messages or len({m.epsilon for m in self.messages}) != 1:
-            raise HedgerowError("'messages' must be of one or more classes, all with the same epsilon.")
+        if not 1 <= len(self.messages) <= MOST_CLASSES or len({m.epsilon for m in self.messages}) != 1:
+            raise HedgerowError(f"'messages' must be of 1 .. {MOST_CLASSES} classes, all with the same epsilon.")
 
     @property
     def epsilon(self) -> float:  # type: ignore[override]
@@ -67,15 +72,80 @@ class ClassMessage(LocalMechanism):
         return own[::-1]
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | int | None = None) -> ByteRows:
-        """Return messages as rows of bytes: the class, then the message to its task, padded to the longest."""
-        index, source = self._check(values), as_randomness(randomness)
-        drawn = source.integers(len(self.messages), len(index))
-        rows = np.zeros((len(index), 1 + max(m.width for m in self.messages)), dtype=np.uint8)
+        """Return the messages of holders given as inputs of the mechanism (for audits)."""
+        own = self._own(self._check(values))
+        source = as_randomness(randomness)
+        return self.draw(len(own[0]), source, lambda c, rows: self.messages[c].randomize(own[c][rows], source))
+
+    def draw(self, n: int, source: Randomness, answer: Callable[[int, IntArray], ByteRows]) -> ByteRows:
+        """Draw a class for each of ``n`` holders without looking at them; ``answer(c, rows)`` makes its messages."""
+        drawn = source.integers(len(self.messages), n)
+        rows = np.zeros((n, self.width), dtype=np.uint8)
         rows[:, 0] = drawn
-        for c, (message, own) in enumerate(zip(self.messages, self._own(index), strict=True)):
+        for c, message in enumerate(self.messages):
             mine = np.flatnonzero(drawn == c)
-            rows[mine, 1 : 1 + message.width] = message.randomize(own[mine], source)
+            if len(mine):
+                rows[mine, 1 : 1 + message.width] = answer(c, mine)
         return rows
+
+    @property
+    def code(self) -> int:
+        """Code of this kind of message in a report."""
+        return CODES["assisted classes"]
+
+    @property
+    def width(self) -> int:
+        """The class, and the longest message."""
+        return 1 + max(m.width for m in self.messages)
+
+    @property
+    def n_sums(self) -> int:
+        """The totals of every class, one after the other."""
+        return sum(m.n_sums for m in self.messages)
+
+    @property
+    def largest(self) -> int:
+        """Return the most that one message adds to a total."""
+        return max(m.largest for m in self.messages)
+
+    def _of(self, c: int, rows: ByteRows) -> ByteRows:
+        """Return the messages about a class."""
+        return rows[rows[:, 0] == c, 1 : 1 + self.messages[c].width]
+
+    def validate(self, rows: ByteRows) -> None:
+        """Refuse bytes that no holder could have sent."""
+        if rows.size and (rows[:, 0] >= len(self.messages)).any():
+            raise FormatError("a report names a class beyond the last; it was not made for this task.")
+        for c, message in enumerate(self.messages):
+            if rows[rows[:, 0] == c, 1 + message.width :].any():
+                raise FormatError("a report says more than its class asks for; it was not made for this task.")
+            message.validate(self._of(c, rows))
+
+    def sums(self, rows: ByteRows) -> IntArray:
+        """Return the totals of messages."""
+        return np.concatenate([message.sums(self._of(c, rows)) for c, message in enumerate(self.messages)])
+
+    def split(self, sums: IntArray) -> list[IntArray]:
+        """Return the totals of each class."""
+        return np.split(sums, np.cumsum([m.n_sums for m in self.messages])[:-1])
+
+    def alarms(self) -> Detector:
+        """Watch which classes are drawn, each with probability 1/C, and what is said of each as far as room is."""
+        C = len(self.messages)
+        names = [f"class {c}" for c in range(C)]
+        parts = [within(names, 1 / C, 1 / C, lambda rows: np.bincount(rows[:, 0], minlength=C))]
+        for c, message in enumerate(self.messages):
+            own = message.alarms()
+            if sum(len(part.events) for part in parts) + len(own.events) > MOST_EVENTS:
+                break
+            parts.append(self._class_alarms(c, own))
+        return join(parts)
+
+    def _class_alarms(self, c: int, own: Detector) -> Detector:
+        low, high = own.bounds
+        names = [f"class {c}, {event.name}" for event in own.events]
+        C = len(self.messages)
+        return within(names, low / C, high / C, lambda rows: own.count(self._of(c, rows)))
 
     def law(self, value: int) -> Law:
         """Return the exact law of (class, (tree, report))."""

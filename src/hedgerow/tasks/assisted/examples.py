@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from hedgerow.portable import Trees
+from hedgerow.tasks.assisted.class_task import AssistedClassTask
 from hedgerow.tasks.assisted.pilot import PilotTask
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
-from hedgerow.tasks.examples import SPACE, Example, public_model
+from hedgerow.tasks.examples import CLASS_RECORDS, SPACE, Example, public_model
 
 __all__ = ["EXAMPLES", "RADIUS", "RESIDUALS"]
 
@@ -45,8 +46,15 @@ def _pilot(epsilon: float) -> PilotTask:
     return PilotTask(epsilon, (0.0, 1.0), SPACE, public_model(1), (-0.3, 0.0, 0.3))
 
 
+def _classes(*parts: tuple[str, int]) -> Callable[[float], AssistedClassTask]:
+    names = ("a", "b", "c")[: max(2, len(parts))]
+    return lambda epsilon: AssistedClassTask(names, tuple(_assisted(*part)(epsilon) for part in parts))
+
+
 EXAMPLES = (
     Example("assisted, subset", _assisted("subset", 1)),
     Example("assisted, levels", _assisted("levels", 3)),
+    Example("assisted, two classes", _classes(("subset", 1)), CLASS_RECORDS),
+    Example("assisted, three classes", _classes(("subset", 1), ("levels", 3), ("subset", 2)), CLASS_RECORDS),
     Example("pilot", _pilot),
 )

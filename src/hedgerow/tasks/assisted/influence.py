@@ -23,12 +23,14 @@ from hedgerow.tasks.influence import Forgery
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
+    from hedgerow.tasks.assisted.class_model import AssistedClassModel
+    from hedgerow.tasks.assisted.class_task import AssistedClassTask
     from hedgerow.tasks.assisted.model import AssistedModel
     from hedgerow.tasks.assisted.pilot import PilotTask
     from hedgerow.tasks.assisted.pilot_totals import PilotTotals
     from hedgerow.tasks.assisted.task import AssistedTask
 
-__all__ = ["AssistedForgery", "PilotForgery"]
+__all__ = ["AssistedForgery", "ClassForgery", "PilotForgery"]
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,57 @@ class AssistedForgery(Forgery):
         return {**numbers, "statement": str(self)}
 
     def __str__(self) -> str:
+        return f"One forged report can change {_bounds(self)}."
+
+
+@dataclass(frozen=True)
+class ClassForgery(Forgery):
+    """What one forged report can do to the corrections of a public model of classes: it is about one class only."""
+
+    task: AssistedClassTask
+
+    @property
+    def parts(self) -> list[AssistedForgery]:
+        """What it can do to each class."""
+        return [AssistedForgery(part) for part in self.task.parts]
+
+    @property
+    def count(self) -> float:
+        """The most by which the number of holders of a leaf changes, for any class."""
+        return max(part.count for part in self.parts)
+
+    def rows(self, model: AssistedClassModel) -> list[dict[str, float]]:
+        """Return the most by which one further report moves the correction of each leaf, class by class."""
+        return [row for part, own in zip(self.parts, model.parts, strict=True) for row in part.rows(own)]
+
+    def now(self, model: AssistedClassModel) -> str:
+        """Say what one further report could do to this model."""
+        pairs = list(zip(self.parts, model.parts, strict=True))
+        overall = max(part.overall_shift(own) for part, own in pairs)
+        widest = max(float(moved.max()) for part, own in pairs for moved in part.leaf_shift(own))
         return (
-            f"One forged report can change the sum of the public model's errors over the holders of a leaf by at most "
-            f"{self.label_sum:.3g}, over all holders of a tree by at most {self.whole_sum:.3g}, and the number of "
-            f"holders of a leaf that reports suggest by at most {self.count:.3g}."
+            f"After {model.n_reports:,} reports, one forged report more moves, for one class, the error that reports "
+            f"suggest over all holders by at most {overall:.3g}, and at the leaf shares now in use that of a leaf by "
+            f"at most {widest:.3g}."
         )
+
+    @property
+    def label_sum(self) -> float:
+        """The most by which the sum of public errors over a leaf's holders changes, for any class."""
+        return max(part.label_sum for part in self.parts)
+
+    @property
+    def whole_sum(self) -> float:
+        """The most by which their sum over all leaves of a tree changes, for any class."""
+        return max(part.whole_sum for part in self.parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-ready content."""
+        numbers = {"count": self.count, "label_sum": self.label_sum, "whole_sum": self.whole_sum}
+        return {**numbers, "statement": str(self)}
+
+    def __str__(self) -> str:
+        return f"One forged report is about one class only; for that it can change {_bounds(self)}."
 
 
 @dataclass(frozen=True)
@@ -165,6 +213,14 @@ class PilotForgery(Forgery):
             f"One forged report can change the estimated number of holders in a bin of errors by at most "
             f"{self.count:.3g}, and with n reports a bin's share by at most {1 / self.task.encoding.kappa:.3g}/n."
         )
+
+
+def _bounds(forgery: AssistedForgery | ClassForgery) -> str:
+    return (
+        f"the sum of the public model's errors over the holders of a leaf by at most {forgery.label_sum:.3g}, over all "
+        f"holders of a tree by at most {forgery.whole_sum:.3g}, and the number of holders of a leaf that reports "
+        f"suggest by at most {forgery.count:.3g}"
+    )
 
 
 def _most(joint: JointMechanism) -> int:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hedgerow.tasks.assisted.model import AssistedModel
     from hedgerow.tasks.totals import Totals
 
-__all__ = ["AssistedTask"]
+__all__ = ["AssistedTask", "LeafNumbers", "PublicTrees", "leaf_numbers"]
 
 
 def _write_trees(trees: Trees) -> str:
@@ -51,12 +51,18 @@ def _write_leaves(leaves: npt.NDArray[np.integer]) -> str:
     return to_base64(leaves.tobytes())
 
 
-def _leaves(given: Any, trees: Trees) -> npt.NDArray[np.integer]:
+def leaf_numbers(given: Any, trees: Trees) -> npt.NDArray[np.integer]:
     """Return the numbers of leaves, a row for each record, in one byte each or two; from bytes or an array."""
     kind = np.dtype("u1" if max(trees.n_leaves) <= 256 else "<u2")
     if isinstance(given, bytes):
         return np.frombuffer(given, kind).reshape(-1, len(trees.sizes))
     return np.asarray(given).astype(kind)
+
+
+PublicTrees = Annotated[Trees, Form(_write_trees, _read_trees)]
+"""Trees as a task holds them."""
+LeafNumbers = Annotated[npt.NDArray[np.integer], Form(_write_leaves, from_base64)]
+"""Numbers of leaves as a task holds them; :func:`leaf_numbers` gives the bytes their shape."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,13 +106,13 @@ class AssistedTask(Task, what="assisted task", format="hedgerow/assisted-task", 
     label_bounds: tuple[float, float]
     space: FeatureSpace
     public_model: PortableModel
-    trees: Annotated[Trees, Form(_write_trees, _read_trees)]
+    trees: PublicTrees
     radius: float
     randomizer: str
     parameter: int
     residuals: Residuals
     busy: tuple[float, ...]
-    reference: Annotated[npt.NDArray[np.integer], Form(_write_leaves, from_base64)]
+    reference: LeafNumbers
     target: str = "y"
     missing: float = cast("float", None)
 
@@ -127,7 +133,7 @@ class AssistedTask(Task, what="assisted task", format="hedgerow/assisted-task", 
             raise FormatError("the leaves of each tree of this task must have public shares that add up to 1.")
         if len(self.busy) != len(self.trees.value) or not all(0 < b <= 1 for b in self.busy):
             raise FormatError("'busy' must be a share above 0 for each leaf of this task.")
-        object.__setattr__(self, "reference", _leaves(self.reference, self.trees))
+        object.__setattr__(self, "reference", leaf_numbers(self.reference, self.trees))
         fits = self.reference.ndim == 2 and self.reference.shape[1] == len(self.trees.sizes) and len(self.reference)
         if not fits or (self.reference >= np.array(self.trees.n_leaves)).any():
             raise FormatError("'reference' must name a leaf of each tree of this task, in one row or more.")

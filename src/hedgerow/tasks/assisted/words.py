@@ -8,10 +8,11 @@ from hedgerow.mechanisms.words import percent
 from hedgerow.tasks.words import plain, span
 
 if TYPE_CHECKING:
+    from hedgerow.tasks.assisted.class_task import AssistedClassTask
     from hedgerow.tasks.assisted.pilot import PilotTask
     from hedgerow.tasks.assisted.task import AssistedTask
 
-__all__ = ["odds", "pilot_odds", "public_model_words"]
+__all__ = ["class_odds", "odds", "pilot_odds", "public_model_words"]
 
 
 def public_model_words(target: str) -> str:
@@ -35,15 +36,36 @@ def pilot_odds(task: PilotTask) -> list[str]:
 
 def odds(task: AssistedTask) -> list[str]:
     """Return the public model's part in it, and the odds of the joint randomiser of each tree, from least to most."""
-    joint: Any = task.encoding.joint
-    target = plain(task.target)
-    trees = "a tree" if len(joint) == 1 else f"one of {len(joint)} trees, drawn at random without looking at you,"
+    return [public_model_words(task.target), *_joint_odds(task.encoding.joint, task.randomizer, plain(task.target))]
+
+
+def class_odds(task: AssistedClassTask) -> list[str]:
+    """Return how a class is drawn, the public model's part in it, and the odds over the trees of all classes."""
+    target, asked = plain(task.target), [plain(name) for name in task.asked]
+    some = f"whether your {target} is {asked[0]}"
+    if len(asked) > 1:
+        some = f"one of {len(asked)} classes, drawn at random without looking at you: whether it is your {target}"
     lines = [
-        public_model_words(task.target),
+        f"the message is about {some}, which counts as 1 or 0",
+        "a public model that came with the task predicts that number on this device; the message is about how wrong "
+        "it is for you",
+    ]
+    for randomizer in dict.fromkeys(part.randomizer for part in task.parts):
+        joint = [joint for part in task.parts if part.randomizer == randomizer for joint in part.encoding.joint]
+        n_trees = {len(part.encoding.joint) for part in task.parts if part.randomizer == randomizer}
+        lines += _joint_odds(joint, randomizer, "the number", span(sorted(n_trees)))
+    return lines
+
+
+def _joint_odds(joint: Any, randomizer: str, target: str, n_trees: str = "") -> list[str]:
+    """Return the odds of some trees, from least to most."""
+    many = n_trees or str(len(joint))
+    trees = "a tree" if many == "1" else f"one of {many} trees, drawn at random without looking at you,"
+    lines = [
         f"{trees} sorts people into {span([m.n_leaves for m in joint])} groups; your group and the error are "
         "randomised together",
     ]
-    if task.randomizer == "levels":
+    if randomizer == "levels":
         truth = span([float(m.response.p) for m in joint], percent)
         steps = "a group with a step of the error, or that the error is near 0"
         return [*lines, f"one answer is named, {steps}: yours with probability {truth}, else any other"]

@@ -6,13 +6,12 @@ from collections.abc import Callable
 
 from hedgerow.grid import LabelGrid
 from hedgerow.partition import grow
-from hedgerow.tasks.examples import SPACE, Example, Record
+from hedgerow.tasks.examples import CLASS_RECORDS, SPACE, Example
 from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["EXAMPLES"]
 
 _HALVES = grow("max_edge", SPACE, None, None, max_depth=1)
-_RECORDS: tuple[Record, ...] = tuple({"x": x, "y": y} for x, y in ((0.2, "a"), (0.2, "b"), (None, "z"), (0.8, "b")))
 
 
 def _numbers(response: str) -> Callable[[float], LocalTask]:
@@ -28,5 +27,5 @@ def _classes(response: str) -> Callable[[float], LocalTask]:
 
 EXAMPLES = (
     *(Example(f"tree, {r}", _numbers(r)) for r in ("bits", "unary", "k_ary", "subset")),
-    *(Example(f"tree of classes, {r}", _classes(r), _RECORDS) for r in ("unary", "k_ary", "subset")),
+    *(Example(f"tree of classes, {r}", _classes(r), CLASS_RECORDS) for r in ("unary", "k_ary", "subset")),
 )
