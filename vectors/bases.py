@@ -22,6 +22,7 @@ from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.tree.public import PublicLeaves
 from hedgerow.tasks.tree.task import LocalTask
 from vectors.assisted import make_task
+from vectors.classes import make_class_task
 from vectors.pilot import make_pilot
 from vectors.rounds import make_first, model_tree
 
@@ -79,6 +80,8 @@ def bases() -> Iterator[tuple[str, str]]:
         ("assisted, subset", make_task(2.0, (3, 2), "subset", 2, "tk", 9.0, 3)),
         ("assisted, levels", make_task(3.0, (2, 2), "levels", 3, "l", 9.0, 4)),
         ("pilot", make_pilot(1.0, (-4.0, 0.0, 4.0), "td", 0)),
+        ("assisted, two classes", make_class_task(2.0, [((2, 3), "subset", 1, "l")], 5)),
+        ("assisted, three classes", make_class_task(2.0, [((2,), "levels", 3, ""), *[((3,), "subset", 1, "")] * 2], 6)),
     ]
     for name, task in (*_local(), *_labels(), *_rounds(), *models):
         yield name, task_text(task)

@@ -20,6 +20,7 @@ from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.tree.task import LocalTask
 from vectors.assisted import assisted_cases
 from vectors.case import Case
+from vectors.classes import class_cases
 from vectors.pilot import pilot_cases
 from vectors.rounds import round_cases
 
@@ -86,3 +87,4 @@ def cases() -> Iterator[Case]:
     yield from round_cases()
     yield from assisted_cases()
     yield from pilot_cases()
+    yield from class_cases()

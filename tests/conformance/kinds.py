@@ -26,6 +26,7 @@ from hedgerow.partition.tree import Partition
 from hedgerow.portable import Kernel, Linear, PortableModel, Trees
 from hedgerow.samplers import ONE
 from hedgerow.space import FeatureSpace
+from hedgerow.tasks.assisted.class_task import AssistedClassTask
 from hedgerow.tasks.assisted.pilot import PilotTask
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
@@ -151,17 +152,29 @@ def _classes(response: str) -> Callable:
     return make
 
 
+def _part(
+    pick: Pick, space: FeatureSpace, bounds: tuple, epsilon: float, randomizer: str, parameter: int
+) -> AssistedTask:
+    # A cut of the first feature, and one of the prediction, which is the column after the design.
+    cuts = [pick.of(0.5, 1e38, -1e38), pick.within(*bounds)]
+    trees = Trees([3, 3], [0, -1, -1, len(space), -1, -1], cuts, [0.5] * 4, single=False)
+    radius = pick.of(1e-100, 1.0, 1e100, bounds[1] - bounds[0])
+    return AssistedTask(
+        epsilon, bounds, space, pick.model(space), trees, radius, randomizer, parameter, RESIDUALS,
+        (1.0,) * 4, np.zeros((1, 2), dtype=int), "y", pick.within(*bounds),
+    )  # fmt: skip
+
+
 def _assisted(randomizer: str, parameter: int) -> Callable:
-    def make(pick: Pick) -> AssistedTask:
-        space, bounds = _space(pick), pick.of(*BOUNDS)
-        # A cut of the first feature, and one of the prediction, which is the column after the design.
-        cuts = [pick.of(0.5, 1e38, -1e38), pick.within(*bounds)]
-        trees = Trees([3, 3], [0, -1, -1, len(space), -1, -1], cuts, [0.5] * 4, single=False)
-        radius = pick.of(1e-100, 1.0, 1e100, bounds[1] - bounds[0])
-        return AssistedTask(
-            pick.epsilon(), bounds, space, pick.model(space), trees, radius, randomizer, parameter, RESIDUALS,
-            (1.0,) * 4, np.zeros((1, 2), dtype=int), "y", pick.within(*bounds),
-        )  # fmt: skip
+    return lambda pick: _part(pick, _space(pick), pick.of(*BOUNDS), pick.epsilon(), randomizer, parameter)
+
+
+def _assisted_classes(*parts: tuple[str, int]) -> Callable:
+    def make(pick: Pick) -> AssistedClassTask:
+        space, epsilon = _space(pick), pick.epsilon()
+        names = pick.of(("no", "yes", "", "☂"), tuple("0123"))[: max(2, len(parts))]
+        made = [_part(pick, space, (0.0, 1.0), epsilon, *part) for part in parts]
+        return AssistedClassTask.of(names, made, missing=pick.of(*names))
 
     return make
 
@@ -232,6 +245,8 @@ KINDS = (
     *(Kind(f"classes, {r}", _classes(r)) for r in ("unary", "k_ary", "subset")),
     Kind("assisted, subset", _assisted("subset", 1)),
     Kind("assisted, levels", _assisted("levels", 3)),
+    Kind("assisted, two classes", _assisted_classes(("subset", 1))),
+    Kind("assisted, three classes", _assisted_classes(("subset", 1), ("levels", 3), ("subset", 2))),
     Kind("pilot", _pilot),
     Kind("first round, policy", _first("policy", False)),
     Kind("first round, own mask", _first("personal", False), masked=True),

@@ -61,7 +61,7 @@ def test_odd_values_count_as_the_task_says(kind):
     """The same coins give the same bytes for a value and for what it counts as."""
     task = kind.tasks(TASKS)[0]
     first = getattr(task, "first", task)
-    low, high = first.label_bounds
+    low, high = first.question().label.bounds
     record = {feature.name: None for feature in first.space.features} if hasattr(first, "space") else {"record": 7}
     for value, counts in ((math.inf, high), (-math.inf, low), ("1e400", high), (-(10**400), low), (10**400, high)):
         sent = [bodies(kind, task, record | {first.target: label}, SeededRandomness(1)) for label in (value, counts)]

@@ -51,11 +51,24 @@ def test_strange_records_are_answered_with_bodies_of_one_length(stored):
     assert min(strange[number] for number in lengths) >= 6
 
 
+def test_class_vectors_draw_every_class_and_answer_truly_and_not(stored):
+    seen = Counter()
+    for vector in stored["vectors"]:
+        if "drawn" not in vector.get("place", ()):
+            continue
+        task = read_task(stored["tasks"][vector["task"]]["text"])
+        own = task.classes[int(task.labels(one(vector["record"].get(task.target)))[0])]
+        drawn = task.asked[vector["place"]["drawn"]]
+        seen[len(task.classes), drawn, own == drawn] += 1
+    assert Counter(n for n, _ in {(n, name) for n, name, _ in seen}) == {2: 1, 3: 3, 4: 4}
+    assert {(n, own) for n, _, own in seen} == {(n, own) for n in (2, 3, 4) for own in (True, False)}
+
+
 def test_assisted_vectors_reach_both_sides_of_every_choice(stored):
     """Clipped and unclipped residuals, every kind of part, first and last trees, leaves and levels."""
     kinds, parts, seen = Counter(), Counter(), {}
     for vector in stored["vectors"]:
-        if "leaves" not in vector.get("place", ()):
+        if "leaves" not in vector.get("place", ()) or "drawn" in vector["place"]:
             continue
         task = read_task(stored["tasks"][vector["task"]]["text"])
         kinds[task.randomizer] += 1
@@ -113,6 +126,7 @@ def test_there_are_enough_of_every_kind(stored, vectors_file):
         ("CellTask", "bits", False),
     }
     wanted |= {("AssistedTask", "subset", False), ("AssistedTask", "levels", False), ("PilotTask", "", False)}
+    wanted |= {("AssistedClassTask", "", True)}
     assert set(kinds) == wanted and min(kinds.values()) >= 16
 
 

@@ -17,6 +17,7 @@ SCRIPTS = (
     "holder.js",
     "announcement.js",
     "assisted.js",
+    "assisted_classes.js",
     "basics.js",
     "budget.js",
     "device.js",

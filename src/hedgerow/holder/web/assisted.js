@@ -75,6 +75,11 @@ export class AssistedTask extends Task {
     this.epsilon = budget(found.epsilon);
     this.labels = readLabels(found.label_bounds, found.missing);
     this.columns = readSpace(found.space);
+    this.fillPart(found);
+  }
+
+  /** What is asked about one label, or about one class. @param {Json} found */
+  fillPart(found) {
     [this.base, this.trees] = [readModel(found.public_model), readGroups(found.trees)];
     insist(this.base.columns === this.columns.length && this.trees.features <= this.base.column.length + 1, "the public model"); // the prediction is the last column
     this.radius = readRadius(found.radius);
@@ -103,6 +108,11 @@ export class AssistedTask extends Task {
     return this.grid.n_steps + 1;
   }
 
+  /** Bytes of a message. */
+  get width() {
+    return this.randomizer === "levels" ? 3 : 1 + 2 * this.wide;
+  }
+
   /** Bytes with one bit for each leaf of the largest tree. */
   get wide() {
     return Math.ceil(Math.max(...this.trees.leaves) / 8);
@@ -111,6 +121,11 @@ export class AssistedTask extends Task {
   /** @param {Json} record */
   place(record) {
     const { z, label } = super.place(record, {});
+    return this.placed(z, label);
+  }
+
+  /** @param {number[]} z @param {number} label */
+  placed(z, label) {
     const prediction = predictWithin(this.base, z, this.labels);
     const leaves = reached(this.trees, [...design(this.base, z), prediction]).map((node) => this.trees.number[node]);
     return { z, label, prediction, residual: label - prediction, leaves };
@@ -143,13 +158,7 @@ export class AssistedTask extends Task {
   }
 
   leaves() {
-    const { joint, target } = this;
-    const start = `${joint.length > 1 ? `One of ${joint.length} trees is drawn at random, without looking at you. It` : "A tree"} sorts people into ${span(joint.map((j) => j.leaves))} groups.`;
-    /** @param {number} i */
-    const odds = (i) => span(joint.map((j) => j.odds[i]), percent);
-    if (this.randomizer === "levels") return `${start} One answer leaves: a group and, in steps, how far ${target} is from the public model's prediction there; or, without a group, that it is near. Yours leaves with probability ${odds(0)}, else any other.`;
-    const sizes = span(joint.map((j) => /** @type {Subset} */ (j).size));
-    return `${start} The message names ${sizes} of them, and says of each whether ${target} is above or below the public model's prediction there. Yours is named truly with probability ${odds(0)}, and with the opposite word with ${odds(1)}.`;
+    return leavesWords([this], this.target);
   }
 
   /** The groups of one tree, in words. @param {number} t @returns {string[]} */
@@ -248,6 +257,18 @@ export class AssistedTask extends Task {
     const far = Math.abs(residual) > this.radius ? `, which counts as ${short(this.radius)}` : "";
     return `The public model predicts ${short(prediction)}; ${offWords(`your ${this.target} is`, residual)}${far}. That was first rounded at random to "${rounded}", in a way that keeps averages right.`;
   }
+}
+
+/** What leaves, of one label or of one of several classes whose messages are alike. @param {AssistedTask[]} parts @param {string} target */
+export function leavesWords(parts, target) {
+  const joint = parts.flatMap((part) => part.joint);
+  const trees = span(parts.map((part) => part.joint.length));
+  const start = `${trees === "1" ? "A tree" : `One of ${trees} trees is drawn at random, without looking at you. It`} sorts people into ${span(joint.map((j) => j.leaves))} groups.`;
+  /** @param {number} i */
+  const odds = (i) => span(joint.map((j) => j.odds[i]), percent);
+  if (parts[0].randomizer === "levels") return `${start} One answer leaves: a group and, in steps, how far ${target} is from the public model's prediction there; or, without a group, that it is near. Yours leaves with probability ${odds(0)}, else any other.`;
+  const sizes = span(joint.map((j) => /** @type {Subset} */ (j).size));
+  return `${start} The message names ${sizes} of them, and says of each whether ${target} is above or below the public model's prediction there. Yours is named truly with probability ${odds(0)}, and with the opposite word with ${odds(1)}.`;
 }
 
 /** @param {string} target @param {number} off */

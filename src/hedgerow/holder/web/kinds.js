@@ -4,6 +4,7 @@
  */
 
 import { AssistedTask } from "./assisted.js";
+import { AssistedClassTask } from "./assisted_classes.js";
 import { require, sha256 } from "./basics.js";
 import { FirstTask } from "./first_round.js";
 import { LabelTask } from "./labels.js";
@@ -14,7 +15,7 @@ import { LocalTask } from "./tree.js";
 
 /** @typedef {import("./task.js").Task} Task */
 
-const KINDS = new Map([LocalTask, LabelTask, FirstTask, SecondTask, AssistedTask, PilotTask].map((kind) => [kind.format, kind]));
+const KINDS = new Map([LocalTask, LabelTask, FirstTask, SecondTask, AssistedTask, AssistedClassTask, PilotTask].map((kind) => [kind.format, kind]));
 
 /**
  * A task with its id and digest, ready to answer. The id is the SHA-256 of the text, whatever the text claims.

@@ -31,6 +31,7 @@ export const CODES = {
   subset: 4,
   assistedSubset: 16,
   assistedLevels: 17,
+  assistedClasses: 18,
   pilot: 20,
   firstRound: 32,
   secondRoundNamed: 33,

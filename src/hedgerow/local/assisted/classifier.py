@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 
-from hedgerow.classes import class_codes, class_note
+from hedgerow.classes import OBSERVED, class_note
 from hedgerow.estimators.base import PrivateClassifier
-from hedgerow.estimators.records import take_rows
+from hedgerow.features import category_name
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.base import AssistedForest
-from hedgerow.local.assisted.design import design_assisted, design_without_public
-from hedgerow.public.given import is_fitted
+from hedgerow.local.assisted.class_design import design_assisted_classes, design_classes_without_public
 from hedgerow.spending import Booking
+from hedgerow.tasks.assisted.class_model import AssistedClassModel
+from hedgerow.tasks.assisted.class_task import AssistedClassTask
 
 __all__ = ["AssistedForestClassifier"]
 
@@ -43,8 +43,10 @@ class AssistedForestClassifier(PrivateClassifier, AssistedForest):
     ----------
     classes_ : array
         Class labels, in the order of the columns of :meth:`predict_proba`.
-    models_ : list of AssistedModel
-        One for each class; for two classes, that of the second.
+    task_ : AssistedClassTask
+        What holders were asked.
+    model_ : AssistedClassModel
+        The model; its ``parts`` are one for each class (for two classes, that of the second).
     guarantee_ : Guarantee
         What is promised to each holder.
 
@@ -62,38 +64,31 @@ class AssistedForestClassifier(PrivateClassifier, AssistedForest):
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> AssistedForestClassifier:
         """Fit on private records and classes, assisted by public ones."""
         rows, codes = self._open(X, y, X_public, y_public, least=2)
-        public = self._starts_from_public(X_public)
         source = self._source()
-        asked = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        # Which class a holder answers about is drawn without looking at its record.
-        first, n = len(self.classes_) - len(asked), len(codes)
-        drawn = source.child("class").integers(len(asked), n)
-        notes = (AS_IF_LOCAL, class_note(self.classes))
+        self.task_ = self._design(rows, X_public, y_public, len(codes), source.child("design"))
         booking = Booking.of(self, self._holders_claim(source), source)
-        self.models_ = []
-        for k in range(len(asked)):
-            own = np.flatnonzero(drawn == k)
-            if public:
-                share = max(1, n // len(asked))
-                task = self._task(X_public, y_public, first + k, share, source.child("design", k))
-            else:
-                task = design_without_public(self._space(rows), epsilon=self.epsilon, label_bounds=(0.0, 1.0))
-            booking.book()  # all classes under one key: each holder answers about one of them
-            is_it = (codes[own] == first + k).astype(float)
-            holders = task.simulate(take_rows(rows, own), is_it, source.child("holders", k))
-            self.models_.append(replace(holders.model(), notes=notes))
-        self.guarantee_ = replace(self.models_[0].guarantee, simulation=source.simulation)
+        booking.book()
+        names = np.array([category_name(c) for c in self.classes_])
+        self.aggregate_ = self.task_.simulate(rows, names[codes], source.child("holders"))
+        notes = (AS_IF_LOCAL, class_note(self.classes))
+        self.model_: AssistedClassModel = replace(self.aggregate_.model(), notes=notes)
+        self.guarantee_ = self.model_.guarantee
         booking.check(self.guarantee_)
         return self
 
-    def _task(self, X_public: Any, y_public: Any, k: int, n_holders: int, source: Any) -> Any:
-        return design_assisted(
+    def _design(self, rows: Any, X_public: Any, y_public: Any, n_holders: int, source: Any) -> AssistedClassTask:
+        observed = class_note(self.classes) == OBSERVED
+        if not self._starts_from_public(X_public):
+            space = self._space(rows)
+            return design_classes_without_public(space, self.classes_, epsilon=self.epsilon, observed=observed)
+        return design_assisted_classes(
             X_public,
-            (class_codes(self.classes_, y_public) == k).astype(float),
+            y_public,
             epsilon=self.epsilon,
-            label_bounds=(0.0, 1.0),
             n_holders=n_holders,
-            public_model=clone(self.public_model) if is_fitted(self.public_model) else self.public_model,
+            classes=self.classes_,
+            observed=observed,
+            public_model=self.public_model,
             n_trees=self.n_trees,
             random_state=int(source.integers(2**31 - 1, 1)[0]),
             **self._schema(),
@@ -102,8 +97,4 @@ class AssistedForestClassifier(PrivateClassifier, AssistedForest):
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return class probabilities, columns in the order of ``classes_``."""
         rows = self._rows(X)
-        shares = np.column_stack([model.predict(rows) for model in self.models_])
-        if len(self.classes_) == 2:
-            return np.column_stack([1 - shares, shares])
-        total = shares.sum(axis=1, keepdims=True)
-        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / shares.shape[1])
+        return self.model_.predict_proba(rows)

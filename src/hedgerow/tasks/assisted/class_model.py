@@ -46,7 +46,7 @@ class AssistedClassModel(Model, what="assisted model of classes", format="hedger
     def parts(self) -> tuple[AssistedModel, ...]:
         """The model of each class that was asked about: of its indicator, a label of 0 or 1."""
         found = []
-        for part, sums in zip(self.task.parts, self.task.encoding.split(np.array(self.sums)), strict=True):
+        for part, sums in zip(self.task.tasks, self.task.encoding.split(np.array(self.sums)), strict=True):
             n = sum(tree for tree, _, _ in part.encoding.split(sums))
             found.append(AssistedModel(part, n, tuple(sums.tolist()), self.simulation, self.notes))
         return tuple(found)

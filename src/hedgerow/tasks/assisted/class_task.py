@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.classes import OBSERVED
+from hedgerow.content import Content
+from hedgerow.errors import HedgerowError
 from hedgerow.features import CategoricalFeature
-from hedgerow.fields import read_list, read_text
+from hedgerow.forms import Budget
 from hedgerow.grid import label_column
 from hedgerow.guarantee import Guarantee
+from hedgerow.portable import PortableModel
 from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.assisted.classes import MOST_CLASSES, ClassMessage
 from hedgerow.tasks.assisted.influence import ClassForgery
-from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.assisted.residuals import Residuals
+from hedgerow.tasks.assisted.task import AssistedTask, LeafNumbers, PublicTrees, leaf_numbers
 from hedgerow.tasks.base import Drawn, Task
-from hedgerow.tasks.published import check_published, reading_task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.types import FloatArray
 
@@ -30,17 +32,38 @@ if TYPE_CHECKING:
     from hedgerow.tasks.assisted.class_model import AssistedClassModel
     from hedgerow.tasks.totals import Totals
 
-__all__ = ["AssistedClassTask"]
-
-_FORMAT, _VERSION = "hedgerow/assisted-class-task", 1
-_FIELDS = {"target", "epsilon", "space", "classes", "missing", "parts"}
-# What all parts have in common: a part is about a label that is 1 for its class and 0 for all others.
-_COMMON = {"format", "version", "target", "epsilon", "space", "label_bounds", "missing"}
-_INDICATOR = {"label_bounds": [0.0, 1.0], "missing": 0.5}
+__all__ = ["AssistedClassTask", "ClassPart"]
 
 
 @dataclass(frozen=True, eq=False)
-class AssistedClassTask(Task):
+class ClassPart(Content, what="part of this task"):
+    """What is asked about one class: an assisted task without what all classes have in common."""
+
+    public_model: PortableModel
+    trees: PublicTrees
+    radius: float
+    randomizer: str
+    parameter: int
+    residuals: Residuals
+    busy: tuple[float, ...]
+    reference: LeafNumbers
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reference", leaf_numbers(self.reference, self.trees))
+
+    @classmethod
+    def of(cls, task: AssistedTask) -> Self:
+        """Return the part of a task about the indicator of a class."""
+        return cls(**{f.name: getattr(task, f.name) for f in fields(cls)})
+
+    def task(self, epsilon: float, space: FeatureSpace, target: str) -> AssistedTask:
+        """Return the task about the indicator of this class: a label of 1 for it, and of 0 for all others."""
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return AssistedTask(epsilon=epsilon, label_bounds=(0.0, 1.0), space=space, target=target, **own)
+
+
+@dataclass(frozen=True, eq=False)
+class AssistedClassTask(Task, what="assisted class task", format="hedgerow/assisted-class-task", version=1):
     """A question to holders about one class, drawn at random: the leaf in a tree of that class, and the error there.
 
     Each class is a label in {0, 1} with an assisted task of its own, a *part*; of two classes only the second is asked
@@ -49,66 +72,74 @@ class AssistedClassTask(Task):
 
     Attributes
     ----------
+    epsilon : float
+        Budget of one report about the whole record.
+    space : FeatureSpace
+        Public ranges and categories.
     classes : tuple of str
         The public list of classes, two or more.
-    parts : tuple of AssistedTask
-        One a class (of two classes, for the second), alike in budget, features and target.
+    parts : tuple of ClassPart
+        One a class; of two classes, for the second.
     missing : str
         What a missing or unknown class counts as; by default the first.
+    observed : bool
+        Whether the list of classes was read off private labels; the guarantee then says so.
     """
 
     kind = "assisted-class"
     in_words = "Private features and class, on top of a public model"
 
+    epsilon: Budget
+    space: FeatureSpace
     classes: tuple[str, ...]
-    parts: tuple[AssistedTask, ...]
+    parts: tuple[ClassPart, ...]
+    target: str = "y"
     missing: str = cast("str", None)
+    observed: bool = False
 
     def __post_init__(self) -> None:
-        if self.missing is None:
-            object.__setattr__(self, "missing", self.classes[0])
         if not 2 <= len(self.classes) <= MOST_CLASSES or len(set(self.classes)) != len(self.classes):
             raise HedgerowError(f"'classes' must be 2 .. {MOST_CLASSES} different names. Got {len(self.classes)}.")
+        if self.missing is None:
+            object.__setattr__(self, "missing", self.classes[0])
         if self.missing not in self.classes:
             raise HedgerowError(f"'missing' must be one of the classes. Got {self.missing!r} instead.")
         if len(self.parts) != len(self.asked):
             raise HedgerowError(f"'parts' must be {len(self.asked)}, one a class asked about. Got {len(self.parts)}.")
-        first = self.parts[0]
-        for part in self.parts:
-            alike = (part.epsilon, part.space, part.target) == (first.epsilon, first.space, first.target)
-            if not alike or part.label_bounds != (0.0, 1.0):
-                raise HedgerowError("'parts' must have one epsilon, one space, one target and labels from 0 to 1.")
-        _ = self.encoding
+        object.__setattr__(self, "epsilon", self.tasks[0].epsilon)
+        _ = self.encoding  # refuses what cannot be reported now rather than on the devices
+
+    @classmethod
+    def of(cls, classes: Sequence[str], tasks: Sequence[AssistedTask], **more: Any) -> Self:
+        """Return one task of those about the indicators of its classes: alike in budget, features and target."""
+        first = tasks[0]
+        for task in tasks:
+            alike = (task.epsilon, task.space, task.target) == (first.epsilon, first.space, first.target)
+            if not alike or task.label_bounds != (0.0, 1.0):
+                raise HedgerowError("'tasks' must have one epsilon, one space, one target and labels from 0 to 1.")
+        parts = tuple(ClassPart.of(task) for task in tasks)
+        return cls(first.epsilon, first.space, tuple(classes), parts, first.target, **more)
+
+    @cached_property
+    def tasks(self) -> tuple[AssistedTask, ...]:
+        """The task about each class: where the label is 1 for it and 0 for all others."""
+        return tuple(part.task(self.epsilon, self.space, self.target) for part in self.parts)
 
     @property
     def asked(self) -> tuple[str, ...]:
         """The classes that holders are asked about: all, or the second of two."""
         return self.classes[1:] if len(self.classes) == 2 else self.classes
 
-    @property
-    def epsilon(self) -> float:
-        """Budget of one report about the whole record."""
-        return self.parts[0].epsilon
-
-    @property
-    def space(self) -> FeatureSpace:
-        """Public ranges and categories."""
-        return self.parts[0].space
-
-    @property
-    def target(self) -> str:  # type: ignore[override]
-        """The label's name."""
-        return self.parts[0].target
-
     @cached_property
     def encoding(self) -> ClassMessage:
         """The message: a class, and what is said of it."""
-        return ClassMessage(tuple(part.encoding for part in self.parts))
+        return ClassMessage(tuple(task.encoding for task in self.tasks))
 
     @property
     def guarantee(self) -> Guarantee:
         """What one report protects, and from whom."""
-        return self.parts[0].guarantee
+        promised = self.tasks[0].guarantee
+        return replace(promised, notes=(*promised.notes, OBSERVED)) if self.observed else promised
 
     def question(self) -> Question:
         """Return what is asked: the features and the class."""
@@ -125,7 +156,7 @@ class AssistedClassTask(Task):
 
         def answer(c: int, rows: Any) -> Any:
             own = (np.asarray(y)[rows] == first + c).astype(np.float64)
-            return self.parts[c].draw(np.asarray(Z)[rows], own, source).payloads
+            return self.tasks[c].draw(np.asarray(Z)[rows], own, source).payloads
 
         return Drawn(self.encoding.draw(len(Z), source, answer))
 
@@ -149,32 +180,5 @@ class AssistedClassTask(Task):
         """Return the most that one forged report can do to a correction."""
         return ClassForgery(self)
 
-    def _content(self) -> dict[str, Any]:
-        parts = [part._content() for part in self.parts]
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "target": self.target,
-            "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
-            "space": self.space.to_dict(),
-            "classes": list(self.classes),
-            "missing": self.missing,
-            "parts": [{name: value for name, value in part.items() if name not in _COMMON} for part in parts],
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> AssistedClassTask:
-        """Rebuild from :meth:`to_dict`; refuse other versions, unknown fields and a wrong digest."""
-        what = "assisted class task"
-        check_published(data, _FORMAT, _VERSION, _FIELDS, what)
-        with reading_task():
-            classes = read_list(data, "classes", what)
-            if not all(type(name) is str for name in classes):
-                raise FormatError("'classes' of this task must be texts.")
-            shared = {name: data[name] for name in ("target", "epsilon", "space")}
-            parts = [AssistedTask.part(shared | _INDICATOR, part) for part in read_list(data, "parts", what)]
-            task = cls(tuple(classes), tuple(parts), read_text(data, "missing", what))
-        return task._check_id(data["id"])
-
     def __repr__(self) -> str:
-        return f"AssistedClassTask(id={self.id[:12]}..., classes={list(self.classes)}, {self.parts[0]})"
+        return f"AssistedClassTask(id={self.id[:12]}..., classes={list(self.classes)}, {self.tasks[0]})"

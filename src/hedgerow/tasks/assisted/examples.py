@@ -48,7 +48,7 @@ def _pilot(epsilon: float) -> PilotTask:
 
 def _classes(*parts: tuple[str, int]) -> Callable[[float], AssistedClassTask]:
     names = ("a", "b", "c")[: max(2, len(parts))]
-    return lambda epsilon: AssistedClassTask(names, tuple(_assisted(*part)(epsilon) for part in parts))
+    return lambda epsilon: AssistedClassTask.of(names, [_assisted(*part)(epsilon) for part in parts])
 
 
 EXAMPLES = (

@@ -136,7 +136,7 @@ class ClassForgery(Forgery):
     @property
     def parts(self) -> list[AssistedForgery]:
         """What it can do to each class."""
-        return [AssistedForgery(part) for part in self.task.parts]
+        return [AssistedForgery(task) for task in self.task.tasks]
 
     @property
     def count(self) -> float:

@@ -50,9 +50,9 @@ def class_odds(task: AssistedClassTask) -> list[str]:
         "a public model that came with the task predicts that number on this device; the message is about how wrong "
         "it is for you",
     ]
-    for randomizer in dict.fromkeys(part.randomizer for part in task.parts):
-        joint = [joint for part in task.parts if part.randomizer == randomizer for joint in part.encoding.joint]
-        n_trees = {len(part.encoding.joint) for part in task.parts if part.randomizer == randomizer}
+    for randomizer in dict.fromkeys(part.randomizer for part in task.tasks):
+        joint = [joint for part in task.tasks if part.randomizer == randomizer for joint in part.encoding.joint]
+        n_trees = {len(part.encoding.joint) for part in task.tasks if part.randomizer == randomizer}
         lines += _joint_odds(joint, randomizer, "the number", span(sorted(n_trees)))
     return lines
 
