@@ -11,6 +11,38 @@ _UNFORESEEN = f"{_TOTAL}::test_an_unforeseen_failure_is_the_report_of_the_fixed_
 
 FAULTS = (
     Fault(
+        name="the class that is asked about depends on the record",
+        path="src/hedgerow/tasks/assisted/class_task.py",
+        before="        return Drawn(self.encoding.draw(len(Z), source, answer))\n",
+        after="        drawn = self.encoding.draw(len(Z), source, answer)\n"
+        "        own = np.asarray(y).astype(np.int64) % len(self.parts)\n"
+        "        drawn[:, 0] = own if len(self.parts) > 2 else drawn[:, 0]\n"
+        "        return Drawn(drawn)\n",
+        caught_by=("audit", "whole: assisted, three classes"),
+    ),
+    Fault(
+        name="each class is answered with the noise of a larger budget",
+        path="src/hedgerow/tasks/assisted/class_task.py",
+        before="        return AssistedTask(epsilon=epsilon, label_bounds",
+        after="        return AssistedTask(epsilon=1.1 * epsilon, label_bounds",
+        caught_by=("audit", "whole: assisted, two classes"),
+    ),
+    Fault(
+        name="an unknown class is an error, and so silence",
+        path="src/hedgerow/tasks/assisted/class_task.py",
+        before="        known = CategoricalFeature(self.target, self.classes, self.missing)\n"
+        "        return known.codes(label_column(y, name, n))\n",
+        after="        return np.array([self.classes.index(c) for c in label_column(y, name, n)], dtype=np.float64)\n",
+        caught_by=(f"{_REPORTED}[assisted, two classes]",),
+    ),
+    Fault(
+        name="messages about a class are not padded to one length with zeros",
+        path="src/hedgerow/tasks/assisted/classes.py",
+        before="        rows = np.zeros((n, self.width), dtype=np.uint8)\n",
+        after="        rows = source.uint8(n * self.width).reshape(n, self.width)\n",
+        caught_by=("tests/service/test_service_kinds.py", "tests/holder/test_holder_vectors.py",),
+    ),
+    Fault(
         name="a label range of no width is accepted",
         path="src/hedgerow/grid.py",
         before="    if high - low < SMALLEST:\n",
