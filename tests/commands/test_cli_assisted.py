@@ -1,11 +1,14 @@
 """Assisted tasks from the command line: design, privatize, aggregate, predict."""
 
+import csv
 import json
 
 import numpy as np
 import pytest
 
 from hedgerow.tasks.assisted import AssistedModel, AssistedTask
+from hedgerow.tasks.registry import read_task
+from hedgerow.tasks.reports import Reports
 
 DESIGN = ["design", "public.csv", "--target", "kwh", "--epsilon", "4", "--label-bounds", "0:60", "--features",
           "area,people", "-o", "task.json"]  # fmt: skip
@@ -44,10 +47,28 @@ def test_reports_to_another_task_and_options_of_others_are_refused(shell, task):
     assert "cut.bin" in shell.fails("aggregate", "task.json", "cut.bin", "-o", "m.json")
 
 
-def test_assisted_tasks_have_one_round_and_numbers(shell):
+def test_assisted_tasks_have_one_round(shell):
     assert "this is an assisted task: leave it out" in shell.fails(*DESIGN, "--assisted", "--personal")
-    command = ["design", "public.csv", "--target", "use", "--epsilon", "4", "--classes", "low,high"]
-    assert "--label-bounds" in shell.fails(*command, "--assisted", "-o", "task.json")
+
+
+def test_classes_from_design_to_predictions(shell, homes, write_table):
+    for name, data in (("public", homes(300, 1)), ("private", homes(2000, 2))):
+        write_table(f"{name}.csv", {n: data[n] for n in ("area", "people", "use")})
+    facts = ["--target", "use", "--epsilon", "4", "--classes", "high,low", "--assisted", "compact"]
+    assert "high" in shell.ok("design", "public.csv", *facts, "-o", "task.json")
+    shell.ok("privatize", "task.json", "private.csv", "--seed", "1", "-o", "r.bin")
+    shell.ok("aggregate", "task.json", "r.bin", "-o", "m.json")
+    task = read_task((shell.folder / "task.json").read_text())
+    reports = Reports.from_bytes(task, (shell.folder / "r.bin").read_bytes())
+    model = task.totals().add(reports).model()
+    assert (shell.folder / "m.json").read_text().strip() == model.to_json() and model.n_reports == 2000
+    assert shell.ok("explain", "m.json") == str(model.explain()) + "\n"
+    shell.ok("predict", "m.json", "private.csv", "--probabilities", "-o", "p.csv")
+    rows = list(csv.DictReader((shell.folder / "p.csv").read_text().splitlines()))
+    assert {row["prediction"] for row in rows} <= {"high", "low"}
+    assert all(float(row["prediction_high"]) + float(row["prediction_low"]) == pytest.approx(1) for row in rows)
+    assert np.mean([row["prediction"] == row["use"] for row in rows]) > 0.6
+    assert "--probabilities" in shell.fails("predict", "m.json", "private.csv", "--interval", "0.9", "-o", "q.csv")
 
 
 def test_explain_says_what_the_model_says(shell, task):

@@ -6,7 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow import AssistedForestRegressor, HistOfTreeRegressor, LocalTask, LPDTClassifier, LPDTRegressor
+from hedgerow import (
+    AssistedForestClassifier,
+    AssistedForestRegressor,
+    HistOfTreeRegressor,
+    LocalTask,
+    LPDTClassifier,
+    LPDTRegressor,
+)
 from hedgerow.commands.tables import Frame
 
 NAMES = ("area", "heating", "people")
@@ -61,6 +68,20 @@ def test_assisted_forests(shell, homes):
     forest = AssistedForestRegressor(2.0, label_bounds=(0, 60), public_model="compact", pilot=None, random_state=5)
     forest.fit(frame(private, names), private["kwh"], X_public=frame(public, names), y_public=public["kwh"])
     assert same(forest.task_)
+
+
+def test_assisted_classifiers(shell, homes, write_table):
+    public, private, names = homes(300, 1), homes(2000, 2), ("area", "people")
+    write_table("public.csv", {n: public[n] for n in (*names, "use")})
+    classes = ("--classes", "high,low")
+    options = ["--assisted", "compact", "--n-holders", 2000, "--seed", 5]
+    designed(shell, *options, target="use", bounds=classes)
+    forest = AssistedForestClassifier(2.0, classes=["high", "low"], public_model="compact", random_state=5)
+    forest.fit(frame(private, names), private["use"], X_public=frame(public, names), y_public=public["use"])
+    assert same(forest.task_)
+    facts = ["--target", "use", "--epsilon", 2, *classes, *options, "-o", "t.json"]
+    assert "--pilot-totals" in shell.fails("design", "public.csv", *facts, "--pilot-totals", "public.csv")
+    assert "numeric label" in shell.fails("design", "public.csv", *facts, "--pilot")
 
 
 def test_both_rounds_of_hist_of_tree(shell, homes):

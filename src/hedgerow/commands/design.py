@@ -88,7 +88,7 @@ def _kinds() -> dict[str, Any]:
 def run(arguments: argparse.Namespace) -> int:
     """Find the kind that is asked for, read what is public, design, write."""
     offered = _offered()
-    kind = _chosen(offered.given(arguments))
+    kind = _chosen(offered.given(arguments), arguments.classes is not None)
     _check_later(offered.given(arguments), kind)
     options = offered.read(arguments, kind.kind)
     if arguments.classes is not None and not kind.designed.classes:
@@ -103,15 +103,17 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(given: list[str]) -> Any:
-    """Return the kind that the options ask for; if several, the one that has all of the options that ask for one."""
+def _chosen(given: list[str], classes: bool) -> Any:
+    """Return the kind that the options ask for; if several, that with all options that ask for one, and its label."""
     kinds = list(_kinds().values())
     asking = {name for kind in kinds for name in kind.designed.chosen_by if name in given}
     wanted = [kind for kind in kinds if asking & {*kind.designed.chosen_by}]
     if not asking:
         wanted = [kind for kind in kinds if not kind.designed.chosen_by]
     whole = [kind for kind in wanted if asking <= {option.name for option in kind.designed.options}]
-    return (whole or wanted)[0]
+    found = whole or wanted
+    fitting = [kind for kind in found if kind.designed.classes is classes]
+    return (fitting or found)[0]
 
 
 def _check_later(given: list[str], kind: Any) -> None:

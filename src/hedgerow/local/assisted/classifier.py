@@ -14,6 +14,7 @@ from hedgerow.features import category_name
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.local.assisted.base import AssistedForest
 from hedgerow.local.assisted.class_design import design_assisted_classes, design_classes_without_public
+from hedgerow.local.assisted.design import design_seed
 from hedgerow.spending import Booking
 from hedgerow.tasks.assisted.class_model import AssistedClassModel
 from hedgerow.tasks.assisted.class_task import AssistedClassTask
@@ -65,7 +66,7 @@ class AssistedForestClassifier(PrivateClassifier, AssistedForest):
         """Fit on private records and classes, assisted by public ones."""
         rows, codes = self._open(X, y, X_public, y_public, least=2)
         source = self._source()
-        self.task_ = self._design(rows, X_public, y_public, len(codes), source.child("design"))
+        self.task_ = self._design(rows, X_public, y_public, len(codes), source)
         booking = Booking.of(self, self._holders_claim(source), source)
         booking.book()
         names = np.array([category_name(c) for c in self.classes_])
@@ -90,7 +91,7 @@ class AssistedForestClassifier(PrivateClassifier, AssistedForest):
             observed=observed,
             public_model=self.public_model,
             n_trees=self.n_trees,
-            random_state=int(source.integers(2**31 - 1, 1)[0]),
+            random_state=design_seed(source),
             **self._schema(),
         )
 

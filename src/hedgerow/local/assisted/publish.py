@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from hedgerow.errors import FormatError
+from hedgerow.local.assisted.class_design import design_assisted_classes
 from hedgerow.local.assisted.design import design_assisted, design_seed
 from hedgerow.local.assisted.pilot import design_pilot, pilot_size
 from hedgerow.randomness import as_randomness
-from hedgerow.tasks.assisted import AssistedTask, PilotTask, PilotTotals
+from hedgerow.tasks.assisted import AssistedClassTask, AssistedTask, PilotTask, PilotTotals
 from hedgerow.tasks.designs import Facts
 from hedgerow.tasks.models import About
 
-__all__ = ["assisted", "pilot"]
+__all__ = ["assisted", "assisted_classes", "pilot"]
 
 
 def assisted(
@@ -32,6 +33,27 @@ def assisted(
     }
     error = f"the public model's squared error on public records it has not seen: {task.residuals.mean_square:.4g}"
     return task, About(str(task), about, (error,))
+
+
+def assisted_classes(facts: Facts, *, n_holders: int | None = None, **options: Any) -> tuple[AssistedClassTask, About]:
+    """Design the task of a label that is a class."""
+    given = _options(facts, **options)
+    del given["label_bounds"]
+    n = n_holders or 10 * len(facts.y)
+    task = design_assisted_classes(facts.X, facts.y, n_holders=n, classes=facts.classes, **given)
+    errors = [part.residuals.mean_square for part in task.parts]
+    about = {
+        "public_model_bytes": sum(part.public_model.n_bytes for part in task.parts),
+        "n_trees": max(len(part.trees.sizes) for part in task.parts),
+        "n_leaves": max(max(part.trees.n_leaves) for part in task.parts),
+        "public_mse": sum(errors) / len(errors),
+    }
+    error = f"the public model's squared error on public records it has not seen, by class: {_by_class(task, errors)}"
+    return task, About(str(task), about, (error,))
+
+
+def _by_class(task: AssistedClassTask, errors: list[float]) -> str:
+    return ", ".join(f"{name} {error:.4g}" for name, error in zip(task.asked, errors, strict=True))
 
 
 def pilot(facts: Facts, *, pilot: bool = True, n_holders: int | None = None, **options: Any) -> tuple[PilotTask, About]:

@@ -21,6 +21,7 @@ from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.assisted.classes import MOST_CLASSES, ClassMessage
+from hedgerow.tasks.assisted.design import CLASSES
 from hedgerow.tasks.assisted.influence import ClassForgery
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask, LeafNumbers, PublicTrees, leaf_numbers
@@ -87,6 +88,7 @@ class AssistedClassTask(Task, what="assisted class task", format="hedgerow/assis
     """
 
     kind = "assisted-class"
+    designed = CLASSES
     in_words = "Private features and class, on top of a public model"
 
     epsilon: Budget

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hedgerow.tasks.designs import Design
 from hedgerow.tasks.options import Option
 
-__all__ = ["DESIGN", "PILOT"]
+__all__ = ["CLASSES", "DESIGN", "PILOT"]
 
 _SHARED = (
     Option(
@@ -22,14 +22,20 @@ _SHARED = (
     Option("seed", "of the public model, and of the trees (default: the same every time)", "seed"),
 )
 
+_TREES = Option("n_trees", "trees; a holder answers about one of them (default: 8)", "whole")
+
 DESIGN = Design(
     "hedgerow.local.assisted.publish:assisted",
     (
         *_SHARED,
-        Option("n_trees", "trees; a holder answers about one of them (default: 8)", "whole"),
+        _TREES,
         Option("pilot_totals", "what a pilot group answered ('hedgerow aggregate')", "file"),
     ),
     chosen_by=("assisted",),
+)
+
+CLASSES = Design(
+    "hedgerow.local.assisted.publish:assisted_classes", (*_SHARED, _TREES), chosen_by=("assisted",), classes=True
 )
 
 PILOT = Design(
