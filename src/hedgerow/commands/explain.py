@@ -53,12 +53,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _explained(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str], dict[str, Callable[[], Figure]]]:
     """Return the summary for machines, the lines for people, and what can be drawn."""
-    from hedgerow.commands.anova_files import explain_anova, read_anova
-
-    if (central := read_anova(arguments.model)) is not None:
-        _no_shift(arguments)
-        summary, lines, parts = explain_anova(arguments, central)
-        return summary, lines, {"plot": parts.plot}
     model = read_any_model(arguments.model)
     explained = model.explain()
     found = model.shift()

@@ -7,7 +7,6 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.anova_files import write_predictions
 from hedgerow.commands.arguments import bounds, column_bounds, column_names, names
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
 from hedgerow.errors import HedgerowError
@@ -95,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_text(arguments.output, model.model_.to_json() + "\n")
     predicted = None
     if new is not None:
-        predicted = write_predictions(arguments.predictions, model.model_, new, ["prediction"], "--predictions")
+        predicted = _predict(arguments.predictions, model.model_, new)
     summary = {
         "output": arguments.output,
         "features": names,
@@ -106,6 +105,14 @@ def run(arguments: argparse.Namespace) -> int:
     }
     report(arguments, summary, [f"model -> {arguments.output}", str(model.explain()), str(model.guarantee_)])
     return 0
+
+
+def _predict(path: str, model: Any, table: Table) -> int:
+    """Write predictions; return their number."""
+    from hedgerow.commands.predict import predicted
+    from hedgerow.commands.predictions import Predictions
+
+    return Predictions(path, table, model.space, ["prediction"], lambda b: predicted(model, b)).write("--predictions")
 
 
 class Rounds:

@@ -9,7 +9,7 @@ from hedgerow.commands.files import add_command, add_output, check_output, count
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.commands.tables import Block, Table
+    from hedgerow.commands.tables import Block
     from hedgerow.tasks.models import Model
 
 _DESCRIPTION = """\
@@ -41,24 +41,25 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Predict in blocks of rows."""
-    from hedgerow.commands.anova_files import new_names, predict_anova, read_anova
     from hedgerow.commands.predictions import Predictions
     from hedgerow.commands.tables import Table
 
     check_output(arguments, [arguments.model, arguments.new])
-    if (central := read_anova(arguments.model)) is not None:
-        table = Table(arguments.new)
-        table.require(central.space.names, "that the model asks for")
-        return predict_anova(arguments, central, table, _untaken(arguments, table, new_names(arguments, central)))
     model = read_any_model(arguments.model)
     table = Table(arguments.new)
     table.require(model.space.names, "that the model asks for")
-    new = _untaken(arguments, table, _new_names(arguments, model))
-    writing = Predictions(arguments.output, table, model.space, new, lambda block: _predict(arguments, model, block))
-    n = writing.run(arguments, {"task": model.task.id, "interval": arguments.interval})
+    new = _new_names(arguments, model)
+    if taken := [name for name in new if name in table.names]:
+        raise HedgerowError(f"{arguments.new} already has a column {taken[0]!r}; choose another with --name.")
+
+    def predict(block: Block) -> list[Any]:
+        return predicted(model, block, interval=arguments.interval, probabilities=arguments.probabilities)
+
+    writing = Predictions(arguments.output, table, model.space, new, predict)
+    n = writing.run(arguments, {"interval": arguments.interval})
     summary = {
         "output": arguments.output,
-        "task": model.task.id,
+        "task": None if model.task is None else model.task.id,
         "n_rows": n,
         "columns": [*table.names, *new],
         "interval": arguments.interval,
@@ -68,33 +69,32 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _untaken(arguments: argparse.Namespace, table: Table, new: list[str]) -> list[str]:
-    if taken := [name for name in new if name in table.names]:
-        raise HedgerowError(f"{arguments.new} already has a column {taken[0]!r}; choose another with --name.")
-    return new
-
-
 def _new_names(arguments: argparse.Namespace, model: Model) -> list[str]:
-    """Return the names of the new columns, the prediction last."""
+    """Return the names of the new columns, the prediction last; refuse what this model does not have."""
     name = arguments.name
-    classes = model.classes
-    if classes is not None and arguments.interval is not None:
+    if arguments.interval is not None and model.classes is not None:
         raise HedgerowError("--interval is for numeric labels, and this model has classes; use --probabilities.")
-    if classes is None and arguments.probabilities:
+    if arguments.interval is not None and not model.has_intervals:
+        raise HedgerowError("--interval is for models of 'hedgerow aggregate'; 'explain' shows this model's noise.")
+    if arguments.probabilities and model.classes is None:
         raise HedgerowError("--probabilities is for classes, and this model has a numeric label; use --interval.")
     if arguments.probabilities:
-        return [*(f"{name}_{c}" for c in classes or ()), name]
-    return [name] if arguments.interval is None else [f"{name}_low", f"{name}_high", name]
-
-
-def _predict(arguments: argparse.Namespace, model: Model, block: Block) -> list[Any]:
-    frame = block.frame(model.space)
-    prediction = model.predict(frame)
-    if arguments.probabilities:
-        return [*model.predict_proba(frame).T, prediction]
+        return [*(f"{name}_{c}" for c in model.classes or ()), name]
     if arguments.interval is not None:
-        return [*model.predict_interval(frame, arguments.interval), prediction]
-    return [prediction]
+        return [f"{name}_low", f"{name}_high", name]
+    return [name] if model.n_outputs == 1 else [f"{name}_{i}" for i in range(model.n_outputs)]
+
+
+def predicted(model: Model, block: Block, *, interval: float | None = None, probabilities: bool = False) -> list[Any]:
+    """Return the new columns of a block of records."""
+    frame = block.frame(model.space, gaps=model.takes_gaps)
+    prediction = model.predict(frame)
+    columns = list(prediction.T) if prediction.ndim == 2 else [prediction]
+    if probabilities:
+        return [*model.predict_proba(frame).T, *columns]
+    if interval is not None:
+        return [*model.predict_interval(frame, interval), *columns]
+    return columns
 
 
 def _level(text: str) -> float:

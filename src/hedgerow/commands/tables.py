@@ -114,16 +114,33 @@ class Block:
                 raise self.error(i, name, "an empty cell where a category is expected; give it a category")
         return _objects(cells)
 
-    def frame(self, space: FeatureSpace) -> Frame:
-        """Return the features of a model that records are to be predicted by, checked cell by cell."""
+    def frame(self, space: FeatureSpace, *, gaps: bool = False) -> Frame:
+        """Return the features of a model that records are to be predicted by, checked cell by cell.
+
+        With ``gaps`` an empty cell is NaN or None; it is filled for the check, so that whatever else is wrong is still
+        reported in its place.
+        """
         data: dict[str, npt.NDArray[Any]] = {}
         for feature in space.features:
+            name = feature.name
+            filler = feature.categories[0] if isinstance(feature, CategoricalFeature) else "0"
+            block, empty = self._filled(name, filler) if gaps else (self, [])
             if isinstance(feature, CategoricalFeature):
-                data[feature.name] = self.texts(feature.name)
-                self._check_known(feature, data[feature.name])
+                data[name] = block.texts(name)
+                block._check_known(feature, data[name])
             else:
-                data[feature.name] = self.numbers(feature.name)
+                data[name] = block.numbers(name)
+            if empty:
+                data[name][empty] = None if data[name].dtype == object else math.nan
         return Frame(data, len(self))
+
+    def _filled(self, name: str, filler: str) -> tuple[Block, list[int]]:
+        """Return the block with one column's empty cells filled, and where they were."""
+        cells = _cells(self.columns[name])
+        empty = [i for i, cell in enumerate(cells) if cell is None or cell == "" or cell != cell]
+        for i in empty:
+            cells[i] = filler
+        return Block(self.table, self.start, {name: tuple(cells)}, self.lines), empty
 
     def _check_known(self, feature: CategoricalFeature, values: npt.NDArray[np.object_]) -> None:
         known = set(feature.categories)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from hedgerow.content import Content
 from hedgerow.errors import FormatError, HedgerowError
@@ -83,11 +83,17 @@ class Model(Content, what="model"):
         Whether any of them has seeded noise.
     notes : tuple of str
         Conditions of the guarantee beyond the task's.
+    n_outputs, has_intervals, takes_gaps
+        How many numbers are predicted, whether with intervals, and whether for records with empty cells.
     value_name : str
         The column of :meth:`table` that says what a row predicts, or adds to a prediction.
     value_bounds : (low, high) or None
         What that value, and the interval beside it, can be; None where it is not one number.
     """
+
+    n_outputs: ClassVar[int] = 1
+    has_intervals: ClassVar[bool] = True
+    takes_gaps: ClassVar[bool] = False
 
     task: Any
     n_reports: int

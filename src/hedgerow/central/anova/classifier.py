@@ -65,5 +65,5 @@ class PrivateAnovaClassifier(PrivateClassifier, AnovaBase):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the estimated probability of each class; rows sum to 1."""
         rows = self._rows(X)
-        shares: FloatArray = self.model_.probabilities(rows)
+        shares: FloatArray = self.model_.predict_proba(rows)
         return shares

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from hedgerow.features import CategoricalFeature
 from hedgerow.frames import columns_of
 from hedgerow.guarantee import Guarantee
 from hedgerow.space import FeatureSpace
+from hedgerow.tasks.models import Explanation
 from hedgerow.types import FloatArray
 from hedgerow.values import category, cells, numbers
 
@@ -79,10 +80,28 @@ class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", ver
     size: float
     guarantee: Guarantee
 
+    has_intervals: ClassVar[bool] = False
+    task: ClassVar[None] = None
+
     @property
     def space(self) -> FeatureSpace:
         """The public schema."""
         return self.feature_map.space
+
+    @property
+    def simulation(self) -> bool:
+        """Whether the noise was seeded."""
+        return self.guarantee.simulation
+
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers are predicted."""
+        return len(self.low) if self.classes is None else 1
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether records may have empty cells."""
+        return self.missing
 
     def scores(self, X: Any) -> FloatArray:
         """Return the predictions on the scale [0, 1], clipped, one column an output."""
@@ -94,12 +113,14 @@ class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", ver
         phi = self.feature_map.vectors(self.feature_map.codes(Z))
         return np.asarray(self.offset + phi @ self.theta / GRID)
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return predicted labels, within their bounds, one column an output."""
+    def predict(self, X: Any) -> Any:
+        """Return predicted labels, within their bounds, one column an output; or the likeliest class."""
+        if self.classes is not None:
+            return np.array(self.classes)[self.predict_proba(X).argmax(axis=1)]
         low, high = np.array(self.low), np.array(self.high)
         return np.asarray(np.clip(low + (high - low) * self.scores(X), low, high))
 
-    def probabilities(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Return the estimated probability of each class; rows sum to 1."""
         scores = self.scores(X)
         if len(self.classes or ()) <= 1:
@@ -108,6 +129,31 @@ class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", ver
             return np.column_stack([1 - scores[:, 0], scores[:, 0]])
         safe = scores + 1e-9
         return np.asarray(safe / safe.sum(axis=1, keepdims=True))
+
+    def shift(self) -> None:
+        """Return None: there are no public records to compare with."""
+
+    def explain(self) -> Explanation:
+        """Return the model in words, numbers and as a picture; see :func:`hedgerow.central.anova.explain.explain`."""
+        from hedgerow.central.anova.explain import explain
+
+        found = explain(self)
+        by_size = sorted(found.importances.items(), key=lambda item: -item[1][0])
+        facts = {
+            "label_bounds": None if self.classes else [list(pair) for pair in zip(self.low, self.high, strict=True)],
+            "classes": None if self.classes is None else list(self.classes),
+            "additive": self.additive,
+            "noisy_records": self.size,
+            "importances": [{"features": list(g), "size": size, "noise": noise} for g, (size, noise) in by_size],
+            "curves": {
+                name: {"x": list(c.x), "y": c.y.tolist(), "noise": c.noise.tolist(), "missing": c.missing.tolist()}
+                for name, c in found.curves.items()
+            },
+            "simulation": self.simulation,
+            "guarantee": self.guarantee.to_dict(),
+            "statement": str(self.guarantee),
+        }
+        return Explanation((str(found), str(self.guarantee)), facts, (), found.plot)
 
     def _check_read(self) -> None:
         n, outputs = len(self.feature_map.basis), len(self.low)
