@@ -8,7 +8,7 @@ only then looks at shapes. Fitted attributes end in an underscore and are set by
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +47,7 @@ class _Facts(BaseEstimator):  # type: ignore[misc]
     categories: Any = None
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class PrivateEstimator(_Facts):
     """An estimator that reads private records through mechanisms only.
 
@@ -61,7 +61,8 @@ class PrivateEstimator(_Facts):
         Where each fit is booked before it draws (rules: :mod:`hedgerow.spending`).
     """
 
-    epsilon: float = field(default=1.0, kw_only=False)
+    epsilon: float = 1.0
+    _: KW_ONLY
     random_state: Any = None
     ledger: Any = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +30,7 @@ from hedgerow.tasks.tree.bits import split_epsilon
 __all__ = ["LabelPrivateRegressor", "measure_averaging"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: ignore[misc]
     """Randomise the labels once, then train any regressor on them.
 
@@ -93,9 +93,10 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
     (2.0, 'label')
     """
 
-    regressor: Any = field(default=None, kw_only=False)
-    mechanism: Any = field(default="auto", kw_only=False)
-    epsilon: float | None = field(default=None, kw_only=True)  # type: ignore[assignment]
+    regressor: Any = None
+    mechanism: Any = "auto"
+    _: KW_ONLY
+    epsilon: float | None = None  # type: ignore[assignment]
     debias: str = "shrink"
     averaging: float | str = "auto"
     clip: bool = True
