@@ -52,8 +52,8 @@ class LPDTRegressor(PrivateRegressor, LocalTree):
         public records, for neither the values nor the type of a private column count as a list.
     fallback : {"auto", "blend", "public", "none"}, default="auto"
         What public labels add: weighed against the reports by precision in every leaf, used only in leaves whose
-        reports cannot be told from noise, or nothing (the paper's estimator). ``"auto"`` is "none" with
-        ``response="bits"``, the paper's method by name, and "blend" otherwise.
+        reports cannot be told from noise, or nothing (the paper's estimator). ``"auto"`` is what the task does by
+        default: "none" with ``response="bits"``, the paper's report, and "blend" otherwise.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
     ledger : Ledger or path, optional

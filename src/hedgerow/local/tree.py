@@ -44,10 +44,8 @@ class LocalTree(PrivateEstimator):
         categories = self.categories
         if X_public is None:
             categories = self._declared_categories(X)
-        # The paper's report by name means the paper's estimator, unless something else was asked for.
-        fallback = self.fallback
-        if fallback == "auto":
-            fallback = "none" if self.response == "bits" else "blend"
+        # What the task does by default is the same through every door.
+        fallback = None if self.fallback == "auto" else self.fallback
         task = LocalTask.design(
             X_public,
             y_public,
@@ -62,7 +60,7 @@ class LocalTree(PrivateEstimator):
             categorical_features=None if X_public is None else self.categorical_features,
             categories=categories,
             features=column_names(X),
-            blend=fallback == "blend",
+            blend=None if fallback is None else fallback == "blend",
             random_state=source.child("partition"),
             **label,
         )

@@ -48,11 +48,11 @@ def _tree(rule: str) -> Callable[[Split, float, Any], Any]:
 
 def _numeric(name: str, **options: Any) -> Callable[[Split, float, Any], Any]:
     def fit(data: Split, epsilon: float, source: Any) -> Any:
-        import hedgerow.local as local
+        import hedgerow.baselines as baselines
 
         bounds = np.stack([data.space.low, data.space.high])
         public = {"label_bounds": data.label_bounds, "feature_bounds": bounds}
-        model = getattr(local, name)(epsilon, random_state=source, **public, **options)
+        model = getattr(baselines, name)(epsilon, random_state=source, **public, **options)
         return model.fit(data.private.Z, data.private.y).predict(data.test.Z)
 
     return fit
