@@ -374,7 +374,7 @@ def test_a_label_drawn_twice_is_caught(begun):
         ),
         (
             ["--personal", "--n-holders", "9"],
-            "--n-holders is for local, assisted and pilot tasks; this is a semi-first task",
+            "--n-holders is for local, assisted, assisted-class and pilot tasks; this is a semi-first task",
         ),
         (["--personal", "--features", "area,floor,heating,people"], "'floor' needs --feature-bounds floor=LOW:HIGH"),
         (["--personal", "--features", "area,heating"], "--feature-bounds names 'people', which is not a feature"),

@@ -92,7 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
     _check_later(offered.given(arguments), kind)
     options = offered.read(arguments, kind.kind)
     if arguments.classes is not None and not kind.designed.classes:
-        raise HedgerowError(f"--classes: a task of the kind {kind.kind!r} has a numeric label; give --label-bounds.")
+        others = " and ".join(name for name, other in _kinds().items() if other.designed.classes)
+        raise HedgerowError(
+            f"--classes is for {others} tasks; this is a {kind.kind} task, whose label is a number: leave it out, and "
+            "give --label-bounds."
+        )
     warn_if_weak(arguments, arguments.epsilon)
     files = [getattr(arguments, option.name) for option in kind.designed.options if option.takes == "file"]
     check_output(arguments, [name for name in (arguments.public, *files) if name])
