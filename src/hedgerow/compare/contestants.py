@@ -136,11 +136,11 @@ def _with_public(stem: str) -> Callable[[Case, float, int], Outcome]:
     return run
 
 
-def semi_runner(stem: str) -> Callable[[Case, float, int], Outcome]:
+def semi_runner(module: str, stem: str) -> Callable[[Case, float, int], Outcome]:
     """Return what runs an estimator of the semi-feature model, named without its ending."""
 
     def run(case: Case, epsilon: float, seed: int) -> Outcome:
-        kind = _kind("hedgerow.semi", stem, case)
+        kind = _kind(module, stem, case)
         mask = [name in case.private for name in case.space.names]
         return outcome_of(kind(epsilon, random_state=seed, **case.bounds).fit(case.X, case.y, private=mask), case)
 
@@ -217,11 +217,12 @@ def _end(reference: str, *, public: bool = False, **options: Any) -> Callable[[C
 
 
 _CENTRAL = "hedgerow.central"
+_SEMI = "hedgerow.semi"
 
 CONTESTANTS: Sequence[Contestant] = (
     Contestant("LPDT", "local", _with_public("LPDT"), public=True),
     Contestant("AssistedForest", "local", _with_public("AssistedForest"), public=True),
-    Contestant("HistOfTree", "semi", semi_runner("HistOfTree"), classification=False, private_columns=True),
+    Contestant("HistOfTree", "semi", semi_runner(_SEMI, "HistOfTree"), classification=False, private_columns=True),
     Contestant("LabelPrivate", "label", _label, classification=False),
     Contestant("LabelPrivate on a public model", "label", _label_on_public, classification=False, public=True),
     Contestant("DiPriMe", "central", central_runner(_CENTRAL, "DiPriMeForest")),

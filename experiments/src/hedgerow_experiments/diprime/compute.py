@@ -68,9 +68,9 @@ def _prepared(X: Any, y: Any, categories: dict[int, list[int]], *, scaled: bool)
 
 def _private(name: str, **options: Any) -> Callable[..., Any]:
     def build(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
-        import hedgerow.central as central
+        import hedgerow
 
-        kind = getattr(central, name + ("Classifier" if classify else "Regressor"))
+        kind = getattr(hedgerow, name + ("Classifier" if classify else "Regressor"))
         public: dict[str, Any] = {"classes": [0, 1]} if classify else {"label_bounds": (0.0, 1.0)}
         return kind(
             epsilon, feature_bounds=data.bounds, categories=data.categories, random_state=seed, **public, **options

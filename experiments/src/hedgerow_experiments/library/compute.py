@@ -62,10 +62,10 @@ def _numeric(name: str, **options: Any) -> Any:
     """Return a runner of an estimator without public data that takes numbers only; categories are codes."""
 
     def run(case: Case, epsilon: float, seed: int) -> Outcome:
-        import hedgerow.local as local
+        import hedgerow.baselines as baselines
 
         bounds = case.space.ranges
-        kind = getattr(local, name)
+        kind = getattr(baselines, name)
         model = kind(epsilon, label_bounds=case.label_bounds, feature_bounds=bounds, random_state=seed, **options)
         model.fit(case.numbers(case.X), case.y)
         return np.asarray(model.predict(case.numbers(case.X_test))), model.guarantee_
@@ -77,24 +77,25 @@ def _trees(stem: str) -> Any:
     """Return a runner of a tree on noisy labels, all features public."""
 
     def run(case: Case, epsilon: float, seed: int) -> Outcome:
-        import hedgerow.semi as semi
+        import hedgerow.baselines as baselines
 
-        kind = getattr(semi, stem)
+        kind = getattr(baselines, stem)
         return outcome_of(kind(epsilon, random_state=seed, **case.bounds).fit(case.X, case.y), case)
 
     return run
 
 
+_PEERS = "hedgerow.baselines"
 _BASELINES = (
     Contestant("PHIST", "local", _numeric("PrivateHistogramRegressor"), classification=False),
     Contestant("APHIST", "local", _numeric("PrivateHistogramRegressor", adjusted=True), classification=False),
     Contestant("DECONV", "local", _numeric("DeconvolutionRegressor", bandwidth=0.5), classification=False),
-    Contestant("KRR", "semi", semi_runner("KRR"), classification=False, private_columns=True),
-    Contestant("ParDT", "semi", semi_runner("PartialTree"), classification=False, private_columns=True),
+    Contestant("KRR", "semi", semi_runner(_PEERS, "KRR"), classification=False, private_columns=True),
+    Contestant("ParDT", "semi", semi_runner(_PEERS, "PartialTree"), classification=False, private_columns=True),
     Contestant("LabelDT", "label", _trees("LabelTreeRegressor"), classification=False),
-    Contestant("DP-ERT", "central", central_runner("hedgerow.central", "DPExtraTrees")),
-    Contestant("DP-RF", "central", central_runner("hedgerow.central", "DPRandomForest")),
-    Contestant("DP-DF", "central", central_runner("hedgerow.central", "DPDecisionForest"), regression=False),
+    Contestant("DP-ERT", "central", central_runner(_PEERS, "DPExtraTrees")),
+    Contestant("DP-RF", "central", central_runner(_PEERS, "DPRandomForest")),
+    Contestant("DP-DF", "central", central_runner(_PEERS, "DPDecisionForest"), regression=False),
 )
 METHODS = {c.name: c for c in (*CONTESTANTS, *_BASELINES)}
 """Everything that is run, by name."""
