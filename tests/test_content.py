@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.arrays import packed
+from hedgerow.arrays import listed
 from hedgerow.content import Content, canonical, parse
 from hedgerow.errors import BoundsError, FormatError
 from hedgerow.forms import Budget
@@ -59,7 +59,7 @@ class Question(Content, what="question", format="test/question", version=3):
     n_steps: int = 4
     open: bool = True
     parts: tuple[tuple[int, ...], ...] | None = None
-    leaves: Annotated[npt.NDArray[Any], packed("<u2")] = None  # type: ignore[assignment]
+    leaves: Annotated[npt.NDArray[Any], listed("<u2")] = None  # type: ignore[assignment]
 
 
 def question(**changes: Any) -> Question:

@@ -1,4 +1,4 @@
-"""How arrays stand in JSON: as lists of numbers, or as bytes in base64."""
+"""How arrays stand in JSON: as lists of numbers."""
 
 from __future__ import annotations
 
@@ -7,21 +7,9 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.forms import Form, expect, from_base64, to_base64
+from hedgerow.forms import Form, expect
 
-__all__ = ["listed", "packed"]
-
-
-def packed(dtype: str) -> Form:
-    """Return the form of an array that travels as little-endian bytes, in base64; a flat one comes back."""
-
-    def write(array: npt.NDArray[Any]) -> str:
-        return to_base64(np.ascontiguousarray(array, dtype=dtype).tobytes())
-
-    def read(value: Any) -> npt.NDArray[Any]:
-        return np.frombuffer(from_base64(value), dtype=dtype)
-
-    return Form(write, read)
+__all__ = ["listed"]
 
 
 def listed(dtype: str, ndim: int = 1) -> Form:

@@ -15,7 +15,7 @@ annotation                              JSON
 ``NamedTuple``                          a list of its fields
 ``T | None``, ``str | int``             null or T; one of these
 ``Annotated[ndarray, listed("<f8")]``   a list of numbers (of lists, with ``ndim=2``)
-``Annotated[ndarray, packed("<u2")]``   the array's bytes in base64; its shape follows from the other fields
+``Annotated[T, Form(write, read)]``     whatever ``write`` makes of it
 a class with ``from_bytes``             its bytes in base64
 a :class:`Content`                      an object with exactly its fields
 several contents, ``A | B``             the one whose fields these are

@@ -30,11 +30,10 @@ from hedgerow.space import FeatureSpace
 from hedgerow.tasks.tree.bits import BitsEncoding, split_epsilon
 from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEncoding
 from hedgerow.tasks.tree.encoding import Encoding
-from hedgerow.types import IntArray
+from hedgerow.types import FloatArray, IntArray, RealArray
 
 __all__ = ["PAPER", "RESPONSES", "Choice", "Message", "choose_design", "level_shares", "predict_error", "resolve"]
 
-FloatArray = npt.NDArray[Any]
 
 SHARES = (0.3, 0.5, 0.7)
 LEVELS = (1, 2, 4)
@@ -91,8 +90,8 @@ class Choice:
 
 def resolve(  # noqa: PLR0913 - what the choice depends on
     space: FeatureSpace,
-    Z: npt.NDArray[np.floating] | None,
-    y: FloatArray | None,
+    Z: RealArray | None,
+    y: RealArray | None,
     *,
     epsilon: float,
     bounds: tuple[float, float],
@@ -183,7 +182,7 @@ def _without_data(
     return Choice("max_edge" if rule == "auto" else rule, depth, size, message, math.nan)
 
 
-def level_shares(leaf: npt.NDArray[np.integer], y: FloatArray, grid: LabelGrid, n_leaves: int) -> FloatArray:
+def level_shares(leaf: npt.NDArray[np.integer], y: RealArray, grid: LabelGrid, n_leaves: int) -> FloatArray:
     """Return the expected shares of (leaf, level) after random rounding of public labels."""
     position = (np.clip(y, grid.low, grid.high) - grid.low) / grid.step
     floor = np.minimum(np.floor(position), grid.n_steps - 1).astype(np.int64)
@@ -220,7 +219,7 @@ def predict_error(
     epsilon: float,
     grid: LabelGrid,
     leaf: IntArray,
-    y: FloatArray,
+    y: RealArray,
     n_leaves: int,
     n_holders: int,
     *,
@@ -244,7 +243,7 @@ def predict_error(
     return total
 
 
-def _leaf_variance(leaf: npt.NDArray[np.integer], y: FloatArray, n_leaves: int) -> FloatArray:
+def _leaf_variance(leaf: npt.NDArray[np.integer], y: RealArray, n_leaves: int) -> FloatArray:
     """Return label variances by leaf, shrunk towards the pooled one with the weight of two records."""
     count = np.bincount(leaf, minlength=n_leaves)
     mean = np.bincount(leaf, weights=y, minlength=n_leaves) / np.maximum(count, 1)
@@ -276,8 +275,8 @@ def _cuts(tree: Partition, depths: Sequence[int]) -> Iterator[tuple[int, IntArra
 
 def choose_design(
     space: FeatureSpace,
-    Z: npt.NDArray[np.floating],
-    y: FloatArray,
+    Z: RealArray,
+    y: RealArray,
     *,
     epsilon: float,
     bounds: tuple[float, float],
@@ -334,13 +333,13 @@ def choose_design(
     return Choice(*best, scores[best])
 
 
-def _folds(Z: npt.NDArray[np.floating], y: FloatArray) -> tuple[npt.NDArray[np.floating], FloatArray, IntArray]:
+def _folds(Z: RealArray, y: RealArray) -> tuple[RealArray, RealArray, IntArray]:
     """Shuffle public records (a fixed shuffle: they are public) into folds, at most 4,000 of them."""
     order = np.argsort(SeededRandomness(0).uint64(len(y)))[:_MOST_ROWS]
     return Z[order], y[order], np.arange(len(order)) % FOLDS
 
 
-def _within(leaf: IntArray, y: FloatArray, train: npt.NDArray[np.bool_], n_leaves: int) -> float:
+def _within(leaf: IntArray, y: RealArray, train: npt.NDArray[np.bool_], n_leaves: int) -> float:
     """Return the variance of labels within leaves, on held-out records.
 
     The squared error about the mean of the training records exceeds it by that mean's own variance.
