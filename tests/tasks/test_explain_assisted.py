@@ -76,10 +76,10 @@ def test_long_tables_keep_the_leaves_that_matter(model, monkeypatch):
 
 
 def test_contradicted_public_shares_are_said(model):
-    assert ("three standard deviations in all" in str(model.explain())) == (model.corrections.shift > 0)
+    assert ("deviations in all: holders" in str(model.explain())) == (model.corrections.shift > 0)
     moved = replace(model)
     object.__setattr__(moved, "corrections", replace(model.corrections, shift=0.5))
-    assert "three standard deviations in all" in str(moved.explain())
+    assert "deviations in all: holders" in str(moved.explain())
 
 
 def test_picture(model, tmp_path):

@@ -7,6 +7,7 @@ from typing import Any
 
 from hedgerow.service.problems import CODES, REPORT_CODES
 from hedgerow.service.settings import Settings
+from hedgerow.tasks.registry import task_classes
 
 __all__ = ["document"]
 
@@ -107,7 +108,7 @@ _SCHEMAS = {
     "Announcement": _object(
         {
             "task_text": {"type": "string", "description": "canonical JSON whose SHA-256 is the task's id"},
-            "kind": {"enum": ["local", "label", "semi-first", "semi-second", "assisted", "pilot"]},
+            "kind": {"enum": [kind.kind for kind in task_classes()]},
             "signature": {"type": "string"},
             "public_key": {"type": "string"},
             **_WINDOW,
@@ -143,9 +144,17 @@ def _one(name: str, summary: str, *statuses: int, text: str = "found", **more: A
     return _operation(name, summary, answers, security=_CURATOR, **more)
 
 
+def _model_options() -> list[dict[str, Any]]:
+    """Return the options of the models of all kinds; one that a kind lacks is refused by name."""
+    options = {
+        name: option for kind in task_classes() if kind.makes == "model" for name, option in kind.model_options.items()
+    }
+    schemas = {name: {"enum": list(o.choices)} if o.choices else {"type": "number"} for name, o in options.items()}
+    return [{"name": name, "in": "query", "schema": schema} for name, schema in schemas.items()]
+
+
 def _by_id(settings: Settings) -> dict[str, Any]:
     level = {"name": "level", "in": "query", "schema": {"type": "number", "minimum": 0.01, "maximum": 0.99}}
-    fallback = {"name": "fallback", "in": "query", "schema": {"enum": ["blend", "public", "none"]}}
     tokens = {"201": _json({"type": "object"}, "each is shown once"), **_problems(400, 401, 404, 408, 413)}
     second = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 404, 408, 409, 413)}
     table = _operation("data", "Data set of a label task, or reports of a first round", {}, security=_CURATOR)
@@ -156,7 +165,9 @@ def _by_id(settings: Settings) -> dict[str, Any]:
         "/reports": {"post": _reports(settings)},
         "/status": {"get": _one("status", "Progress, refusals, alarms")},
         "/close": {"post": _one("closeTask", "Take no more reports, for ever")},
-        "/model": {"get": _one("model", "The model of all acknowledged reports", 400, 409, parameters=[fallback])},
+        "/model": {
+            "get": _one("model", "The model of all acknowledged reports", 400, 409, parameters=_model_options())
+        },
         "/leaves": {"get": _one("leaves", "The table of leaves", 400, 409, parameters=[level])},
         "/data": {"get": table},
         "/tokens": {

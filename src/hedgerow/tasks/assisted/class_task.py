@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
+from hedgerow.checks import check_epsilon
 from hedgerow.classes import OBSERVED
 from hedgerow.content import Content
 from hedgerow.errors import HedgerowError
@@ -108,7 +109,7 @@ class AssistedClassTask(Task, what="assisted class task", format="hedgerow/assis
             raise HedgerowError(f"'missing' must be one of the classes. Got {self.missing!r} instead.")
         if len(self.parts) != len(self.asked):
             raise HedgerowError(f"'parts' must be {len(self.asked)}, one a class asked about. Got {len(self.parts)}.")
-        object.__setattr__(self, "epsilon", self.tasks[0].epsilon)
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         _ = self.encoding  # refuses what cannot be reported now rather than on the devices
 
     @classmethod
@@ -141,7 +142,8 @@ class AssistedClassTask(Task, what="assisted class task", format="hedgerow/assis
     def guarantee(self) -> Guarantee:
         """What one report protects, and from whom."""
         promised = self.tasks[0].guarantee
-        return replace(promised, notes=(*promised.notes, OBSERVED)) if self.observed else promised
+        notes = (*promised.notes, OBSERVED) if self.observed else promised.notes
+        return replace(promised, epsilon=self.epsilon, notes=notes)
 
     def question(self) -> Question:
         """Return what is asked: the features and the class."""

@@ -18,8 +18,9 @@ __all__ = ["assisted_facts", "assisted_table", "assisted_words", "draw_assisted"
 
 _LONGEST = 64
 _MOVED = (
-    "The shares of leaves among holders differ from those among public records by more than three standard deviations "
-    "in all; corrections are cut to what errors within the radius can attain."
+    "What reports name of the leaves differs from what public records lead to expect by more than three standard "
+    "deviations in all: holders fall elsewhere{or_errors}. Corrections are cut to what errors within the radius can "
+    "attain."
 )
 _UNKNOWN = 1e299  # variance of a tree that nobody answered for
 
@@ -80,7 +81,9 @@ def assisted_words(model: AssistedModel, rows: list[dict[str, Any]]) -> list[str
         *rest,
     ]
     if model.corrections.shift > 0:
-        parts += ["", _MOVED]
+        # With levels, a leaf is named more often where errors are larger.
+        errors = "" if model.task.randomizer == "subset" else ", or the public model errs elsewhere"
+        parts += ["", _MOVED.format(or_errors=errors)]
     return parts
 
 

@@ -19,11 +19,12 @@ __all__ = ["assisted_shift"]
 def assisted_shift(model: AssistedModel) -> ShiftReport | None:
     """Compare the leaf shares that reports tell with the public ones; None where no report tells any.
 
-    Labels are not compared: reports hold the errors of a public model, and what that got wrong on public records of a
-    leaf is not known.
+    That is with randomisers that name the own leaf with a known probability. With levels a leaf is named more often
+    where errors are larger, and what reports show of it may be either. Labels are not compared: reports hold the
+    errors of a public model, and what that got wrong on public records of a leaf is not known.
     """
     task, found = model.task, share_contrast(model.task, np.array(model.sums, dtype=np.int64))
-    if not model.n_reports or not found.known.any():
+    if not model.n_reports or not found.known.any() or any(joint.naming is None for joint in task.encoding.joint):
         return None
     z = found.z
     rules = [
