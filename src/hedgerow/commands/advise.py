@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from hedgerow.commands.arguments import bounds, column_bounds, names, whole
+from hedgerow.commands.arguments import add_columns, bounds, names, whole
 from hedgerow.commands.files import add_command, check_output, output, report
 from hedgerow.errors import HedgerowError
 
@@ -33,13 +33,10 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--epsilon", type=float, default=1.0, metavar="E", help="budget of one holder (default: 1)")
     parser.add_argument("--private-columns", type=names, metavar="COL,COL", help="private in the semi-feature model")
     parser.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of the label")
-    parser.add_argument("--features", type=names, metavar="COL,COL", help="columns to use (default: all others)")
-    parser.add_argument("--categorical", type=names, default=[], metavar="COL,COL", help="categorical columns")
-    parser.add_argument("--feature-bounds", action="append", type=column_bounds, default=[], metavar="COL=LOW:HIGH",
-                        help="public range of a column; may be repeated")  # fmt: skip
+    add_columns(parser, "--features", "--categorical", "--feature-bounds")
     parser.add_argument("--seed", type=int, default=0, help="of folds and trees (default: 0)")
     parser.add_argument("--plot", dest="output", metavar="FILE", help="error against holders: .png, .svg or .pdf")
-    parser.set_defaults(run=run, classes=None)
+    parser.set_defaults(run=run, classes=None, categories=[])
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
-__all__ = ["bounds", "column_bounds", "column_names", "names", "share", "whole"]
+__all__ = ["add_columns", "bounds", "column_bounds", "column_names", "names", "share", "whole"]
 
 
 def bounds(text: str) -> tuple[float, float]:
@@ -66,3 +67,25 @@ def share(text: str) -> float | str:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, or auto. Got {text!r} instead.") from None
+
+
+_COLUMNS: dict[str, dict[str, Any]] = {
+    "--features": {"type": names, "metavar": "COL,COL", "help": "columns to use (default: all others)"},
+    "--categorical": {
+        "type": names, "default": [], "metavar": "COL,COL", "help": "categorical columns (text is found)",
+    },
+    "--categories": {
+        "action": "append", "type": column_names, "default": [], "metavar": "COL=A,B",
+        "help": "public categories of a column; may be repeated",
+    },
+    "--feature-bounds": {
+        "action": "append", "type": column_bounds, "default": [], "metavar": "COL=LOW:HIGH",
+        "help": "public range of a numeric column; may be repeated",
+    },
+}  # fmt: skip
+
+
+def add_columns(parser: argparse.ArgumentParser, *options: str) -> None:
+    """Add options that say what is public about columns; by default all of them."""
+    for option in options or _COLUMNS:
+        parser.add_argument(option, **_COLUMNS[option])

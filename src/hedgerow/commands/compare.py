@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.arguments import bounds, column_bounds, column_names, names
+from hedgerow.commands.arguments import add_columns, bounds, names
 from hedgerow.commands.files import Progress, add_command, check_output, report, write_text
 from hedgerow.errors import HedgerowError
 
@@ -39,10 +39,7 @@ def register(subparsers: Any) -> None:
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of a numeric label")
     kind.add_argument("--classes", type=names, metavar="A,B", help="public list of classes")
-    parser.add_argument("--feature-bounds", action="append", type=column_bounds, default=[], metavar="COL=LOW:HIGH",
-                        help="public range of a numeric column")  # fmt: skip
-    parser.add_argument("--categories", action="append", type=column_names, default=[], metavar="COL=A,B",
-                        help="public categories of a column")  # fmt: skip
+    add_columns(parser, "--feature-bounds", "--categories")
     parser.add_argument("--bounds-from-data", action="store_true",
                         help="read what is missing of these from the private file; the report says so")  # fmt: skip
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="splits (default: 5)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.arguments import bounds, column_bounds, column_names, names
+from hedgerow.commands.arguments import add_columns, bounds, names
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
 from hedgerow.errors import HedgerowError
 
@@ -47,26 +47,7 @@ def register(subparsers: Any) -> None:
     kind.add_argument(
         "--classes", type=names, metavar="A,B", help="the label is one of these classes; 'public': as in the records"
     )
-    parser.add_argument("--features", type=names, metavar="COL,COL", help="columns to use (default: all others)")
-    parser.add_argument(
-        "--categorical", type=names, default=[], metavar="COL,COL", help="categorical columns (text is found)"
-    )
-    parser.add_argument(
-        "--categories",
-        action="append",
-        type=column_names,
-        default=[],
-        metavar="COL=A,B",
-        help="public categories of a column; may be repeated (default: those in the public records)",
-    )
-    parser.add_argument(
-        "--feature-bounds",
-        action="append",
-        type=column_bounds,
-        default=[],
-        metavar="COL=LOW:HIGH",
-        help="public range of a column; may be repeated (default: that of the public records)",
-    )
+    add_columns(parser)
     add_output(parser, "the task, JSON")
     parser.set_defaults(run=run)
     parser.fill = lambda: _offered().add_to(parser)

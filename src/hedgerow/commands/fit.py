@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.arguments import bounds, column_bounds, column_names, names
+from hedgerow.commands.arguments import add_columns, bounds, names
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
 from hedgerow.errors import HedgerowError
 
@@ -41,22 +41,7 @@ def register(subparsers: Any) -> None:
     kind.add_argument(
         "--classes", type=names, metavar="A,B", help="public list of classes; 'observed': read it off the labels"
     )
-    parser.add_argument(
-        "--feature-bounds",
-        action="append",
-        type=column_bounds,
-        default=[],
-        metavar="COL=LOW:HIGH",
-        help="public range of a numeric column; one for each",
-    )
-    parser.add_argument(
-        "--categories",
-        action="append",
-        type=column_names,
-        default=[],
-        metavar="COL=A,B",
-        help="public categories of a column; one for each",
-    )
+    add_columns(parser, "--feature-bounds", "--categories")
     parser.add_argument(
         "--neighbours",
         choices=("add/remove", "replace"),
