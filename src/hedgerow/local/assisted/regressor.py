@@ -72,6 +72,7 @@ class AssistedForestRegressor(PrivateRegressor, AssistedForest):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.linear_model import Ridge
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((20_000, 2)); y = 2 * X[:, 0] + (X[:, 1] > 0.5)
