@@ -36,6 +36,7 @@ KNOWN: dict[str, list[tuple[Path, str]]] = {
         (("partition", "space", "features", 0, "high"), '"99"'),
         (("grid", "low"), '"0"'),
         (("grid", "high"), "1e-290"),
+        (("grid",), '{"high":1e-290,"low":0.0,"missing":0.0,"n_steps":16}'),
         (("cell_share",), "1.5"),
     ],
     "label, bins": [(("mechanism", "starts"), "[1,4,7]"), (("mechanism", "starts", 0), "0.5")],

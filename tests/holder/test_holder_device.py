@@ -22,6 +22,7 @@ from hedgerow.holder import Cost, Holder, Limits, ServiceError
 from hedgerow.holder.client import read_url
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.partition import grow
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.announcement import canonical, task_text
 from hedgerow.tasks.labels.task import LabelReports, LabelTask
@@ -300,9 +301,7 @@ def test_tasks_that_run_a_public_model_on_the_device(stub, holder):
 def semi_tasks(epsilon=1.5):
     space = FeatureSpace((NumericFeature("age", 0, 99), NumericFeature("pay", 0, 9)))
     first = SemiTask.design(space, epsilon=epsilon, label_bounds=(0, 10), private_columns=["pay"], target="hours")
-    payloads = first.encoding.write(np.array([3]), np.array([[False, True]]), np.array([[4.0, 0.0]]))
-    reports = FirstReports(first, np.zeros((1, 12), np.uint8), payloads)
-    second = CellTask.design(reports, n_private=1, max_depth=1, randomness=1)
+    second = CellTask(first, grow("max_edge", space, None, None, max_depth=2))  # cuts both features
     return first, second
 
 
