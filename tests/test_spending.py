@@ -31,6 +31,7 @@ PLAIN = {
     "LPDTRegressor": (LOCAL, BOUNDS, {}),
     "AssistedForestRegressor": (LOCAL, {"label_bounds": (0, 1), "public_model": Ridge(), "pilot": 0.5}, PUBLIC),
     "KRRRegressor": (PARTLY, BOUNDS, {"private": [True, False]}),
+    "DeconvolutionRegressor": (LOCAL, BOUNDS, {}),
     "DPExtraTreesRegressor": (CENTRAL, BOUNDS | FOREST, {}),
     "LabelTreeRegressor": (LABEL, BOUNDS, {}),
 }
