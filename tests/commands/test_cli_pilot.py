@@ -32,6 +32,8 @@ def test_from_the_pilot_to_the_task(shell, pilot):
     made = json.loads(shell.ok("aggregate", "pilot.json", "r.bin", "r.bin", "-o", "totals.json", "--json"))
     assert made["n_reports"] == made["n_copies"] == sent["n_reports"] and sum(made["shares"]) == pytest.approx(1)
     totals = PilotTotals.from_json((shell.folder / "totals.json").read_text())
+    assert shell.ok("explain", "totals.json") == str(totals.explain()) + "\n"
+    assert "predicts nothing" in shell.fails("predict", "totals.json", "private.csv", "-o", "p.csv")
     expected = privatize_many(task, *columns(shell, "private.csv"), 1)
     assert totals.n_reports == len(expected) and totals.simulation
     plain = json.loads(shell.ok(*DESIGN, "-o", "plain.json", "--json"))

@@ -31,6 +31,8 @@ class AssistedClassModel(Model, what="assisted model of classes", format="hedger
         The totals, class by class.
     """
 
+    has_intervals = False
+
     task: AssistedClassTask
     n_reports: int
     sums: tuple[int, ...]

@@ -35,6 +35,8 @@ class PilotTotals(Model, what="pilot's result", format="hedgerow/pilot-totals", 
         Reports that named each bin.
     """
 
+    has_intervals = False
+
     task: PilotTask
     n_reports: int
     sums: tuple[int, ...]
