@@ -16,7 +16,7 @@ from hedgerow.central.forest import Fitted, Problem, Recipe, fit_forest, planned
 from hedgerow.central.model import ForestModel
 from hedgerow.central.schema import private_ranges, public_space
 from hedgerow.central.scores import Weights
-from hedgerow.checks import OneOf, Rule, Whole
+from hedgerow.checks import Kind, OneOf, Rule, Whole
 from hedgerow.classes import class_note
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateClassifier, PrivateEstimator, PrivateRegressor
@@ -66,7 +66,7 @@ class ForestBase(_Settings):
         "max_depth": Whole(0) | OneOf("auto"),
         "n_hint": Whole() | OneOf(None),
         "neighbours": OneOf("add/remove", "replace"),
-        "n_jobs": Whole(-1) | OneOf(None),
+        "n_jobs": Kind("an int or None", (int, np.integer, type(None))),
     }
 
     def _recipe(self, epsilon: Amount) -> Recipe:

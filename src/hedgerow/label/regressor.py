@@ -107,7 +107,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         "mechanism": OneOf("auto") | Kind("a label mechanism", (LabelMechanism,)),
         "epsilon": EPSILON | OneOf(None),
         "debias": OneOf("shrink", "inverse", "none"),
-        "averaging": Real(0) | OneOf("auto"),
+        "averaging": Real(0, ends="high") | OneOf("auto"),
         "clip": Flag(),
         "public_model": PUBLIC_MODEL,
         "explained": Real(0, 1, ends="high"),

@@ -119,7 +119,7 @@ class HistOfTreeRegressor(SemiRegressor):
         "response": OneOf("k_ary", "bits"),
         "min_samples_leaf": Whole(),
         "balance": Real(0, 0.5, ends="low"),
-        "constant": Real(0),
+        "constant": Real(0, ends="low"),
         "shrink": Flag(),
         "hide_mask": Flag(),
         "public_model": PUBLIC_MODEL,
