@@ -57,6 +57,7 @@ def with_cell(name, line, column, value):
         (design(min_samples_leaf="1.5"), "expected a whole number"),
         (design(cell_share="half"), "expected a number between 0 and 1, or auto"),
         (design(cell_share="1.5", response="bits"), "cell_share"),
+        (design(cell_share="0.5", response="unary"), "--cell-share is for the response bits"),
         (design(categorical="colour"), "--categorical names 'colour', which is not a feature"),
         (design(features="area,colour"), "lacks the column 'colour' named by --features"),
         (design(features="area,kwh"), "--features must name at least one column other than the target"),

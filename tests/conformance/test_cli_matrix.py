@@ -278,7 +278,7 @@ def value_of(option):
     flag = f"--{option.name.replace('_', '-')}"
     if option.takes == "flag":
         return [flag]
-    return [flag, option.choices[-1] if option.choices else VALUES[option.takes]]
+    return [flag, option.choices[1] if option.choices else VALUES[option.takes]]
 
 
 @kinds

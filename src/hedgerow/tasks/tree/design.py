@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.errors import HedgerowError
 from hedgerow.tasks.designs import Design, Facts
 from hedgerow.tasks.models import About
 from hedgerow.tasks.options import Option
@@ -53,6 +54,11 @@ def design(facts: Facts, **options: Any) -> tuple[LocalTask, About]:
         target=facts.target,
         **options,
     )
+    if task.response != "bits" and options.get("cell_share", "auto") != "auto":
+        raise HedgerowError(
+            f"--cell-share is for the response bits, and the one of this design is {task.response}: add "
+            "--response bits, or leave it out."
+        )
     return task, _about(task)
 
 
