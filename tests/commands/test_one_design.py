@@ -81,7 +81,7 @@ def test_assisted_classifiers(shell, homes, write_table):
     assert same(forest.task_)
     facts = ["--target", "use", "--epsilon", 2, *classes, *options, "-o", "t.json"]
     assert "--pilot-totals" in shell.fails("design", "public.csv", *facts, "--pilot-totals", "public.csv")
-    assert "numeric label" in shell.fails("design", "public.csv", *facts, "--pilot")
+    assert "whose label is a number" in shell.fails("design", "public.csv", *facts, "--pilot")
 
 
 def test_both_rounds_of_hist_of_tree(shell, homes):
