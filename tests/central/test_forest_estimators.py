@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import hedgerow
-from hedgerow import DiPriMeForestClassifier, DiPriMeForestRegressor, ForestModel
+from hedgerow import DiPriMeForestClassifier, DiPriMeForestRegressor, ForestModel, Model
 from hedgerow.classes import OBSERVED
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 
@@ -235,3 +235,21 @@ def test_depth_follows_the_hint():
     shallow = DiPriMeForestRegressor(1.0, n_hint=500, **REG).fit(X, Y)
     deep = DiPriMeForestRegressor(1.0, n_hint=100_000, n_estimators=2, **REG).fit(X, Y)
     assert shallow.depth_ < deep.depth_
+
+
+def test_the_published_model_answers_as_every_model_does(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 2))
+    options = {"feature_bounds": (0, 1), "n_estimators": 3, "random_state": 0}
+    forest = DiPriMeForestRegressor(4.0, label_bounds=(0, 1), **options).fit(X, X[:, 0])
+    model = Model.from_json(forest.model_.to_json())
+    assert model == forest.model_ and (model.predict(X) == forest.predict(X)).all()
+    explained = model.explain()
+    assert str(model.guarantee) in str(explained) and explained.to_dict()["n_trees"] == len(model.trees)
+    explained.plot(tmp_path / "tree.svg")
+    for k in (2, 3):
+        y = np.digitize(X[:, 0], np.linspace(0, 1, k + 1)[1:-1])
+        classifier = DiPriMeForestClassifier(4.0, classes=list(range(k)), **options).fit(X, y)
+        model = Model.from_json(classifier.model_.to_json())
+        assert (model.predict_proba(X) == classifier.predict_proba(X)).all()
+        assert (model.predict(X) == classifier.predict(X)).all() and model.shift() is None

@@ -178,8 +178,8 @@ class ForestBase(_Settings):
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """How much each column's splits separate the released leaf values, summing to 1 (post-processing)."""
         check_is_fitted(self)
-        total = sum((tree.importances() for tree in self.model_.trees), np.zeros(len(self.model_.space)))
-        return np.asarray(total / total.sum() if total.sum() > 0 else np.full(len(total), 1 / len(total)))
+        shares: npt.NDArray[np.float64] = self.model_.importances()
+        return shares
 
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
         """Return the leaf of each record in each tree, of shape ``(n, n_estimators)``."""
@@ -244,7 +244,6 @@ class ForestClassifier(PrivateClassifier, ForestBase):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class; rows sum to 1."""
-        values = self._values(X)
-        if values.shape[1] == 1 and len(self.classes_) == 2:
-            return np.column_stack([1 - values, values])
-        return np.asarray(values / values.sum(axis=1, keepdims=True))
+        Z = self._encoded(X)
+        proba: FloatArray = self.model_.probabilities(Z)
+        return proba

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,11 @@ from hedgerow.guarantee import Guarantee
 from hedgerow.partition.export import node_means
 from hedgerow.partition.tree import Partition
 from hedgerow.space import FeatureSpace
+from hedgerow.tasks.models import Explanation
 from hedgerow.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["ForestModel", "ForestTree"]
 
@@ -74,6 +78,16 @@ class ForestModel(Content, what="forest model", format="hedgerow/forest-model", 
     classes: tuple[str | bool | int | float, ...] | None
     guarantee: Guarantee
 
+    has_intervals: ClassVar[bool] = False
+    n_outputs: ClassVar[int] = 1
+    takes_gaps: ClassVar[bool] = False
+    task: ClassVar[None] = None
+
+    @property
+    def simulation(self) -> bool:
+        """Whether the noise was seeded."""
+        return self.guarantee.simulation
+
     @property
     def trees(self) -> tuple[ForestTree, ...]:
         """All trees, in order."""
@@ -82,6 +96,59 @@ class ForestModel(Content, what="forest model", format="hedgerow/forest-model", 
     def values(self, Z: npt.NDArray[Any]) -> FloatArray:
         """Return the predicted columns for encoded records."""
         return add_stages(self.stages, Z, self.low, self.high)
+
+    def predict(self, X: Any) -> Any:
+        """Return predicted labels, within their bounds; or the likeliest class."""
+        if self.classes is not None:
+            return np.array(self.classes)[self.predict_proba(X).argmax(axis=1)]
+        return self.values(self.space.encode(X))[:, 0]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class; rows sum to 1."""
+        return self.probabilities(self.space.encode(X))
+
+    def probabilities(self, Z: npt.NDArray[Any]) -> FloatArray:
+        """Return the probability of each class for encoded records."""
+        values = self.values(Z)
+        if values.shape[1] == 1 and len(self.classes or ()) == 2:
+            return np.column_stack([1 - values, values])
+        return np.asarray(values / values.sum(axis=1, keepdims=True))
+
+    def importances(self) -> FloatArray:
+        """Return how much each column's splits separate the released leaf values, summing to 1 (post-processing)."""
+        total = sum((tree.importances() for tree in self.trees), np.zeros(len(self.space)))
+        return np.asarray(total / total.sum() if total.sum() > 0 else np.full(len(total), 1 / len(total)))
+
+    def shift(self) -> None:
+        """Return None: there are no public records to compare with."""
+
+    def explain(self) -> Explanation:
+        """Return the forest in words, numbers and as a picture of its first tree."""
+        shares = dict(zip(self.space.names, self.importances().tolist(), strict=True))
+        ranked = sorted(shares.items(), key=lambda item: -item[1])
+        lines = (
+            f"A forest of {len(self.trees)} trees. Importance (share of the differences between leaves):",
+            *(f"  {name}: {share:.0%}" for name, share in ranked if share > 0),
+            str(self.guarantee),
+        )
+        facts = {
+            "label_bounds": None if self.classes else [self.low, self.high],
+            "classes": None if self.classes is None else list(self.classes),
+            "n_trees": len(self.trees),
+            "importances": shares,
+            "simulation": self.simulation,
+            "guarantee": self.guarantee.to_dict(),
+            "statement": str(self.guarantee),
+        }
+        return Explanation(lines, facts, (), self._draw)
+
+    def _draw(self) -> Figure:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(12, 7), layout="constrained")
+        first = self.trees[0]
+        first.partition.plot(first.values[:, -1], ax=figure.subplots())
+        return figure
 
     def _check_read(self) -> None:
         widths = {tree.values.shape[1] for tree in self.trees}

@@ -35,6 +35,7 @@ MODELS = {
     "hedgerow/pilot-totals": ("hedgerow.tasks.assisted.pilot_totals", "PilotTotals"),
     "hedgerow/semi-model": ("hedgerow.tasks.partly_public.model", "SemiModel"),
     "hedgerow/anova-model": ("hedgerow.central.anova.model", "AnovaModel"),
+    "hedgerow/forest-model": ("hedgerow.central.model", "ForestModel"),
 }
 """Module and class of what the doors read as a model, by format."""
 
