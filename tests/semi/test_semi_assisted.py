@@ -120,9 +120,9 @@ def test_a_task_with_a_public_model_that_was_changed_is_refused(base):
         SemiTask.from_dict(data_)
 
 
-def test_tasks_without_a_public_model_have_no_trace_of_it():
+def test_tasks_without_a_public_model_say_so():
     task = SemiTask.design(["a", "b"], epsilon=1.0, label_bounds=(0, 1), feature_bounds=(0, 1))
-    assert "assist" not in task.to_dict()
+    assert task.to_dict()["assist"] is None
 
 
 def test_intervals_hold_the_public_model_moved_by_the_cell(base):
