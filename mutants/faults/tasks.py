@@ -175,4 +175,11 @@ FAULTS = (
         after="        return self.kept_from_bytes(kept), {**clear, **record}\n",
         caught_by=("tests/holder/test_holder_device.py::test_two_rounds_cost_once_and_use_one_label",),
     ),
+    Fault(
+        name="simulated labels have less noise than those of devices",
+        path="src/hedgerow/tasks/tree/simulate.py",
+        before="    noise, low = encoding.label.ratio, -encoding.label.reach\n",
+        after="    noise, low = encoding.label.ratio // 2, -encoding.label.reach\n",
+        caught_by=("tests/conformance/test_tasks.py::test_simulated_totals_have_the_law_of_reports[tree, bits]",),
+    ),
 )  # fmt: skip

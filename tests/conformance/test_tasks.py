@@ -218,7 +218,7 @@ def test_damaged_totals_are_refused(example):
 def law_of_totals(example, task, record):
     """Return the exact law of the totals of one report."""
     with branching():
-        bodies, rest = branched_law(task, record, example.mask, goal=Fraction(1, 1 << 24))
+        bodies, rest = branched_law(task, record, example.mask, goal=Fraction(1, 1 << 16))
     law = Counter({None: float(rest)})
     for body, chance in bodies.items():
         blocks = task.encoding.blocks(Reports.from_bytes(task, body).payloads)
@@ -254,7 +254,7 @@ def test_simulated_totals_have_the_law_of_reports(example, same_law):
     X = np.array([[record[feature.name] for feature in task.question().features] for record in pair])
     y = [record[task.target] for record in pair]
     drawn = []
-    for seed in range(1500):
+    for seed in range(800):
         blocks = task.simulate(X, y, randomness=seed).blocks
         totals = tuple(sorted((key, tuple(sums.tolist())) for key, sums in blocks.items()))
         drawn.append(totals if totals in law else "rare")
