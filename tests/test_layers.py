@@ -23,7 +23,7 @@ LAYERS = [
     ["samplers", "ledger", "grid", "frames"],
     ["features"],
     ["space"],
-    ["counting", "spending", "classes"],
+    ["counting", "spending", "classes", "schema"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["tasks"],  # know nothing of estimators

@@ -31,6 +31,7 @@ _HOMES = {
     "hedgerow.ledger": ("Ledger",),
     "hedgerow.local": ("AssistedForestClassifier", "AssistedForestRegressor", "LPDTClassifier", "LPDTRegressor"),
     "hedgerow.public": ("PublicModel",),
+    "hedgerow.schema": ("Schema",),
     "hedgerow.semi": ("HistOfTreeRegressor",),
     "hedgerow.tasks": ("Aggregate", "LocalTask", "Model", "Report", "Reports", "privatize", "privatize_many"),
     "hedgerow.tasks.tree.simulate": ("simulate_aggregate",),
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from hedgerow.portable import *
     from hedgerow.public import *
     from hedgerow.randomness import *
+    from hedgerow.schema import *
     from hedgerow.semi import *
     from hedgerow.space import *
     from hedgerow.tasks import *
