@@ -91,12 +91,17 @@ class FeatureSpace(Content, what="feature space"):
         categorical_features: Sequence[int | str] | None = None,
         categories: Mapping[str, Sequence[object]] | None = None,
     ) -> FeatureSpace:
-        """Describe *public* records: their columns, ranges (unless given) and categories (unless given)."""
+        """Describe *public* records: their columns, ranges (unless given) and categories (unless given).
+
+        A FeatureSpace as ``feature_bounds`` says all of it.
+        """
         names, columns = columns_of(X)
         if columns is None:
             array = matrix_of(X)
             columns = [array[:, j] for j in range(array.shape[1])]
         names = names or [f"x{j}" for j in range(len(columns))]
+        if isinstance(feature_bounds, FeatureSpace):
+            return feature_bounds.arranged(names)
         chosen = {names[c] if isinstance(c, int | np.integer) else str(c) for c in categorical_features or ()}
         given = category_lists(categories, names)
         unknown = chosen - set(names)
@@ -126,11 +131,15 @@ class FeatureSpace(Content, what="feature space"):
     ) -> FeatureSpace:
         """Features with given public ranges and category lists, when there is no public data.
 
+        A FeatureSpace as ``feature_bounds`` says all of it.
+
         >>> FeatureSpace.from_bounds((0, 9), ["age", "sex"], categories={"sex": ["F", "M"]}).high.tolist()
         [9.0, 1.0]
         """
         whole = isinstance(names, int | np.integer)
         labels = [f"x{j}" for j in range(int(cast("int", names)))] if whole else [str(n) for n in cast("Any", names)]
+        if isinstance(feature_bounds, FeatureSpace):
+            return feature_bounds.arranged(labels)
         given = category_lists(categories, labels)
         ranges = feature_ranges(feature_bounds, labels, given)
         if lacking := [name for name in labels if name not in given and name not in ranges]:
@@ -145,6 +154,24 @@ class FeatureSpace(Content, what="feature space"):
             else:
                 features.append(NumericFeature(name, *ranges[name]))
         return cls(tuple(features))
+
+    def arranged(self, names: Sequence[str]) -> FeatureSpace:
+        """Return the features of these columns, in this order; columns without names are taken by position.
+
+        >>> space = FeatureSpace((NumericFeature("age", 0, 99), CategoricalFeature("sex", ("F", "M"))))
+        >>> space.arranged(["sex", "age"]).names, space.arranged(["x0", "x1"]).names
+        (('sex', 'age'), ('age', 'sex'))
+        """
+        known = {feature.name: feature for feature in self.features}
+        absent = [name for name in names if name not in known]
+        if not absent:
+            return FeatureSpace(tuple(known[name] for name in names))
+        if list(names) == [f"x{j}" for j in range(len(self))]:
+            return self
+        raise BoundsError(
+            f"the schema does not describe the columns {absent}, only {list(self.names)}; add them to it by "
+            "with_range() or with_categories(), or leave them out."
+        )
 
     def encode(self, X: object, *, fill: bool = False) -> RealArray:
         """Return records as a float matrix: numbers clipped to their range, categories as codes.

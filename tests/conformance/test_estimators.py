@@ -13,10 +13,22 @@ import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
-from hedgerow import BoundsError, BudgetError, Guarantee, HedgerowError, Ledger
+from hedgerow import BoundsError, BudgetError, Guarantee, HedgerowError, Ledger, Schema
 from hedgerow.checks import declared_rules
 from hedgerow.guarantee import AS_IF_LOCAL
-from tests.conformance.everybody import ENTRIES, EXPORTED, fit, labels, make, numeric, private_estimators, table
+from hedgerow.schema import CategoryColumn, ClassColumn, NumberColumn
+from tests.conformance.everybody import (
+    CLASSES,
+    ENTRIES,
+    EXPORTED,
+    fit,
+    labels,
+    make,
+    numeric,
+    private_estimators,
+    table,
+)
+from tests.conformance.everybody import KINDS as CATEGORIES
 from tests.conformance.stopping import Stopped, Stopping
 
 KINDS = private_estimators()
@@ -138,6 +150,78 @@ def test_public_rows_and_labels_go_together(entry):
     for name, other in (("y_public", "X_public"), ("X_public", "y_public")):
         with pytest.raises(HedgerowError, match=f"'{name}' is required with '{other}'"):
             make(entry).fit(X, y, **{other: known[other]})
+
+
+# Schema
+
+
+def schema_of(entry):
+    """Return a schema that says what the short forms of an entry say."""
+    label = ClassColumn("y", CLASSES) if entry.classify else NumberColumn("y", 0, 4)
+    if entry.numeric:
+        return Schema((NumberColumn("u", 0, 10), NumberColumn("v", 0, 10)), label)
+    return Schema((NumberColumn("age", 0, 10), CategoryColumn("kind", CATEGORIES)), label)
+
+
+def with_schema(entry, schema, **changed):
+    """Return the entry's estimator with a schema in the place of the short forms."""
+    forms = ("label_bounds", "classes", "feature_bounds", "categories")
+    return make(entry, schema=schema, **{**{name: None for name in forms if name in entry.options}, **changed})
+
+
+@exported
+def test_a_schema_gives_the_same_model_as_the_short_forms(entry):
+    short = make(entry)
+    y = labels(X, entry.classify)
+    expected = fit(entry, short, X, y)
+    model = fit(entry, clone(with_schema(entry, schema_of(entry))), X, y)
+    assert np.array_equal(answers(entry, model, rows_of(entry)), answers(entry, expected, rows_of(entry)))
+    assert model.guarantee_ == expected.guarantee_
+    assert model.get_params()["schema"] == schema_of(entry)
+    if entry.classify:
+        assert model.classes_.tolist() == expected.classes_.tolist()
+
+
+@exported
+def test_missing_and_unknown_values_count_as_the_schema_says(entry):
+    if entry.numeric:
+        return  # numbers alone, and regressors that read features in clear
+    label = {"classes": CLASSES} if entry.classify else {"bounds": (0, 4), "missing": 1}
+    schema = schema_of(entry).with_missing("age", 9).with_missing("kind", "a").with_label(**label)
+    gaps, filled = X.copy(), X.copy()
+    gaps.loc[3:9, "age"], filled.loc[3:9, "age"] = np.nan, 9.0
+    gaps.loc[5:20, "kind"], filled.loc[5:20, "kind"] = "unheard of", "a"
+    y = labels(X, entry.classify)
+    told = [*y[:-1], CLASSES[0] if entry.classify else 1.0]
+    model = fit(entry, with_schema(entry, schema), gaps, [*y[:-1], None])
+    expected = fit(entry, with_schema(entry, schema), filled, told)
+    assert np.array_equal(answers(entry, model, filled), answers(entry, expected, filled))
+    assert np.array_equal(answers(entry, model, gaps), answers(entry, model, filled))
+
+
+@exported
+def test_a_fact_is_given_once(entry):
+    y = labels(X, entry.classify)
+    for name in {"label_bounds", "classes", "feature_bounds", "categories"} & set(entry.options):
+        both = with_schema(entry, schema_of(entry), **{name: entry.options[name]})
+        with pytest.raises(BoundsError, match=f"'{name}' and 'schema' say the same thing: leave '{name}' out"):
+            fit(entry, both, X, y)
+    other = {"bounds": (0, 4)} if entry.classify else {"classes": CLASSES}
+    with pytest.raises(BoundsError, match=r"'schema' has a label .* pass schema\.with_label\("):
+        fit(entry, with_schema(entry, schema_of(entry).with_label(**other)), X, y)
+    # A schema without a label leaves the label to the short form.
+    name = "classes" if entry.classify else "label_bounds"
+    model = with_schema(entry, schema_of(entry).without("y"), **{name: entry.options[name]})
+    assert fit(entry, model, X, y).n_features_in_ == 2
+
+
+@exported
+def test_columns_that_the_schema_lacks_are_named(entry):
+    if entry.open_features:
+        return
+    lacking = schema_of(entry).without("v" if entry.numeric else "kind")
+    with pytest.raises(BoundsError, match=r"the schema does not describe the columns \['"):
+        fit(entry, with_schema(entry, lacking), X, labels(X, entry.classify))
 
 
 # Promise

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.errors import BoundsError
 from hedgerow.estimators.base import PrivateRegressor
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
@@ -26,6 +27,11 @@ class BoxedRegressor(PrivateRegressor):
         """Set ``space_`` from public bounds; return scaled records, and labels."""
         rows, labels = self._open(X, y)
         self.space_ = self._space(rows)
+        if self.space_.is_categorical.any():
+            text = [
+                name for name, is_text in zip(self.space_.names, self.space_.is_categorical, strict=True) if is_text
+            ]
+            raise BoundsError(f"{type(self).__name__} takes numbers only: leave the columns {text} of 'schema' out.")
         return unit(self.space_, rows), labels
 
     def _unit(self, X: Any) -> FloatArray:

@@ -95,7 +95,7 @@ class DeconvolutionRegressor(BoxedRegressor):
         source = self._source()
         d = Z.shape[1]
         epsilon = float(self.epsilon)
-        self.grid_ = LabelGrid.for_epsilon(self.label_bounds, equal_share(epsilon, d + 1))
+        self.grid_ = LabelGrid.for_epsilon(self._label_bounds, equal_share(epsilon, d + 1))
         steps = self.grid_.n_steps
         self.mechanism_ = RecordLaplace(epsilon, (steps,) * (d + 1))
         claim = self._holders_claim(source, self._NOTE)

@@ -92,7 +92,7 @@ class PrivateHistogramRegressor(BoxedRegressor):
         n_cells = bins ** Z.shape[1]
         # As fine as the noise asks for (see LabelGrid.for_epsilon), and even: the middle is on the grid.
         steps = 4096 if math.isinf(epsilon) else min(4096, 2 * math.ceil(8 * split(epsilon, self.cell_share)[1]))
-        low, high = check_label_bounds(self.label_bounds)
+        low, high = check_label_bounds(self._label_bounds)
         self.grid_ = LabelGrid(low, high, steps)
         mechanism = CellLaplace(epsilon, n_cells, steps, self.cell_share)
         lazy = n_cells > self.max_cells

@@ -79,7 +79,7 @@ class KRRRegressor(NoisyLabelTree):
         for m in np.unique(parts).tolist():
             rows = np.flatnonzero(parts == m)
             share = equal_share(float(self.epsilon), m)
-            noisy[rows] = noisy_labels(y[rows], self.label_bounds, share, source)
+            noisy[rows] = noisy_labels(y[rows], self._label_bounds, share, source)
             for j in np.flatnonzero(mask[rows].any(axis=0)).tolist():
                 own = rows[mask[rows, j]]
                 Z[own, j] = self._respond(Z[own, j], j, share, space, source)

@@ -44,7 +44,7 @@ class NoisyLabelTree(SemiRegressor):
 
     def _space(self, X: Any) -> FeatureSpace | None:  # type: ignore[override]
         """Return the schema; without bounds public values are taken as they are, for only public ones are used."""
-        return None if self.feature_bounds is None and not self.categories else super()._space(X)
+        return None if self._feature_bounds is None and not self._categories else super()._space(X)
 
     def _encode(self, X: Any) -> npt.NDArray[np.float64]:
         if self.space_ is not None:
@@ -64,7 +64,7 @@ class NoisyLabelTree(SemiRegressor):
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""
         Z = self._encode(self._rows(X))
-        low, high = self.label_bounds
+        low, high = self._label_bounds
         return np.clip(np.asarray(self.tree_.predict(Z), dtype=np.float64), low, high)
 
 
@@ -105,7 +105,7 @@ class PartialTreeRegressor(NoisyLabelTree):
         notes = (mask_note(private), "public features are sent in clear", "private ones are not used")
         claim = self._holders_claim(source, *notes, protects="private features and label")
         self._book(claim, source)
-        noisy = noisy_labels(labels, self.label_bounds, self.epsilon, source)
+        noisy = noisy_labels(labels, self._label_bounds, self.epsilon, source)
         Z = np.where(mask, np.nan, self._encode(rows))
         Z[:, mask.all(axis=0)] = 0.0  # nobody's value is known: a constant cannot be split on
         self._grow(Z, noisy)
@@ -136,7 +136,7 @@ class LabelTreeRegressor(NoisyLabelTree):
         source = self._source().child("labels")
         claim = self._holders_claim(source, "all features are sent in clear", protects="label")
         self._book(claim, source)
-        noisy = noisy_labels(labels, self.label_bounds, self.epsilon, source)
+        noisy = noisy_labels(labels, self._label_bounds, self.epsilon, source)
         self._grow(self._encode(rows), noisy)
         self.guarantee_ = claim
         return self

@@ -104,10 +104,10 @@ class ForestBase(_Settings):
         names = column_names(X)
         categorical = self._declared_categories(X)
         notes = ["provided that the feature bounds and category lists are public", ABSORBED]
-        if not isinstance(self.feature_bounds, str):
-            return public_space(names, categorical, self.feature_bounds), Fraction(0), notes
-        if self.feature_bounds != "private":
-            raise HedgerowError(f"'feature_bounds' must be bounds or 'private'. Got {self.feature_bounds!r} instead.")
+        if not isinstance(self._feature_bounds, str):
+            return public_space(names, categorical, self._feature_bounds), Fraction(0), notes
+        if self._feature_bounds != "private":
+            raise HedgerowError(f"'feature_bounds' must be bounds or 'private'. Got {self._feature_bounds!r} instead.")
         cost = times(epsilon, float(self.bounds_share))
         numeric = [j for j, name in enumerate(names) if name not in categorical]
         bounds = np.tile([[0.0], [1.0]], len(names))
@@ -142,7 +142,7 @@ class ForestBase(_Settings):
 
     @property
     def _buys_bounds(self) -> bool:
-        return isinstance(self.feature_bounds, str) and self.feature_bounds == "private"
+        return isinstance(self._feature_bounds, str) and self._feature_bounds == "private"
 
     def _booking(self, d: int, budget: Amount, source: Randomness) -> Booking:
         """Return what a fit of ``d`` columns will cost: bounds, if they are bought, and trees."""
@@ -206,7 +206,7 @@ class ForestRegressor(PrivateRegressor, ForestBase):
     def fit(self, X: Any, y: Any) -> ForestRegressor:
         """Fit on private records; they are used through mechanisms only."""
         rows, labels = self._open(X, y)
-        low, high = check_label_bounds(self.label_bounds)
+        low, high = check_label_bounds(self._label_bounds)
         plain = self.accounting == "paper"
         weights = Weights(squared=128) if plain else Weights(squared=90, balance=38)
         problem = Problem(labels, low, high, weights=weights)
@@ -225,7 +225,7 @@ class ForestClassifier(PrivateClassifier, ForestBase):
     def fit(self, X: Any, y: Any) -> ForestClassifier:
         """Fit on private records; they are used through mechanisms only."""
         rows, codes = self._open(X, y, ordered=True)
-        self._fit(rows, self._problem(codes), tuple(self.classes_.tolist()), [class_note(self.classes)])
+        self._fit(rows, self._problem(codes), tuple(self.classes_.tolist()), [class_note(self._classes)])
         return self
 
     def _problem(self, codes: IntArray) -> Problem:

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.checks import EPSILON, Kind, Rule, check_parameters, declared_rules
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.estimators.records import (
     column_names,
     declared_categories,
@@ -30,6 +30,7 @@ from hedgerow.grid import check_label_bounds
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.ledger import Ledger
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.schema import Column, Schema
 from hedgerow.space import FeatureSpace
 from hedgerow.spending import Booking
 from hedgerow.types import FloatArray
@@ -59,22 +60,47 @@ class PrivateEstimator(_Facts):
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
     ledger : Ledger or path, optional
         Where each fit is booked before it draws (rules: :mod:`hedgerow.spending`).
+    schema : Schema, optional
+        What is public of columns and label, in the place of ``label_bounds``, ``classes``, ``feature_bounds``,
+        ``categories`` and ``categorical_features``.
     """
 
     epsilon: float = 1.0
     _: KW_ONLY
     random_state: Any = None
     ledger: Any = None
+    schema: Any = None
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "epsilon": EPSILON,
         "random_state": Kind("None (secure), an int or a Randomness", _SOURCES),
         "ledger": Kind("a Ledger, the path of one, or None", (Ledger, str, os.PathLike, type(None))),
+        "schema": Kind("a Schema or None", (Schema, type(None))),
     }
 
     def _check_parameters(self) -> None:
         """Refuse parameters that are not as declared."""
         check_parameters(self.get_params(deep=False), declared_rules(type(self)), owner=type(self).__name__)
+        self._check_schema("feature_bounds", "categories", "categorical_features")
+
+    def _check_schema(self, *short_forms: str) -> None:
+        """Refuse what the schema says already."""
+        for name in short_forms:
+            if self.schema is not None and getattr(self, name) is not None:
+                raise BoundsError(
+                    f"'{name}' and 'schema' say the same thing: leave '{name}' out, or edit the schema. "
+                    f"Got {name}={getattr(self, name)!r} beside a schema."
+                )
+
+    @property
+    def _feature_bounds(self) -> Any:
+        """What is public of the features: stated here, or the space of the schema."""
+        return self.feature_bounds if self.schema is None else self.schema.space
+
+    @property
+    def _categories(self) -> Any:
+        """The category lists that are stated here; those of a schema are in :attr:`_feature_bounds`."""
+        return self.categories
 
     def _records(self, X: Any, *, reset: bool) -> Any:
         """Check the shape of records; whatever is in them, they are read by the public rule."""
@@ -86,11 +112,16 @@ class PrivateEstimator(_Facts):
         return self._records(X, reset=False)
 
     def _declared_categories(self, X: Any) -> dict[str, tuple[str, ...]]:
-        return declared_categories(X, self.feature_bounds, self.categorical_features, self.categories)
+        return declared_categories(X, self._feature_bounds, self.categorical_features, self.categories)
 
     def _space(self, X: Any) -> FeatureSpace:
         """Return the public schema; nothing but the names of columns is taken from X."""
-        return FeatureSpace.from_bounds(self.feature_bounds, column_names(X), categories=self._declared_categories(X))
+        return FeatureSpace.from_bounds(self._feature_bounds, column_names(X), categories=self._declared_categories(X))
+
+    @property
+    def _known_label(self) -> Column | None:
+        """The label of the schema, if there is one."""
+        return None if self.schema is None else self.schema.label
 
     def _source(self) -> Randomness:
         return as_randomness(self.random_state)
@@ -131,9 +162,30 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         """Check everything that is public first; return private records, and labels within their bounds."""
         self._check_parameters()
         check_public(X_public, y_public)
-        check_label_bounds(self.label_bounds)
+        check_label_bounds(self._label_bounds)
         rows = self._records(X, reset=True)
-        return rows, read_private_labels(self, y, rows.shape[0], self.label_bounds)
+        return rows, read_private_labels(self, y, rows.shape[0], self._label_bounds)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self._known_label is None:
+            return
+        self._check_schema("label_bounds")
+        if self.schema.label_bounds is None:
+            raise BoundsError(
+                f"'schema' has a label of classes, and {type(self).__name__} needs one with bounds: pass "
+                "schema.with_label(bounds=(low, high))."
+            )
+
+    @property
+    def _label_bounds(self) -> Any:
+        """The public range of the label: stated here, or by the schema."""
+        return self.label_bounds if self._known_label is None else self.schema.label_bounds
+
+    @property
+    def _label_missing(self) -> float | None:
+        """What a missing label counts as; None: the middle."""
+        return getattr(self._known_label, "missing", None)
 
     def predict(self, X: Any) -> FloatArray:
         """Predict labels."""
@@ -156,6 +208,22 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
     """
 
     classes: Any = None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self._known_label is None:
+            return
+        self._check_schema("classes")
+        if self.schema.classes is None:
+            raise BoundsError(
+                f"'schema' has a label with bounds, and {type(self).__name__} needs classes: pass "
+                "schema.with_label(classes=[...])."
+            )
+
+    @property
+    def _classes(self) -> Any:
+        """The public list of classes: stated here, or by the schema."""
+        return self.classes if self._known_label is None else list(self.schema.classes)
 
     def _open(
         self, X: Any, y: Any, X_public: Any = None, y_public: Any = None, *, ordered: bool = False, least: int = 1

@@ -20,10 +20,11 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from hedgerow.classes import class_codes, read_classes
 from hedgerow.errors import BoundsError, HedgerowError
-from hedgerow.features import category_lists
+from hedgerow.features import CategoricalFeature, category_lists
 from hedgerow.frames import columns_of, is_text
 from hedgerow.grid import check_label_bounds, label_column, label_numbers, middle
 from hedgerow.ranges import column_name
+from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 from hedgerow.values import cells, numbers
 
@@ -64,6 +65,9 @@ def declared_categories(
     numbers. Columns of mixed type hold numbers if there is one among them.
     """
     names, ranged = column_names(X), set(feature_bounds) if isinstance(feature_bounds, Mapping) else set()
+    if isinstance(feature_bounds, FeatureSpace):
+        space = feature_bounds.arranged(names)
+        return {f.name: f.categories for f in space.features if isinstance(f, CategoricalFeature)}
     given = category_lists(categories, names)
     chosen = {str(column_name(c, names) or c) for c in categorical_features or ()}
     if unknown := sorted(chosen - set(names)):
@@ -134,7 +138,7 @@ def _from_rows(X: Sequence[Any]) -> npt.NDArray[np.object_]:
 
 
 def read_private_labels(estimator: Any, y: Any, n: int, label_bounds: Any) -> FloatArray:
-    """Return labels within their bounds; a missing one counts as the middle.
+    """Return labels within their bounds; a missing one counts as the schema says, without one as the middle.
 
     A column without any number is refused: it is the wrong column.
     """
@@ -143,7 +147,7 @@ def read_private_labels(estimator: Any, y: Any, n: int, label_bounds: Any) -> Fl
     array = numbers(column)
     if array.size and not np.isfinite(array).any():
         raise BoundsError("'y' holds no number at all: pass the column of labels.")
-    filled = label_numbers(array, (low, high), middle(low, high, None, "the label"))
+    filled = label_numbers(array, (low, high), middle(low, high, estimator._label_missing, "the label"))
     return np.asarray(np.clip(filled, low, high), dtype=np.float64)
 
 
@@ -158,9 +162,10 @@ def read_private_classes(
     column = _column(estimator, y, n)
     if isinstance(column, np.ndarray) and column.dtype.kind == "f" and n and not np.isfinite(column).any():
         raise BoundsError("'y' holds no class at all: pass the column of labels.")
-    if isinstance(estimator.classes, str) and estimator.classes == "observed":
+    listed = estimator._classes
+    if isinstance(listed, str) and listed == "observed":
         _refuse_numbers(column)
-    classes = read_classes(estimator.classes, column, y_public)
+    classes = read_classes(listed, column, y_public)
     if ordered:
         classes = np.unique(classes)
     return classes, class_codes(classes, column)

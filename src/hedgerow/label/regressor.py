@@ -129,7 +129,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         seed = int(source.child("design").integers(2**31 - 1, 1)[0])
         model = fit_public_model(self.public_model, X_public, y_public, random_state=seed)
         if model is not None:
-            columns = _labels(self, outputs, X.shape[0], [self.label_bounds] * len(outputs))
+            columns = _labels(self, outputs, X.shape[0], [self._label_bounds] * len(outputs))
             return self._fit_residuals(X, columns, model, source)
         mechanisms = self._mechanisms(len(outputs))
         columns = _labels(self, outputs, X.shape[0], [mechanism.label_bounds for mechanism in mechanisms])
@@ -154,7 +154,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         self, X: Any, columns: list[npt.NDArray[np.float64]], model: Any, source: Randomness
     ) -> LabelPrivateRegressor:
         """Train on randomised residuals of the public model."""
-        bounds = check_label_bounds(self.label_bounds)
+        bounds = check_label_bounds(self._label_bounds)
         if self.mechanism != "auto" or len(columns) > 1:
             raise HedgerowError(
                 "'public_model' goes with mechanism='auto' and one label; pass public_model=None for anything else."
@@ -190,19 +190,19 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         prior_free = isinstance(self.mechanism, LabelMechanism) and not isinstance(self.mechanism, PriorMechanism)
         if prior_free or self.debias == "none":
             return 1.0  # nobody asks
-        bounds = self.label_bounds if isinstance(self.mechanism, str) else self.mechanism.label_bounds
+        bounds = self._label_bounds if isinstance(self.mechanism, str) else self.mechanism.label_bounds
         return measure_averaging(self._learner(n), X, _bounds(bounds, 1)[0], fit_params)
 
     def _mechanisms(self, outputs: int) -> list[LabelMechanism]:
         """Return one mechanism an output, each with an equal share of the budget."""
         base = self.mechanism
         if isinstance(base, str):
-            bounds = _bounds(self.label_bounds, outputs)
+            bounds = _bounds(self._label_bounds, outputs)
             base = AutoMechanism(self._budget(), label_bounds=bounds[0])
-        elif self.label_bounds is None:
+        elif self._label_bounds is None:
             bounds = [base.label_bounds] * outputs
         else:
-            bounds = _bounds(self.label_bounds, outputs)
+            bounds = _bounds(self._label_bounds, outputs)
         if outputs == 1:
             return [replace(base, label_bounds=bounds[0])]
         shares = _equal_shares(base.epsilon, outputs)

@@ -57,6 +57,6 @@ class LPDTClassifier(PrivateClassifier, LocalTree):
         """Fit on private records and classes, with a partition from public ones."""
         rows, codes = self._open(X, y, X_public, y_public, least=2)
         names = np.array([category_name(c) for c in self.classes_])
-        observed = class_note(self.classes) == OBSERVED
+        observed = class_note(self._classes) == OBSERVED
         self._collect(rows, names[codes], X_public, y_public, classes=names.tolist(), observed=observed)
         return self

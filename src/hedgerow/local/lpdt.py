@@ -50,6 +50,8 @@ class LPDTRegressor(PrivateRegressor, LocalTree):
     categories : dict, optional
         Public category lists by column, where the public records may lack some; required for text columns without
         public records, for neither the values nor the type of a private column count as a list.
+    schema : Schema, optional
+        What is public of columns and label, in the place of the three above and of ``label_bounds``.
     fallback : {"auto", "blend", "public", "none"}, default="auto"
         What public labels add: weighed against the reports by precision in every leaf, used only in leaves whose
         reports cannot be told from noise, or nothing (the paper's estimator). ``"auto"`` is what the task does by
@@ -98,6 +100,6 @@ class LPDTRegressor(PrivateRegressor, LocalTree):
             Without them the partition is fixed in advance over ``feature_bounds``.
         """
         rows, labels = self._open(X, y, X_public, y_public)
-        bounds = check_label_bounds(self.label_bounds)
+        bounds = check_label_bounds(self._label_bounds)
         self._collect(rows, labels, X_public, y_public, label_bounds=bounds, cell_share=self.cell_share)
         return self

@@ -41,7 +41,7 @@ class LocalTree(PrivateEstimator):
     def _collect(self, X: Any, y: Any, X_public: Any, y_public: Any, *, observed: bool = False, **label: Any) -> None:
         """Run the protocol on checked records; ``label`` says what the label is (bounds or classes)."""
         source = self._source()
-        categories = self.categories
+        categories = self._categories
         if X_public is None:
             categories = self._declared_categories(X)
         # What the task does by default is the same through every door.
@@ -56,7 +56,7 @@ class LocalTree(PrivateEstimator):
             response=self.response,
             # The curator counts the reports it gets: how many holders there are is no secret in the local model.
             n_holders=max(1, X.shape[0]),
-            feature_bounds=self.feature_bounds,
+            feature_bounds=self._feature_bounds,
             categorical_features=None if X_public is None else self.categorical_features,
             categories=categories,
             features=column_names(X),

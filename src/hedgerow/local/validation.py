@@ -142,9 +142,14 @@ def validate_privately(
     return ValidationReport(best, errors * bound, spread * bound, n, as_if_local(guarantee))
 
 
+def _own_bounds(model: Any) -> Any:
+    """Return what a model knows of its label: stated, or by its schema."""
+    return getattr(model, "_label_bounds", getattr(model, "label_bounds", None))
+
+
 def _bounds(models: Sequence[Any], label_bounds: Any) -> tuple[float, float]:
     if label_bounds is None:
-        known = {tuple(b) for m in models if (b := getattr(m, "label_bounds", None)) is not None}
+        known = {tuple(b) for m in models if (b := _own_bounds(m)) is not None}
         label_bounds = known.pop() if len(known) == 1 else None
     return check_label_bounds(label_bounds)
 

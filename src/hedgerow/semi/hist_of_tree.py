@@ -189,7 +189,7 @@ class HistOfTreeRegressor(SemiRegressor):
         return SemiTask.design(
             space,
             epsilon=self.epsilon,
-            label_bounds=self.label_bounds,
+            label_bounds=self._label_bounds,
             label_share=1.0 if certain and self.rule != "random_max_edge" else self.label_share,
             private_columns=np.flatnonzero(mask[0]).tolist() if aligned else None,
             hide_mask=self.hide_mask,
@@ -206,7 +206,7 @@ class HistOfTreeRegressor(SemiRegressor):
         if given and X_public is not None:
             raise HedgerowError("'public_model' is fitted already: leave 'X_public' and 'y_public' out.")
         seed = int(source.child("design").integers(2**31 - 1, 1)[0])
-        schema = {"feature_bounds": self.feature_bounds, "categories": self.categories}
+        schema = {"feature_bounds": self._feature_bounds, "categories": self._categories}
         model = fit_public_model(self.public_model, X_public, y_public, random_state=seed, **schema)
         if model is not None and getattr(model, "portable_", None) is None:
             raise HedgerowError(

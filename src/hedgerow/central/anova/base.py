@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +15,7 @@ from hedgerow.central.schema import public_space
 from hedgerow.checks import Flag, OneOf, Real, Rule
 from hedgerow.estimators.base import PrivateEstimator
 from hedgerow.estimators.records import ABSORBED, column_names
+from hedgerow.features import CategoricalFeature, Feature
 from hedgerow.guarantee import Guarantee
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
@@ -42,10 +43,8 @@ class AnovaBase(PrivateEstimator):
     }
 
     def _space(self, X: Any) -> FeatureSpace:
-        lists = self._declared_categories(X)
-        if self.missing == "indicator":
-            lists = {name: (*listed, MISSING) for name, listed in lists.items()}
-        return public_space(column_names(X), lists, self.feature_bounds)
+        space = public_space(column_names(X), self._declared_categories(X), self._feature_bounds)
+        return space if self.missing != "indicator" else FeatureSpace(tuple(map(_with_missing, space.features)))
 
     def _fit(
         self, X: Any, targets: FloatArray, offset: float, low: Any, high: Any, classes: Any, clip: float, note: str
@@ -91,3 +90,10 @@ class AnovaBase(PrivateEstimator):
         """Share of each feature in the released model's variance (pairs count half for each), less the noise's."""
         check_is_fitted(self)
         return explain(self.model_).feature_importances()
+
+
+def _with_missing(feature: Feature) -> Feature:
+    """Return a feature in which a missing category is one of its own; of numbers, an indicator says so."""
+    if not isinstance(feature, CategoricalFeature):
+        return feature
+    return replace(feature, categories=(*feature.categories, MISSING))

@@ -51,7 +51,7 @@ class PrivateAnovaClassifier(PrivateClassifier, AnovaBase):
     def fit(self, X: Any, y: Any) -> PrivateAnovaClassifier:
         """Fit on private records; they are used through mechanisms only."""
         rows, codes = self._open(X, y, ordered=True)
-        note = class_note(self.classes)
+        note = class_note(self._classes)
         k = len(self.classes_)
         outputs = 1 if k <= 2 else k
         on = codes[:, None] == (np.array([1]) if outputs == 1 else np.arange(k))

@@ -96,9 +96,9 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
         return self
 
     def _bounds(self) -> list[tuple[float, float]]:
-        if self.label_bounds is not None and np.ndim(self.label_bounds) == 2:
-            return [check_label_bounds(pair) for pair in self.label_bounds]
-        return [check_label_bounds(self.label_bounds)]
+        if self._label_bounds is not None and np.ndim(self._label_bounds) == 2:
+            return [check_label_bounds(pair) for pair in self._label_bounds]
+        return [check_label_bounds(self._label_bounds)]
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels, within the label bounds."""

@@ -39,12 +39,16 @@ class AssistedForest(PrivateEstimator):
         return X_public is not None
 
     def _schema(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("feature_bounds", "categorical_features", "categories")}
+        return {
+            "feature_bounds": self._feature_bounds,
+            "categorical_features": self.categorical_features,
+            "categories": self._categories,
+        }
 
     def _space(self, X: Any) -> FeatureSpace:
         """Return a schema for records that nothing is asked about but their label."""
         widest = np.finfo(np.float64).max
-        bounds = self.feature_bounds
+        bounds = self._feature_bounds
         if bounds is None:
             bounds = (-widest, widest)
         return FeatureSpace.from_bounds(bounds, column_names(X), categories=self._declared_categories(X))

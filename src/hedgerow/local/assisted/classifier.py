@@ -71,14 +71,14 @@ class AssistedForestClassifier(PrivateClassifier, AssistedForest):
         booking.book()
         names = np.array([category_name(c) for c in self.classes_])
         self.aggregate_ = self.task_.simulate(rows, names[codes], source.child("holders"))
-        notes = (AS_IF_LOCAL, class_note(self.classes))
+        notes = (AS_IF_LOCAL, class_note(self._classes))
         self.model_: AssistedClassModel = replace(self.aggregate_.model(), notes=notes)
         self.guarantee_ = self.model_.guarantee
         booking.check(self.guarantee_)
         return self
 
     def _design(self, rows: Any, X_public: Any, y_public: Any, n_holders: int, source: Any) -> AssistedClassTask:
-        observed = class_note(self.classes) == OBSERVED
+        observed = class_note(self._classes) == OBSERVED
         if not self._starts_from_public(X_public):
             space = self._space(rows)
             return design_classes_without_public(space, self.classes_, epsilon=self.epsilon, observed=observed)

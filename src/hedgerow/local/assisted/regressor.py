@@ -107,7 +107,7 @@ class AssistedForestRegressor(PrivateRegressor, AssistedForest):
         if self._starts_from_public(X_public):
             rows, labels = self._design(rows, labels, X_public, y_public, size, source, booking)
         else:
-            bounds = check_label_bounds(self.label_bounds)
+            bounds = check_label_bounds(self._label_bounds)
             self.task_ = design_without_public(self._space(rows), epsilon=self.epsilon, label_bounds=bounds)
         booking.book()
         self.aggregate_ = self.task_.simulate(rows, labels, source.child("holders"))
@@ -129,7 +129,7 @@ class AssistedForestRegressor(PrivateRegressor, AssistedForest):
         """Ask the pilot group, if there is one; design the task for all others, and return their records."""
         seed = design_seed(source)
         model = public_model_for(self.public_model, seed, self._schema(), X_public, y_public)
-        options: dict[str, Any] = {"epsilon": self.epsilon, "label_bounds": check_label_bounds(self.label_bounds)}
+        options: dict[str, Any] = {"epsilon": self.epsilon, "label_bounds": check_label_bounds(self._label_bounds)}
         options |= {"public_model": model, "random_state": seed}
         if size:
             asked, others = pilot_group(len(y), size, source.child("pilot group"))
