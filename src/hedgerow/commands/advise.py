@@ -41,7 +41,7 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the public records, forecast, print."""
-    from hedgerow.commands.schema import read_public
+    from hedgerow.commands.public_facts import read_public
     from hedgerow.local.advise import advise
 
     kind = _plot_kind(arguments)

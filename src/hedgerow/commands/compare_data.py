@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hedgerow.classes import class_codes
-from hedgerow.commands.schema import is_text
+from hedgerow.commands.public_facts import is_text
 from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.features import CategoricalFeature

@@ -111,7 +111,7 @@ def _check_later(given: list[str], kind: Any) -> None:
 
 
 def _facts(arguments: argparse.Namespace, kind: Any) -> Facts:
-    from hedgerow.commands.schema import read_public, read_space
+    from hedgerow.commands.public_facts import read_public, read_space
     from hedgerow.tasks.designs import Facts
 
     known = {"epsilon": arguments.epsilon, "target": arguments.target, "label_bounds": arguments.label_bounds}

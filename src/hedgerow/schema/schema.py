@@ -119,8 +119,12 @@ people away.
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schema as JSON, in lines that people can edit."""
+        Path(path).write_bytes(self.as_file())
+
+    def as_file(self) -> bytes:
+        """Return what :meth:`save` writes."""
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        Path(path).write_bytes(text.encode("utf-8", "backslashreplace"))  # half a character becomes JSON's own escape
+        return text.encode("utf-8", "backslashreplace")  # half a character becomes JSON's own escape
 
     # What estimators and tasks ask for
 

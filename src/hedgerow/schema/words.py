@@ -7,7 +7,7 @@ from html import escape
 
 from hedgerow.schema.columns import Column
 
-__all__ = ["LEAK", "as_html", "as_text"]
+__all__ = ["LEAK", "as_html", "as_text", "one_line"]
 
 LEAK = "A draft must be made of public rows: made of private ones, its ranges and categories give people away."
 """What whoever drafts a schema has to know."""
@@ -21,7 +21,7 @@ def _rows(columns: Iterable[Column], label: Column | None, guessed: Mapping[str,
         kind = f"label: {label.kind}"
         facts = guessed.get(label.name, ())
         rows.append([label.name, kind, label.values(), label.unit, label.others(), label.ask(), facts])
-    return [[*map(_short, map(str, row[:-1])), _short(", ".join(row[-1]))] for row in rows]
+    return [[*map(one_line, map(str, row[:-1])), one_line(", ".join(row[-1]))] for row in rows]
 
 
 def as_text(columns: Sequence[Column], label: Column | None, guessed: Mapping[str, Sequence[str]]) -> str:
@@ -34,7 +34,7 @@ def as_text(columns: Sequence[Column], label: Column | None, guessed: Mapping[st
         parts += [f'"{question}"'] if question != name else []
         parts += [f"guessed: {facts}"] if facts else []
         lines.append(f"  {name:{widths[0]}}  {kind:{widths[1]}}  {'; '.join(parts)}")
-    lines += [f"  left out: {name}" for name in map(_short, _left_out(guessed))]
+    lines += [f"  left out: {name}" for name in map(one_line, _left_out(guessed))]
     if guessed:
         lines.append(f"Check what was guessed. {LEAK}")
     return "\n".join(lines)
@@ -44,7 +44,7 @@ def as_html(columns: Sequence[Column], label: Column | None, guessed: Mapping[st
     """Return a schema as an HTML table."""
     head = ["column", "kind", "values", "unit", "other values", "question", "guessed"]
     rows = [_html_row("th", head), *(_html_row("td", row) for row in _rows(columns, label, guessed))]
-    left = ", ".join(map(_short, _left_out(guessed)))
+    left = ", ".join(map(one_line, _left_out(guessed)))
     notes = [f"Left out: {left}."] if left else []
     notes += [f"Check what was guessed. {LEAK}"] if guessed else []
     caption = escape(_headline(columns, label))
@@ -55,7 +55,7 @@ def as_html(columns: Sequence[Column], label: Column | None, guessed: Mapping[st
 def _headline(columns: Sequence[Column], label: Column | None) -> str:
     n = len(columns)
     known = f"Schema of {n} column{'' if n == 1 else 's'}"
-    return known if label is None else f"{known} and the label {_short(label.name)}"
+    return known if label is None else f"{known} and the label {one_line(label.name)}"
 
 
 def _left_out(guessed: Mapping[str, Sequence[str]]) -> list[str]:
@@ -66,7 +66,7 @@ def _html_row(tag: str, cells: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
-def _short(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a text on one line, without signs that cannot be seen, and not too long."""
     seen = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text[: _LONGEST + 1])
     return seen if len(seen) <= _LONGEST else f"{seen[: _LONGEST - 1]}…"
