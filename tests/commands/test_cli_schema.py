@@ -74,3 +74,78 @@ def test_mistakes_are_one_line(drafted, write_table):
     assert "lacks the columns 'heating', 'people', 'kwh' that the schema describes" in drafted.fails(
         "schema", "check", "schema.json", "short.csv"
     )
+
+
+# --schema
+
+COLUMNS = (
+    "--feature-bounds", "area=20:150", "--feature-bounds", "people=1:5", "--categories", "heating=electric,gas,pump",
+)  # fmt: skip
+OPTIONS = ("--label-bounds", "0:60", *COLUMNS)
+
+
+@pytest.fixture
+def described(drafted):
+    """The same, with a schema that says what OPTIONS say."""
+    schema = Schema.load("schema.json").with_range("area", 20, 150).with_range("people", 1, 5)
+    schema.with_categories("heating", ["electric", "gas", "pump"]).with_label(bounds=(0, 60)).save("schema.json")
+    return drafted
+
+
+DESIGNS = {
+    "tree": ("design", "public.csv", "--epsilon", 2, "--seed", 1),
+    "assisted": ("design", "public.csv", "--epsilon", 2, "--assisted", "--seed", 1),
+    "two rounds": ("design", "--private-columns", "area", "--features", "area,heating,people", "--epsilon", 2),
+}
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_a_schema_designs_the_task_that_options_do(described, name):
+    command = (*DESIGNS[name], "--target", "kwh")
+    described.ok(*command, *OPTIONS, "-o", "by options.json")
+    described.ok(*command, "--schema", "schema.json", "-o", "by schema.json")
+    made = [(described.folder / f"by {what}.json").read_text() for what in ("options", "schema")]
+    assert made[0] == made[1]
+
+
+def test_what_becomes_of_gaps_travels_in_the_task(described):
+    Schema.load("schema.json").with_missing("people", 2).with_missing("heating", "gas").save("schema.json")
+    text = (described.folder / "public.csv").read_text().splitlines()
+    gaps = [*text[:1], "33.5,coal,,20.5", *text[1:]]
+    (described.folder / "public.csv").write_text("\n".join(gaps) + "\n")
+    described.ok(*DESIGNS["tree"], "--target", "kwh", "--schema", "schema.json", "-o", "task.json")
+    task = json.loads((described.folder / "task.json").read_text())
+    assert '"missing": 2.0' in json.dumps(task) and '"unknown": "gas"' in json.dumps(task)
+
+
+def test_a_schema_fits_the_model_that_options_do(described):
+    command = ("fit", "anova", "private.csv", "--target", "kwh", "--epsilon", 2, "--seed", 1, "--additive")
+    schema = Schema.load("schema.json")
+    order = tuple(schema[name] for name in ("area", "people", "heating"))  # that of the options: ranges first
+    Schema(order, schema.label).save("schema.json")
+    described.ok(*command, *OPTIONS, "-o", "by options.json")
+    described.ok(*command, "--schema", "schema.json", "-o", "by schema.json")
+    made = [(described.folder / f"by {what}.json").read_text() for what in ("options", "schema")]
+    assert made[0] == made[1]
+
+
+def test_a_schema_compares_as_options_do(described):
+    lines = (described.folder / "private.csv").read_text().splitlines()[:301]
+    (described.folder / "mine.csv").write_text("\n".join(lines) + "\n")
+    command = ("compare", "--data", "mine.csv", "--target", "kwh", "--epsilon", 2, "--repeats", 1)
+    few = ("--methods", "tree,one value for all", "--json")
+    by_options = json.loads(described.ok(*command, *OPTIONS, *few))
+    by_schema = json.loads(described.ok(*command, "--schema", "schema.json", *few))
+    assert by_schema == by_options
+
+
+@pytest.mark.parametrize("command", [DESIGNS["tree"], ("fit", "anova", "private.csv", "--epsilon", 2)])
+def test_a_fact_is_given_once(described, command):
+    command = (*command, "--target", "kwh", "--schema", "schema.json", "-o", "out.json")
+    assert "--label-bounds: not allowed with argument --schema" in described.fails(*command, "--label-bounds", "0:60")
+    assert "--classes: not allowed with argument --schema" in described.fails(*command, "--classes", "a,b")
+    for option in (COLUMNS[2:4], COLUMNS[4:]):
+        line = described.fails(*command, *option)
+        assert f"{option[0]} and --schema say the same thing: leave {option[0]} out" in line
+    Schema.load("schema.json").without("kwh").save("schema.json")
+    assert "the label of this schema is None, and --target says 'kwh'" in described.fails(*command)

@@ -14,6 +14,7 @@ import pytest
 
 from hedgerow import cli
 from hedgerow.commands import tables
+from hedgerow.schema import NumberColumn, Schema
 from hedgerow.tasks.designs import Design
 from hedgerow.tasks.examples import examples
 from hedgerow.tasks.models import About
@@ -317,7 +318,7 @@ designs = pytest.mark.parametrize("kind", DESIGNED)
 
 
 def test_no_option_of_design_is_left_out():
-    assert options_of("design") == DESIGN | FACTS | {"output"}
+    assert options_of("design") == DESIGN | FACTS | {"schema", "output"}
 
 
 @pytest.fixture(scope="module")
@@ -391,6 +392,32 @@ def test_a_kind_takes_its_options_all_at_once(public, kind):
     said = [o for o in own.options if o.takes != "file" and o.name not in own.chosen_by[1:]]
     assert design(public, kind, *(word for option in said for word in value_of(option))) == 0
     assert read_task((public / "task.json").read_text()).kind == kind
+
+
+def write_schema(public, kind):
+    """Write a schema of the public records, with a rule of its own for gaps; return its space."""
+    of_classes = DESIGNED[kind].designed.classes and DESIGNED[kind].designed.chosen_by
+    schema = Schema((NumberColumn("a", 0, 2, missing=0.5), NumberColumn("b", 0, 1)))
+    schema = schema.with_label("y", classes=["low", "high"]) if of_classes else schema.with_label("y", bounds=(0, 1))
+    schema.save(public / "schema.json")
+    return schema.space
+
+
+@designs
+def test_a_schema_is_all_facts(public, kind, spied):
+    space = write_schema(public, kind)
+    assert design(public, kind, *asked_for(kind), label=("--schema", str(public / "schema.json"))) == 0
+    facts = spied["facts"]
+    assert (facts.label_bounds or facts.classes) in ((0, 1), ["low", "high"])
+    assert (facts.feature_bounds if DESIGNED[kind].designed.records else facts.space) == space
+
+
+@designs
+def test_what_a_schema_says_of_gaps_is_in_the_task(public, kind):
+    space = write_schema(public, kind)
+    assert design(public, kind, *asked_for(kind), label=("--schema", str(public / "schema.json"))) == 0
+    task = read_task((public / "task.json").read_text())
+    assert task.kind == kind and task.question().features == space.features
 
 
 @designs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-__all__ = ["add_columns", "bounds", "column_bounds", "column_names", "names", "share", "whole"]
+__all__ = ["add_columns", "add_schema", "bounds", "column_bounds", "column_names", "names", "share", "whole"]
 
 
 def bounds(text: str) -> tuple[float, float]:
@@ -83,6 +83,13 @@ _COLUMNS: dict[str, dict[str, Any]] = {
         "help": "public range of a numeric column; may be repeated",
     },
 }  # fmt: skip
+
+
+def add_schema(group: Any) -> None:
+    """Add ``--schema`` to the group of options that say what the label is: it says all of it."""
+    group.add_argument(
+        "--schema", metavar="FILE", help="a schema, JSON: all that is public of columns and label ('hedgerow schema')"
+    )
 
 
 def add_columns(parser: argparse.ArgumentParser, *options: str) -> None:

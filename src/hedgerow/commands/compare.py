@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.arguments import add_columns, bounds, names
+from hedgerow.commands.arguments import add_columns, add_schema, bounds, names
 from hedgerow.commands.files import Progress, add_command, check_output, report, write_text
 from hedgerow.errors import HedgerowError
 
@@ -39,6 +39,7 @@ def register(subparsers: Any) -> None:
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of a numeric label")
     kind.add_argument("--classes", type=names, metavar="A,B", help="public list of classes")
+    add_schema(kind)
     add_columns(parser, "--feature-bounds", "--categories")
     parser.add_argument("--bounds-from-data", action="store_true",
                         help="read what is missing of these from the private file; the report says so")  # fmt: skip
@@ -93,7 +94,7 @@ def _check_output(arguments: argparse.Namespace) -> None:
         return
     if not arguments.output.lower().endswith((".html", ".md", ".csv")):
         raise HedgerowError(f"-o must end in .html, .md or .csv. Got {arguments.output!r} instead.")
-    check_output(arguments, [f for f in (arguments.data, arguments.public) if f])
+    check_output(arguments, [f for f in (arguments.data, arguments.public, arguments.schema) if f])
 
 
 def _epsilons(text: str) -> tuple[float, ...]:

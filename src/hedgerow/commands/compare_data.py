@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hedgerow.classes import class_codes
-from hedgerow.commands.public_facts import is_text
+from hedgerow.commands.public_facts import described, is_text
+from hedgerow.commands.schema import take_schema
 from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import BoundsError, HedgerowError
-from hedgerow.features import CategoricalFeature
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.grid import check_label_bounds, label_numbers, middle
 from hedgerow.values import category
 
 if TYPE_CHECKING:
     from hedgerow.compare.comparison import Problem
+    from hedgerow.schema import Schema
 
 GIVEN, PUBLIC, READ = "given by you", "from the public records", "READ FROM THE PRIVATE RECORDS"
 
@@ -29,6 +32,9 @@ def read_problem(arguments: argparse.Namespace) -> Problem:
 
     private = _Records(arguments.data, arguments.target)
     public = _Records(arguments.public, arguments.target) if arguments.public else None
+    schema = take_schema(arguments)
+    if schema is not None:
+        _take_columns(arguments, schema, private, public)
     if public is not None and set(public.names) != set(private.names):
         odd = sorted(set(public.names) ^ set(private.names))
         raise HedgerowError(f"--public and --data must have the same columns; only one has {odd[0]!r}.")
@@ -43,17 +49,34 @@ def read_problem(arguments: argparse.Namespace) -> Problem:
     classify = "classes" in label
     known: dict[str, Any] = {"X_public": None, "y_public": None}
     if public is not None:
-        known = {"X_public": pd.DataFrame(public.columns(private.names, text)), "y_public": public.labels(classify)}
+        columns = public.columns(private.names, text) if schema is None else public.described(schema)
+        known = {"X_public": pd.DataFrame(columns), "y_public": public.labels(classify)}
     ranges = dict(zip(private.names, bounds.T.tolist(), strict=True))
-    rows = {
-        n: _listed(private.cells(n), lists[n]) if n in text else private.filled(n, ranges[n]) for n in private.names
-    }
-    y = _classes(private.cells(arguments.target), label["classes"]) if classify else None
+    if schema is None:
+        rows = {
+            n: _listed(private.cells(n), lists[n]) if n in text else private.filled(n, ranges[n]) for n in private.names
+        }
+    else:
+        rows = private.described(schema)
+    if classify:
+        y = _classes(private.cells(arguments.target), label["classes"])
+    else:
+        missing = None if schema is None else getattr(schema.label, "missing", None)
+        y = private.filled(arguments.target, label["label_bounds"], missing)
     return Problem(
-        pd.DataFrame(rows), private.filled(arguments.target, label["label_bounds"]) if y is None else y,
-        arguments.target, bounds,
+        pd.DataFrame(rows), y, arguments.target, bounds,
         categories=lists, private=tuple(arguments.private_columns), origin=origin, **label, **known,
     )  # fmt: skip
+
+
+def _take_columns(arguments: argparse.Namespace, schema: Schema, private: _Records, public: _Records | None) -> None:
+    """Take ranges and categories from a schema; columns that it does not describe are left out."""
+    space = schema.space
+    for records in (private, *([] if public is None else [public])):
+        records.keep(space.names)
+    features = space.features
+    arguments.categories = [(f.name, list(f.categories)) for f in features if isinstance(f, CategoricalFeature)]
+    arguments.feature_bounds = [(f.name, (f.low, f.high)) for f in features if isinstance(f, NumericFeature)]
 
 
 def _listed(cells: Any, categories: list[str]) -> Any:
@@ -72,12 +95,17 @@ class _Records:
 
     def __init__(self, path: str, target: str) -> None:
         self.path, self.target = path, target
-        table = Table(path)
-        table.require([target], "named by --target")
-        self.names = [n for n in table.names if n != target]
-        self.blocks: list[Block] = list(table.blocks())
+        self.table = Table(path)
+        self.table.require([target], "named by --target")
+        self.names = [n for n in self.table.names if n != target]
+        self.blocks: list[Block] = list(self.table.blocks())
         if not self.names or sum(map(len, self.blocks)) < 10:
             raise HedgerowError(f"{path} must hold a feature besides the target, and at least 10 records.")
+
+    def keep(self, names: Sequence[str]) -> None:
+        """Leave out all other columns."""
+        self.table.require(names, "that the schema describes")
+        self.names = list(names)
 
     def is_text(self, name: str) -> bool:
         return is_text(self.blocks, name)
@@ -95,11 +123,15 @@ class _Records:
         """Return a private column as it is."""
         return np.concatenate([b.private_column(name, numeric=False) for b in self.blocks])
 
-    def filled(self, name: str, bounds: Any) -> Any:
-        """Return a private column of numbers; a missing one counts as the middle, an infinite one as the end."""
+    def described(self, schema: Schema) -> dict[str, Any]:
+        """Return all columns as a schema reads them."""
+        return {feature.name: described(self.blocks, feature) for feature in schema.space.features}
+
+    def filled(self, name: str, bounds: Any, missing: float | None = None) -> Any:
+        """Return a private column of numbers; an infinite one counts as the end, by default a missing as the middle."""
         values = np.concatenate([b.private_numbers(name) for b in self.blocks])
         low, high = bounds
-        return label_numbers(values, (low, high), middle(low, high, None, "the column"))
+        return label_numbers(values, (low, high), middle(low, high, missing, "the column"))
 
     def range(self, name: str) -> tuple[float, float]:
         """Return the range of a column's numbers, with --bounds-from-data."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.arguments import add_columns, bounds, names
+from hedgerow.commands.arguments import add_columns, add_schema, bounds, names
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
+from hedgerow.commands.schema import take_schema
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.options import Offered
+    from hedgerow.schema import Schema
+    from hedgerow.space import FeatureSpace
     from hedgerow.tasks.base import Task
     from hedgerow.tasks.designs import Facts
     from hedgerow.tasks.models import About
@@ -47,6 +50,7 @@ def register(subparsers: Any) -> None:
     kind.add_argument(
         "--classes", type=names, metavar="A,B", help="the label is one of these classes; 'public': as in the records"
     )
+    add_schema(kind)
     add_columns(parser)
     add_output(parser, "the task, JSON")
     parser.set_defaults(run=run)
@@ -69,6 +73,7 @@ def _kinds() -> dict[str, Any]:
 def run(arguments: argparse.Namespace) -> int:
     """Find the kind that is asked for, read what is public, design, write."""
     offered = _offered()
+    schema = take_schema(arguments)
     kind = _chosen(offered.given(arguments), arguments.classes is not None)
     _check_later(offered.given(arguments), kind)
     options = offered.read(arguments, kind.kind)
@@ -80,8 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     warn_if_weak(arguments, arguments.epsilon)
     files = [getattr(arguments, option.name) for option in kind.designed.options if option.takes == "file"]
-    check_output(arguments, [name for name in (arguments.public, *files) if name])
-    facts = _facts(arguments, kind)
+    check_output(arguments, [name for name in (arguments.public, arguments.schema, *files) if name])
+    facts = _facts(arguments, kind, schema)
     task, about = kind.designed(facts, **options)
     write_text(arguments.output, task.to_json() + "\n")
     _report(arguments, task, facts, about)
@@ -110,15 +115,19 @@ def _check_later(given: list[str], kind: Any) -> None:
             raise HedgerowError(f"--{name} is for what is made of the reports; give it to 'hedgerow aggregate'.")
 
 
-def _facts(arguments: argparse.Namespace, kind: Any) -> Facts:
-    from hedgerow.commands.public_facts import read_public, read_space
+def _facts(arguments: argparse.Namespace, kind: Any, schema: Schema | None) -> Facts:
+    from hedgerow.commands.public_facts import read_described, read_public, read_space
     from hedgerow.tasks.designs import Facts
 
     known = {"epsilon": arguments.epsilon, "target": arguments.target, "label_bounds": arguments.label_bounds}
     if not kind.designed.records:
-        return Facts(**known, space=read_space(arguments))
+        return Facts(**known, space=read_space(arguments) if schema is None else _chosen_space(arguments, schema))
     if arguments.public is None:
         raise HedgerowError("public records are needed; give a CSV or Parquet file (only two rounds do without).")
+    if schema is not None:
+        space = _chosen_space(arguments, schema)
+        X, y = read_described(arguments, space)
+        return Facts(**known, classes=arguments.classes, X=X, y=y, feature_bounds=space)
     X, y, given = read_public(arguments)
     text = [name for name in X.columns if X[name].dtype == object]
     return Facts(
@@ -130,6 +139,11 @@ def _facts(arguments: argparse.Namespace, kind: Any) -> Facts:
         categorical=text,
         categories=dict(arguments.categories),
     )
+
+
+def _chosen_space(arguments: argparse.Namespace, schema: Schema) -> FeatureSpace:
+    """Return the features of a schema, or those of them that --features names."""
+    return schema.space if arguments.features is None else schema.space.arranged(arguments.features)
 
 
 def _report(arguments: argparse.Namespace, task: Task, facts: Facts, about: About) -> None:

@@ -7,8 +7,9 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.arguments import add_columns, bounds, names
+from hedgerow.commands.arguments import add_columns, add_schema, bounds, names
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
+from hedgerow.commands.schema import take_schema
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def register(subparsers: Any) -> None:
     kind.add_argument(
         "--classes", type=names, metavar="A,B", help="public list of classes; 'observed': read it off the labels"
     )
+    add_schema(kind)
     add_columns(parser, "--feature-bounds", "--categories")
     parser.add_argument(
         "--neighbours",
@@ -61,21 +63,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, fit, write, and predict if asked to."""
     if (arguments.predict is None) != (arguments.predictions is None):
         raise HedgerowError("--predict and --predictions go together.")
-    inputs = [arguments.private] + ([arguments.predict] if arguments.predict else [])
+    inputs = [name for name in (arguments.private, arguments.predict, arguments.schema) if name]
     check_output(arguments, inputs)
     if arguments.predictions:
         check_output(argparse.Namespace(output=arguments.predictions, json=arguments.json), inputs, "--predictions")
-    bounds, categories = dict(arguments.feature_bounds), dict(arguments.categories)
-    names = [*bounds, *categories]
-    if not names or len(set(names)) != len(names) or arguments.target in names:
-        raise HedgerowError(
-            "give each column but the target once, with --feature-bounds COL=LOW:HIGH or --categories COL=A,B."
-        )
+    known, names, text = _known(arguments)
     new = _table_to_predict(arguments, names) if arguments.predict else None
     warn_if_weak(arguments, arguments.epsilon, arguments.delta)
-    records, labels = _read(arguments, names, categories)
+    records, labels = _read(arguments, names, text)
     with Rounds() as rounds:
-        model = _estimator(arguments, bounds, categories, rounds.update).fit(records, labels)
+        model = _estimator(arguments, known, rounds.update).fit(records, labels)
     write_text(arguments.output, model.model_.to_json() + "\n")
     predicted = None
     if new is not None:
@@ -90,6 +87,27 @@ def run(arguments: argparse.Namespace) -> int:
     }
     report(arguments, summary, [f"model -> {arguments.output}", str(model.explain()), str(model.guarantee_)])
     return 0
+
+
+def _known(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str], set[str]]:
+    """Return what is public, as the estimator takes it; the columns; and which of them hold categories."""
+    schema = take_schema(arguments)
+    if schema is not None:
+        space = schema.space
+        text = {name for name, is_text in zip(space.names, space.is_categorical, strict=True) if is_text}
+        return {"schema": schema}, list(space.names), text
+    bounds, categories = dict(arguments.feature_bounds), dict(arguments.categories)
+    names = [*bounds, *categories]
+    if not names or len(set(names)) != len(names) or arguments.target in names:
+        raise HedgerowError(
+            "give each column but the target once, with --feature-bounds COL=LOW:HIGH or --categories COL=A,B."
+        )
+    known: dict[str, Any] = {"feature_bounds": bounds, "categories": categories or None}
+    if arguments.classes is None:
+        known["label_bounds"] = arguments.label_bounds
+    else:
+        known["classes"] = "observed" if arguments.classes == ["observed"] else arguments.classes
+    return known, names, set(categories)
 
 
 def _predict(path: str, model: Any, table: Table) -> int:
@@ -123,26 +141,22 @@ class Rounds:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def _estimator(arguments: argparse.Namespace, bounds: Any, categories: Any, callback: Any) -> Any:
+def _estimator(arguments: argparse.Namespace, known: dict[str, Any], callback: Any) -> Any:
     from hedgerow.central.anova import PrivateAnovaClassifier, PrivateAnovaRegressor
 
     options: dict[str, Any] = {
         "delta": arguments.delta,
-        "feature_bounds": bounds,
-        "categories": categories or None,
         "interactions": not arguments.additive,
         "neighbours": arguments.neighbours,
         "missing": "indicator" if arguments.missing else "middle",
         "callback": callback,
         "random_state": arguments.seed,
     }
-    if arguments.classes is not None:
-        classes = "observed" if arguments.classes == ["observed"] else arguments.classes
-        return PrivateAnovaClassifier(arguments.epsilon, classes=classes, **options)
-    return PrivateAnovaRegressor(arguments.epsilon, label_bounds=arguments.label_bounds, **options)
+    kind = PrivateAnovaRegressor if arguments.classes is None else PrivateAnovaClassifier
+    return kind(arguments.epsilon, **known, **options)
 
 
-def _read(arguments: argparse.Namespace, names: list[str], categories: Any) -> tuple[Frame, Any]:
+def _read(arguments: argparse.Namespace, names: list[str], text: set[str]) -> tuple[Frame, Any]:
     """Return all records and labels; whatever is in their cells, it is for the model to say how they count."""
     import numpy as np
 
@@ -153,7 +167,7 @@ def _read(arguments: argparse.Namespace, names: list[str], categories: Any) -> t
     frames: list[dict[str, Any]] = []
     labels = []
     for block in table.blocks():
-        frames.append({n: block.private_column(n, numeric=n not in categories) for n in names})
+        frames.append({n: block.private_column(n, numeric=n not in text) for n in names})
         labels.append(block.private_column(arguments.target, numeric=arguments.classes is None))
     if not frames:
         raise HedgerowError(f"{arguments.private} holds no records.")

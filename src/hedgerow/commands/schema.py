@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 A schema says once what is publicly known of each column and of the label: kind,
 range or categories, what becomes of missing and unknown values, unit, and the
-question in words. Estimators take it as schema=.
+question in words. Estimators take it as schema=, and 'hedgerow design', 'fit'
+and 'compare' as --schema.
 """
 _DRAFT = """\
 Propose a schema from PUBLIC records: rounded-out ranges, whole numbers and yes/no
@@ -75,6 +76,26 @@ def read_schema(path: str) -> Schema:
 
     with naming(path):
         return Schema.load(path)
+
+
+def take_schema(arguments: argparse.Namespace) -> Schema | None:
+    """Return the schema of ``--schema``, if there is one; take the label from it, and refuse what it says already."""
+    if arguments.schema is None:
+        return None
+    for option in ("feature_bounds", "categories", "categorical"):
+        if getattr(arguments, option, None):
+            name = f"--{option.replace('_', '-')}"
+            raise HedgerowError(f"{name} and --schema say the same thing: leave {name} out, or edit the schema.")
+    schema = read_schema(arguments.schema)
+    label = None if schema.label is None else schema.label.name
+    if label != arguments.target:
+        raise HedgerowError(
+            f"{arguments.schema}: the label of this schema is {label!r}, and --target says {arguments.target!r}; "
+            "correct one of them."
+        )
+    arguments.label_bounds = schema.label_bounds
+    arguments.classes = None if schema.classes is None else [str(value) for value in schema.classes]
+    return schema
 
 
 def _draft(arguments: argparse.Namespace) -> int:

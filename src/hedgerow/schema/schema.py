@@ -78,9 +78,8 @@ people away.
         Ranges are rounded out, whole numbers and yes/no are recognised, categories get an ``other`` for values that are
         missing or unknown. A column without any value is left out. :attr:`guessed` says what to check.
 
-        .. warning::
-           A draft made of private rows leaks them: the lowest and highest value of each number, each category that one
-           person alone has. It must be made of rows that anybody may see.
+        A draft made of private rows leaks them: the lowest and highest value of each number, each category that one
+        person alone has. It must be made of rows that anybody may see.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ class Facts:
     ----------
     X, y : public records and their labels, or None
     feature_bounds, categorical, categories
-        Ranges, categorical columns and category lists, as far as they were given.
+        Ranges, categorical columns and category lists, as far as they were given; a space is all of it.
     space : FeatureSpace or None
         All features, where the design does without public records.
     """
@@ -36,7 +36,7 @@ class Facts:
     classes: Sequence[str] | str | None = None
     X: Any = None
     y: Any = None
-    feature_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    feature_bounds: Mapping[str, tuple[float, float]] | FeatureSpace = field(default_factory=dict)
     categorical: Sequence[str] = ()
     categories: Mapping[str, Sequence[str]] = field(default_factory=dict)
     space: FeatureSpace | None = None
