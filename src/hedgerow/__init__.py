@@ -60,6 +60,14 @@ _FURTHER = {
     "hedgerow.partition": ("Partition",),
     "hedgerow.portable": ("PortableModel",),
     "hedgerow.randomness": ("Randomness", "SecureRandomness", "SeededRandomness"),
+    "hedgerow.schema": (
+        "CategoryColumn",
+        "ClassColumn",
+        "Column",
+        "NumberColumn",
+        "WholeNumberColumn",
+        "YesNoColumn",
+    ),
     "hedgerow.space": ("FeatureSpace",),
     "hedgerow.tasks.labels.task": ("LabelReports", "LabelTask"),
 }
