@@ -64,6 +64,9 @@ def test_arrays_are_drafted_with_names():
     assert Schema.draft(array, target=None).names == ("x0", "x1", "x2")
     objects = np.array([ROWS["age"], ROWS["sex"]], dtype=object).T
     assert Schema.draft(objects, target=None, names=["age", "sex"])["sex"] == KINDS["sex"]
+    assert Schema.draft(objects.tolist(), target=None, names=["age", "sex"]) == Schema.draft(
+        objects, target=None, names=["age", "sex"]
+    )
     with pytest.raises(BoundsError, match=r"'names' must name each of the 3 columns\. Got 1"):
         Schema.draft(array, names=["y"])
     with pytest.raises(BoundsError, match="'names' is for arrays"):

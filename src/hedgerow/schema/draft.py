@@ -47,7 +47,8 @@ def public_columns(frame: Any, names: Sequence[str] | None) -> dict[str, Any]:
         if own is not None and own_columns is not None:
             found, columns = own, own_columns
         else:
-            array = matrix_of(frame)
+            # Of a list of rows NumPy would make text of all values if one is text.
+            array = matrix_of(np.array(frame, dtype=object) if isinstance(frame, list | tuple) else frame)
             found = [f"x{j}" for j in range(array.shape[1])] if names is None else [str(name) for name in names]
             columns, names = [array[:, j] for j in range(array.shape[1])], None
     if names is not None:
