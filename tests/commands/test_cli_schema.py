@@ -149,3 +149,11 @@ def test_a_fact_is_given_once(described, command):
         assert f"{option[0]} and --schema say the same thing: leave {option[0]} out" in line
     Schema.load("schema.json").without("kwh").save("schema.json")
     assert "the label of this schema is None, and --target says 'kwh'" in described.fails(*command)
+
+
+def test_a_missing_label_that_devices_would_count_otherwise_is_refused(drafted):
+    Schema.load("schema.json").with_label(bounds=(0, 60), missing=5).save("schema.json")
+    line = drafted.fails(
+        "design", "public.csv", "--target", "kwh", "--epsilon", "2", "--schema", "schema.json", "-o", "task.json"
+    )
+    assert "a missing label counts as 5 in this schema, and as the middle of its bounds in a task" in line

@@ -86,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     warn_if_weak(arguments, arguments.epsilon)
     files = [getattr(arguments, option.name) for option in kind.designed.options if option.takes == "file"]
     check_output(arguments, [name for name in (arguments.public, arguments.schema, *files) if name])
+    if schema is not None:
+        _check_missing_label(arguments.schema, schema)
     facts = _facts(arguments, kind, schema)
     task, about = kind.designed(facts, **options)
     write_text(arguments.output, task.to_json() + "\n")
@@ -113,6 +115,19 @@ def _check_later(given: list[str], kind: Any) -> None:
         if option.name in given and option.name not in own:
             name = option.name.replace("_", "-")
             raise HedgerowError(f"--{name} is for what is made of the reports; give it to 'hedgerow aggregate'.")
+
+
+def _check_missing_label(path: str, schema: Schema) -> None:
+    """Refuse a rule for missing labels that the devices would not follow: in a task they count as the middle."""
+    stated = getattr(schema.label, "missing", None)
+    if stated is None or schema.label_bounds is None:
+        return
+    low, high = schema.label_bounds
+    if stated != low / 2 + high / 2:
+        raise HedgerowError(
+            f"{path}: a missing label counts as {stated:g} in this schema, and as the middle of its bounds in a task; "
+            "leave out 'missing' of the label."
+        )
 
 
 def _facts(arguments: argparse.Namespace, kind: Any, schema: Schema | None) -> Facts:
