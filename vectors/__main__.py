@@ -29,7 +29,8 @@ from vectors.tasks import Case, cases
 
 __all__ = ["ScriptedRandomness", "main", "make_vectors"]
 
-_FORMAT, _VERSION = "hedgerow/holder-vectors", 1
+_FORMAT = "hedgerow/holder-vectors"
+_VERSION = 1
 
 
 class ScriptedRandomness(Randomness):
@@ -44,11 +45,14 @@ class ScriptedRandomness(Randomness):
 
     def __init__(self, script: bytes, rest: Randomness) -> None:
         super().__init__()
-        self._script, self._rest, self.taken = script, rest, b""
+        self._script = script
+        self._rest = rest
+        self.taken = b""
 
     def bytes(self, n: int) -> bytes:
         """Return the next ``n`` bytes."""
-        head, self._script = self._script[:n], self._script[n:]
+        head = self._script[:n]
+        self._script = self._script[n:]
         out = head + self._rest.bytes(n - len(head))
         self.taken += out
         return out
@@ -63,7 +67,8 @@ def _vectors(case: Case, seed: int) -> Iterator[dict[str, Any]]:
     for i, script in enumerate(scripts):
         record, mask = case.record(source.child("record", i), i)
         record = odd.get(i, record)
-        secrets, kept = None, None
+        secrets = None
+        kept = None
         if isinstance(case.task, CellTask):
             first = case.task.first
             sent, secrets = make_body(first, record, source.child("first", i), mask=mask)
@@ -79,7 +84,8 @@ def _vectors(case: Case, seed: int) -> Iterator[dict[str, Any]]:
 
 def _kept(secrets: Secrets, sent: FirstReports) -> dict[str, Any]:
     """Return what a device keeps of a first round: what was drawn, what was sent in clear, and what was agreed to."""
-    first, private = secrets.task, secrets.private[0]
+    first = secrets.task
+    private = secrets.private[0]
     clear = [None if hidden else value for value, hidden in zip(sent.Z[0].tolist(), private, strict=True)]
     grid = {"low": first.grid.low, "high": first.grid.high, "n_steps": first.grid.n_steps}
     return {
@@ -97,7 +103,8 @@ def _kept(secrets: Secrets, sent: FirstReports) -> dict[str, Any]:
 
 def make_vectors() -> dict[str, Any]:
     """Return all tasks and vectors, the same in every run."""
-    tasks, vectors = [], []
+    tasks = []
+    vectors = []
     for number, case in enumerate(cases()):
         parameters = {name: f"{value:x}" for name, value in case.parameters().items()}
         text = task_text(case.task)

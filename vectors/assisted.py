@@ -32,7 +32,8 @@ SPACE = FeatureSpace(
         NumericFeature("pay", -3, 9),
     )
 )
-_COLUMN, _CODE = [0, 1, 1, 1, 2], [-1, 0, 1, 2, -1]
+_COLUMN = [0, 1, 1, 1, 2]
+_CODE = [-1, 0, 1, 2, -1]
 BOUNDS = (-20.0, 60.0)
 _CUTS = [(0.0, 99.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (-3.0, 9.0), BOUNDS]
 """Range of the cuts of each column of the design, and of the prediction, which comes last."""
@@ -138,7 +139,8 @@ def make_base(kinds: str, source: Randomness) -> PortableModel:
         elif kind == "l":
             parts.append(Linear(_whole(source, 64, d) / 128 - 0.25))
         else:
-            points, weights = _whole(source, 512, 7 * d).reshape(7, d) / 128 - 2, _whole(source, 64, 7) / 4 - 8
+            points = _whole(source, 512, 7 * d).reshape(7, d) / 128 - 2
+            weights = _whole(source, 64, 7) / 4 - 8
             center, scale = np.array([[50.0, 0.25, 0.5, 0.25, 3.0], [30.0, 0.5, 0.5, 0.5, 4.0]])
             parts.append(Kernel(points, weights, center, scale, np.array([0.3])))
     return PortableModel(len(SPACE), np.array(_COLUMN), np.array(_CODE), 12.5, tuple(parts))
@@ -149,7 +151,8 @@ def make_task(
 ) -> AssistedTask:
     """Return a made-up task; ``kinds`` are the parts of its public model, by their first letters."""
     source = SeededRandomness(seed)
-    base, trees = make_base(kinds, source), _trees(leaves, len(_CUTS), source, shares=True)
+    base = make_base(kinds, source)
+    trees = _trees(leaves, len(_CUTS), source, shares=True)
     return AssistedTask(
         epsilon, BOUNDS, SPACE, base, trees, radius, randomizer, parameter, RESIDUALS, (1.0,) * sum(leaves),
         np.zeros((1, len(leaves)), int), "rent",

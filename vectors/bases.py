@@ -44,7 +44,8 @@ def _local() -> Iterator[tuple[str, Any]]:
 
 
 def _labels() -> Iterator[tuple[str, Any]]:
-    third, rest = ONE // 3, ONE - ONE // 3
+    third = ONE // 3
+    rest = ONE - ONE // 3
     mechanisms: list[LevelMechanism] = [
         LaplaceNoise(1.0, 16),
         StaircaseNoise(2.0, 10),

@@ -24,7 +24,8 @@ from vectors.mutations import Path, mutations, put
 
 __all__ = ["CountedRandomness", "judge", "make_refusals", "refusals_json"]
 
-_FORMAT, _VERSION = "hedgerow/refusal-vectors", 1
+_FORMAT = "hedgerow/refusal-vectors"
+_VERSION = 1
 _FEW = 5  # mutations at one place: with all of them there would be some 60,000 cases
 
 KNOWN: dict[str, list[tuple[Path, str]]] = {
@@ -132,7 +133,8 @@ def _splice(before: str, after: str) -> tuple[int, int, str]:
 
 def _texts(name: str, text: str, seed: int) -> Iterator[str]:
     """Yield a task and its mutations; a first round within a second has tasks of its own, so few of those."""
-    content, source = json.loads(text), SeededRandomness(seed)
+    content = json.loads(text)
+    source = SeededRandomness(seed)
     yield text
     for path, raw in (*KNOWN.get(name, ()), *mutations(content, _FEW, source)):
         if path[:1] != ("first",) or not source.integers(3, 1)[0]:
@@ -141,7 +143,8 @@ def _texts(name: str, text: str, seed: int) -> Iterator[str]:
 
 def make_refusals() -> dict[str, Any]:
     """Return the valid tasks and the cases ``[task, start, left out, put in, answer]``, the same in every run."""
-    tasks, cases = [], []
+    tasks = []
+    cases = []
     for number, (name, text) in enumerate(bases()):
         tasks.append({"name": name, "text": text})
         changed = dict.fromkeys(_texts(name, text, number))

@@ -68,8 +68,10 @@ def _model_cases() -> Iterator[Case]:
 
 def model_tree() -> Partition:
     """Return a tree over the features of tasks with a public model."""
-    feature, threshold = [0, 2, 1, -1, -1, -1, -1], [40.5, 1.25, 0.0, 0.0, 0.0, 0.0, 0.0]
-    left, offset = [1, 3, 5, 3, 4, 5, 6], [-1, -1, 0, *[-1] * 4]
+    feature = [0, 2, 1, -1, -1, -1, -1]
+    threshold = [40.5, 1.25, 0.0, 0.0, 0.0, 0.0, 0.0]
+    left = [1, 3, 5, 3, 4, 5, 6]
+    offset = [-1, -1, 0, *[-1] * 4]
     return Partition(SPACE, feature, threshold, left, offset, [False, True, True])  # type: ignore[arg-type]
 
 

@@ -51,14 +51,16 @@ def _local_cases() -> Iterator[Case]:
     yield Case("bits, a third for the cell", _local(plain, 3, (-1.0, 3.0), 8, 0.7, cell_share=1 / 3), 4)
     yield Case("k_ary, many cells", _local(plain, 5, (-1.0, 3.0), 1 << 20, 9.0, response="k_ary"), 6)
     yield Case("subset, large", _local(plain, 3, (-1.0, 3.0), 9, 0.5, response="subset"), 4)
-    one, classes = FeatureSpace.from_bounds((-2, 2), ["x"]), ("no", "yes", "per☂haps")
+    one = FeatureSpace.from_bounds((-2, 2), ["x"])
+    classes = ("no", "yes", "per☂haps")
     for response in ("unary", "k_ary", "subset"):
         task = _local(one, 2, (0.0, 2.0), 2, 1.5, response=response, classes=classes)
         yield Case(f"{response} of classes", task, 6)
 
 
 def _label_cases() -> Iterator[Case]:
-    third, rest = ONE // 3, ONE - ONE // 3
+    third = ONE // 3
+    rest = ONE - ONE // 3
     rows = ((rest, third), (ONE // 2, ONE // 2), (third, rest))
     uneven = tuple((ONE - 6 * w, *(w,) * 6) for w in (ONE // 8, ONE // 9, ONE // 7))
     mechanisms: list[LevelMechanism] = [

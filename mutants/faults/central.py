@@ -101,8 +101,8 @@ _FORESTS = (
     Fault(
         name="trees that share records counted once",
         path=_FOREST,
-        before="    trees = 1 if recipe.partition else recipe.n_trees\n",
-        after="    trees = 1\n",
+        before="    trees = 1 if recipe.partition else recipe.n_trees\n    return shares",
+        after="    trees = 1\n    return shares",
         caught_by=_fits("DPExtraTreesRegressor, depth 1"),
     ),
     Fault(

@@ -54,7 +54,8 @@ def count_discrete_laplace(
 
     The noise is that of :func:`discrete_laplace`, draw for draw. Needs the compiled kernels.
     """
-    most, width = counts.low.shape[0] - 1, counts.low.shape[1]
+    most = counts.low.shape[0] - 1
+    width = counts.low.shape[1]
     _check_ratio(numerator)
     if numerator == 0 or _DIGIT * math.log2(numerator / ONE) >= -8:
         noise = discrete_laplace(numerator, levels.size, randomness)
@@ -62,9 +63,11 @@ def count_discrete_laplace(
         noise -= low
         counts.add(np.clip(noise, 0, most), leaves)
         return
-    law, first = _laplace_cdf(numerator), randomness.uint16(levels.size)
+    law = _laplace_cdf(numerator)
+    first = randomness.uint16(levels.size)
     law.drawn(levels.size)
-    special, table = np.empty(levels.size + 1, dtype=np.int32), _noise_table(numerator)
+    special = np.empty(levels.size + 1, dtype=np.int32)
+    table = _noise_table(numerator)
     n = native().noisy(levels, first, table, -low, most, leaves, width, counts.low, counts.carry, special)
     if n < 0:
         raise _outside()

@@ -104,7 +104,8 @@ def from_base64(value: Any) -> bytes:
 
 def form_of(kind: Any) -> Form:
     """Return the form of an annotation."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    origin = typing.get_origin(kind)
+    inner = typing.get_args(kind)
     if origin is Annotated:
         return typing.cast("Form", inner[1])
     if origin is Literal:
@@ -133,7 +134,8 @@ def _read_word(words: tuple[str, ...], value: Any) -> str:
 def _listed_items(kinds: tuple[Any, ...]) -> Form:
     """Return the form of a list of items of one form, or of one with a form for each item."""
     if kinds[1:] == (Ellipsis,):
-        form, plain = form_of(kinds[0]), kinds[0] in _WORDS
+        form = form_of(kinds[0])
+        plain = kinds[0] in _WORDS
 
         def write(value: Any) -> list[Any]:
             return list(map(form.write, value))

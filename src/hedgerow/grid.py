@@ -30,7 +30,8 @@ __all__ = [
     "middle",
 ]
 
-LARGEST, SMALLEST = 1e100, 1e-100
+LARGEST = 1e100
+SMALLEST = 1e-100
 """Most that a label bound and the width of a label's range may be, and least that the width may be.
 
 Then every number that a device or a curator makes of a label is finite, and no difference between levels is lost. With

@@ -27,7 +27,8 @@ _PROTECTS = {
     "label": ("label",),
 }
 _TRUST = ("local", "central")
-LARGE_EPSILON, LARGE_DELTA = 20.0, 1e-2
+LARGE_EPSILON = 20.0
+LARGE_DELTA = 1e-2
 """Beyond these a promise is next to nothing, and says so.
 
 e**20 is 4.9e8: what one person sends may turn even odds about its record into 490 million to one. A mechanism that
@@ -272,7 +273,8 @@ def convert(guarantee: Guarantee, neighbours: str, *, protects: str | None = Non
 
 def _pair(one: Guarantee) -> Guarantee:
     """Group privacy for two steps: P <= e^eps (e^eps P'' + delta) + delta."""
-    epsilon, delta = _add([one.epsilon, one.epsilon]), one.delta
+    epsilon = _add([one.epsilon, one.epsilon])
+    delta = one.delta
     if delta and not math.isinf(epsilon):
         try:  # math.exp errs by less than two units in the last place
             growth = math.nextafter(math.nextafter(math.exp(one.epsilon), math.inf), math.inf)
@@ -302,7 +304,8 @@ def _joint(parts: Iterable[Guarantee], epsilon: float, delta: float, note: str) 
         notes.append("local and central releases together, so the curator of the central ones is trusted")
     notes.append(note)
     if delta >= 1:  # such a promise is empty, and is said to be
-        epsilon, delta = math.inf, 0.0
+        epsilon = math.inf
+        delta = 0.0
         notes.append("delta has reached 1")
     return replace(
         parts[0],
@@ -338,7 +341,8 @@ def _check_assignment(assignment: str | None) -> None:
 def _sentence(claim: Guarantee) -> str:
     if math.isinf(claim.epsilon):
         return "No protection: epsilon is infinite, so the outcome may reveal everything about anyone"
-    unit, against = _UNIT[claim.protects], _AGAINST[claim.trust]
+    unit = _UNIT[claim.protects]
+    against = _AGAINST[claim.trust]
     change = _CHANGE[claim.protects, claim.neighbours]
     if claim.epsilon == 0 and claim.delta == 0:
         effect = "changes nothing about the outcome"

@@ -60,7 +60,8 @@ def note() -> str:
 def reference() -> Iterator[None]:
     """Use the NumPy reference for a while (for tests and benchmarks; not for several threads at once)."""
     global _module
-    before, _module = _module, None
+    before = _module
+    _module = None
     try:
         yield
     finally:

@@ -195,7 +195,8 @@ class Ledger:
         """Show the limit, what is left and the last spends, as a table."""
         if self._closed:
             return f"<Ledger {self._name}, closed>"
-        entries, left = self.entries(), self.remaining()
+        entries = self.entries()
+        left = self.remaining()
         head = f"<Ledger {self._name}: limit {_describe(self.limit)}; left {_amount(*left)}>"
         rows = [("no.", "epsilon", "delta", "key", "purpose")]
         rows += [
@@ -255,7 +256,8 @@ class _Memory:
     def __init__(self, limit: Guarantee | None) -> None:
         if limit is None:
             raise HedgerowError("limit must be given for a ledger in memory (path=None). Got None instead.")
-        self._lock, self._process = threading.Lock(), os.getpid()
+        self._lock = threading.Lock()
+        self._process = os.getpid()
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self.close = weakref.finalize(self, self._connection.close)
         _fill(self._connection, limit)
@@ -392,7 +394,8 @@ def _decimal(value: float) -> Fraction:
 
 
 def _cost(guarantee: Guarantee) -> tuple[int, int]:
-    epsilon, delta = _decimal(guarantee.epsilon), _decimal(guarantee.delta)
+    epsilon = _decimal(guarantee.epsilon)
+    delta = _decimal(guarantee.delta)
     return math.ceil(epsilon * EPSILON_UNITS), math.ceil(delta * DELTA_UNITS)
 
 

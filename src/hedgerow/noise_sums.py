@@ -98,7 +98,9 @@ def _cdf(n: int, numerator: int) -> LazyCdf:
             up, above = _walk_up(n, r, mode, tiny)
             down, below, first = _walk_down(n, r, mode, tiny)
             terms = down[::-1] + up
-            whole, total, values = sum(terms), Decimal(0), []
+            whole = sum(terms)
+            total = Decimal(0)
+            values = []
             for term in terms:
                 total += term
                 values.append(total / whole)
@@ -113,7 +115,9 @@ def _cdf(n: int, numerator: int) -> LazyCdf:
 
 def _walk_up(n: int, r: Decimal, mode: int, tiny: Decimal) -> tuple[list[Decimal], Decimal]:
     """Return terms from the mode upwards (the mode's is 1) and a bound of the rest: a geometric series."""
-    terms, k, ratio = [Decimal(1)], mode, Decimal(0)
+    terms = [Decimal(1)]
+    k = mode
+    ratio = Decimal(0)
     while True:
         ratio = r * (n + k) / (k + 1)
         if terms[-1] <= tiny * (1 - ratio):
@@ -125,7 +129,8 @@ def _walk_up(n: int, r: Decimal, mode: int, tiny: Decimal) -> tuple[list[Decimal
 def _walk_down(n: int, r: Decimal, mode: int, tiny: Decimal) -> tuple[list[Decimal], Decimal, int]:
     """Return terms below the mode, downwards, a bound of the rest, and the value of the last one."""
     terms: list[Decimal] = []
-    k, term = mode, Decimal(1)
+    k = mode
+    term = Decimal(1)
     while k > 0:
         ratio = k / (r * (n + k - 1))
         if ratio < 1 and term <= tiny * (1 - ratio):

@@ -168,7 +168,9 @@ class SeededRandomness(Randomness):
         super().__init__()
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
             raise HedgerowError(f"'seed' must be an integer. Got {seed!r} instead.")
-        self.seed, self.path, self._counter = int(seed), tuple(path), 0
+        self.seed = int(seed)
+        self.path = tuple(path)
+        self._counter = 0
         # Escaped, so that no two paths give one text: ("a/b",) is not ("a", "b").
         text = "/".join([str(self.seed), *(p.replace("~", "~0").replace("/", "~1") for p in self.path)])
         self._key = b"hedgerow" + len(text).to_bytes(4, "little") + text.encode()

@@ -142,7 +142,8 @@ class LazyCdf:
 
     def add(self, out: IntArray, rows: IntArray, randomness: Randomness) -> None:
         """Add :meth:`sample` to these rows of a matrix."""
-        width, kernels = out.shape[1], native()
+        width = out.shape[1]
+        kernels = native()
         if kernels is None or not out.flags.c_contiguous or self._drawn + rows.size * width <= _FEW:
             out[rows] += self.sample(rows.size * width, randomness).reshape(-1, width)
             return
@@ -160,7 +161,8 @@ class LazyCdf:
         if self._table is None:
             out = self._count(first)
         elif (kernels := native()) is not None:
-            out, unsure = np.empty(first.size, dtype=np.int32), np.empty(first.size + 1, dtype=np.int64)
+            out = np.empty(first.size, dtype=np.int32)
+            unsure = np.empty(first.size + 1, dtype=np.int64)
             return out, unsure[: kernels.take(first, self._table, out, unsure)]
         else:
             out = self._table.take(first)
@@ -188,7 +190,8 @@ class LazyCdf:
 
     def keys(self, digit: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """Return the lower bounds, and the upper ones less one, to 60 bits, with four bits before them."""
-        four, head = np.uint64(4), np.uint64(digit << 60)
+        four = np.uint64(4)
+        head = np.uint64(digit << 60)
         return head | (self._low >> four), head | (self._below_high >> four)
 
     @property
@@ -230,7 +233,8 @@ class LazyCdf:
             bits += 64
             u = (u << 64) | randomness.bits(64)
             offset, lows, highs = self._bounds(bits)
-            sure, possible = bisect_right(highs, u), bisect_right(lows, u)
+            sure = bisect_right(highs, u)
+            possible = bisect_right(lows, u)
             if sure == possible:
                 return offset + sure - self._offset
 
@@ -240,7 +244,8 @@ def _search(
 ) -> tuple[IntArray, IntArray]:
     """Return how many thresholds certainly lie at or below each ``u``, and where more of them may."""
     if (kernels := native()) is not None:
-        sure, open_ = np.empty(u.size, dtype=np.int64), np.empty(u.size + 1, dtype=np.int64)
+        sure = np.empty(u.size, dtype=np.int64)
+        open_ = np.empty(u.size + 1, dtype=np.int64)
         return sure, open_[: kernels.search(low, below_high, u, sure, open_)]
     sure = np.searchsorted(below_high, u, side="left").astype(np.int64, copy=False)
     return sure, np.flatnonzero(sure != np.searchsorted(low, u, side="right"))
@@ -260,7 +265,8 @@ def bernoulli(numerator: int, n: int, randomness: Randomness) -> npt.NDArray[np.
         raise HedgerowError(f"'numerator' must be in 0 .. 2**64. Got {numerator!r} instead.")
     if numerator in (0, ONE):
         return np.full(n, numerator == ONE)
-    head, tail = np.uint8(numerator >> 56), np.uint64(numerator & ((1 << 56) - 1))
+    head = np.uint8(numerator >> 56)
+    tail = np.uint64(numerator & ((1 << 56) - 1))
     first = randomness.uint8(n)
     out = first < head
     unsure = np.flatnonzero(first == head)
@@ -317,7 +323,8 @@ def _geometric_cdf(numerator: int, exponent: int, truncated: bool) -> LazyCdf:
     def bounds(bits: int) -> tuple[int, list[int], list[int]]:
         with decimal.localcontext(_context(bits, guard=90)) as context:
             r = (Decimal(numerator) / Decimal(ONE)) ** exponent
-            power, values = Decimal(1), []
+            power = Decimal(1)
+            values = []
             for _ in range(_DIGIT):
                 power *= r
                 values.append(1 - power)
@@ -359,7 +366,8 @@ def _laplace_cdf(numerator: int) -> LazyCdf:
     def bounds(bits: int) -> tuple[int, list[int], list[int]]:
         with decimal.localcontext(_context(bits, guard=90)) as context:
             r = Decimal(numerator) / Decimal(ONE)
-            tails, power = [], r / (1 + r)
+            tails = []
+            power = r / (1 + r)
             for _ in range(_DIGIT):
                 tails.append(power)  # P(X >= k) = r**k / (1 + r) for k = 1 .. 256
                 power *= r
@@ -429,7 +437,8 @@ def _binomial_bounds(n: int, numerator: int, bits: int) -> tuple[int, list[int],
     number of steps, and what is left out by less than a geometric series. With E the sum of all these errors,
     ``cum / (whole + E) <= P(X <= k) <= (cum + E) / whole``, and the two differ by at most ``2 E / whole``.
     """
-    odds, against = numerator, ONE - numerator
+    odds = numerator
+    against = ONE - numerator
     mode = min(n, (n + 1) * numerator // ONE)
     top = 1 << (bits + _GUARD)
     up, above = _falling(top, bits, ((odds * (n - k), against * (k + 1)) for k in range(mode, n)))
@@ -439,7 +448,8 @@ def _binomial_bounds(n: int, numerator: int, bits: int) -> tuple[int, list[int],
     error = above + below
     if 2 * error << bits > whole:
         raise HedgerowError(f"a binomial of {n} trials is too wide for {bits} bits.")
-    first, last = mode - len(down), mode + len(up)
+    first = mode - len(down)
+    last = mode + len(up)
     if last == n:
         terms.pop()  # P(X <= n) is 1: not a threshold
     if first > 0:  # stands for all that were left out: a prefix of zeros must not decide
@@ -454,7 +464,8 @@ def _falling(term: int, bits: int, ratios: Iterator[tuple[int, int]]) -> tuple[l
 
     Returns the terms and a bound of the sum of all errors: of rounding, and of the terms left out.
     """
-    limit, out = term >> (bits + 10), list[int]()
+    limit = term >> (bits + 10)
+    out = list[int]()
     for a, b in ratios:
         if term * a <= limit * (b - a):  # what follows is below term * r / (1 - r), with r = a / b
             steps = len(out)
@@ -500,7 +511,8 @@ class _HexDigit:
 
         Needs the compiled kernels.
         """
-        width, n_rows = out.shape[1], len(out) if rows is None else len(rows)
+        width = out.shape[1]
+        n_rows = len(out) if rows is None else len(rows)
         first = randomness.uint16(n_rows * width)
         unsure = np.empty(first.size + 1, dtype=np.int64)
         index = _ALL if rows is None else rows
@@ -557,7 +569,8 @@ def binomial(trials: npt.NDArray[np.integer], numerator: int, randomness: Random
 
 def _add_binomials(out: IntArray, trials: IntArray, numerator: int, randomness: Randomness) -> None:
     """Add binomial draws to a matrix: as many as a row is long for each entry of ``trials``."""
-    length, start = int(trials.max(initial=0)).bit_length(), 0
+    length = int(trials.max(initial=0)).bit_length()
+    start = 0
     if out.size >= _MANY:
         for start in range(0, min(length, _HEX_BITS), 4):
             _add_digit(out, trials, start, _hex_digit(1 << start, numerator), randomness)

@@ -79,7 +79,8 @@ class FeatureSpace(Content, what="feature space"):
     @property
     def ranges(self) -> FloatArray:
         """Lows and highs as ``feature_bounds`` takes them, of shape (2, d); a constant column is given a width of 1."""
-        low, high = self.low, self.high
+        low = self.low
+        high = self.high
         return np.stack([low, np.where(high > low, high, low + 1.0)])
 
     @classmethod
@@ -185,7 +186,8 @@ class FeatureSpace(Content, what="feature space"):
             array = rows_of(X, self.names)
             if array.dtype.kind in "fiub" and not self.is_categorical.any():
                 return self._clip(numbers(array))
-            n, chosen = len(array), [array[:, j] for j in range(len(self))]
+            n = len(array)
+            chosen = [array[:, j] for j in range(len(self))]
         else:
             n, chosen = self._chosen(X, names, columns, fill)
         out = np.empty((n, len(self)), dtype=np.float64)
@@ -195,7 +197,8 @@ class FeatureSpace(Content, what="feature space"):
 
     def _chosen(self, X: Any, names: list[str], columns: list[Any], fill: bool) -> tuple[int, list[Any]]:
         """Return the number of records of a data frame, and the columns that are asked for."""
-        n, absent = int(X.shape[0]), [name for name in self.names if name not in names]
+        n = int(X.shape[0])
+        absent = [name for name in self.names if name not in names]
         if twice := [name for name in self.names if names.count(name) > 1]:
             raise BoundsError(f"'X' has two columns named {twice[0]!r}; rename one.")
         if absent and not (fill and len(absent) < len(self)):
@@ -228,18 +231,21 @@ class FeatureSpace(Content, what="feature space"):
     def _clip(self, Z: RealArray) -> RealArray:
         """Clip, and fill in missing values (NaN); a copy is made only if something lies outside."""
         with np.errstate(over="ignore"):  # a bound beyond float32 clips nothing that float32 can hold
-            low, high = self.low.astype(Z.dtype), self.high.astype(Z.dtype)
+            low = self.low.astype(Z.dtype)
+            high = self.high.astype(Z.dtype)
         inner = low.max(), high.min()
         rows = max(1, min(len(Z), _CLIP_VALUES // len(self)))
         # Bounds repeated for a block of rows: NumPy compares equal shapes far faster than it broadcasts short rows.
-        lows, highs = np.tile(low, (rows, 1)), np.tile(high, (rows, 1))
+        lows = np.tile(low, (rows, 1))
+        highs = np.tile(high, (rows, 1))
         out = Z
         for start in range(0, len(Z), rows):
             part = Z[start : start + rows]
             least, most = part.min(), part.max()  # NaN, if there is one
             if least >= inner[0] and most <= inner[1]:
                 continue
-            a, b = lows[: len(part)], highs[: len(part)]
+            a = lows[: len(part)]
+            b = highs[: len(part)]
             if np.isnan(least):
                 part = np.where(np.isnan(part), self.missing.astype(Z.dtype), part)
             elif not ((part < a).any() or (part > b).any()):

@@ -84,7 +84,9 @@ class Booking:
     """
 
     def __init__(self, ledger: Ledger | str | os.PathLike[str] | None, guarantee: Guarantee, *, purpose: str) -> None:
-        self.ledger, self.guarantee, self.purpose = ledger, guarantee, purpose
+        self.ledger = ledger
+        self.guarantee = guarantee
+        self.purpose = purpose
         self.key = f"{purpose} {secrets.token_hex(16)}"
 
     @classmethod

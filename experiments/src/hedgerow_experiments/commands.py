@@ -104,7 +104,8 @@ def _list(arguments: argparse.Namespace) -> int:
 def _show(arguments: argparse.Namespace) -> int:
     from hedgerow_experiments.registry import find_experiment
 
-    experiment, folder = find_experiment(arguments.name), _out(arguments.out)
+    experiment = find_experiment(arguments.name)
+    folder = _out(arguments.out)
     if arguments.json:
         print(json.dumps(experiment.to_dict(), indent=1).replace("Infinity", '"inf"'))
         return 0
@@ -131,7 +132,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from hedgerow_experiments.experiment import Selection
     from hedgerow_experiments.registry import find_experiment
 
-    experiment, folder = find_experiment(arguments.name), _out(arguments.out)
+    experiment = find_experiment(arguments.name)
+    folder = _out(arguments.out)
     wanted = Selection(
         arguments.repeats, arguments.first, _words(arguments.datasets), _numbers(arguments.epsilons),
         _words(arguments.methods), _words(arguments.settings),

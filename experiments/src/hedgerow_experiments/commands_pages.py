@@ -95,7 +95,8 @@ def _data(arguments: argparse.Namespace) -> int:
     for code in arguments.codes:
         if code not in TARGETS:
             raise HedgerowError(f"CODE must be among {', '.join(sorted(TARGETS))}. Got {code!r} instead.")
-    listed, failed = [], 0
+    listed = []
+    failed = 0
     for code in arguments.codes or TARGETS:
         path: object = "comes with scikit-learn" if code == "DIA" else find_dataset(code)
         problem = ""
@@ -103,7 +104,8 @@ def _data(arguments: argparse.Namespace) -> int:
             try:
                 path = fetch_dataset(code)
             except HedgerowError as error:
-                problem, failed = str(error), failed + 1
+                problem = str(error)
+                failed = failed + 1
         listed.append({"code": code, "name": FACTS[code].name, "file": str(path) if path else None,
                        "origin": SOURCES[code].page, "problem": problem})  # fmt: skip
     if arguments.json:

@@ -31,8 +31,12 @@ class Progress:
     def __init__(
         self, name: str, todo: Sequence[Key], results: Results, jobs: int, *, quiet: bool = False, every: float = 10.0
     ) -> None:
-        self.name, self.jobs, self.quiet = name, jobs, quiet
-        self.total, self.done, self.start = len(todo), 0, time.monotonic()
+        self.name = name
+        self.jobs = jobs
+        self.quiet = quiet
+        self.total = len(todo)
+        self.done = 0
+        self.start = time.monotonic()
         self.busy = 0.0
         self._left: dict[Any, int] = defaultdict(int)
         self._times: dict[Any, list[float]] = defaultdict(list)
@@ -41,7 +45,8 @@ class Progress:
         for raw, seconds in results.seconds.items():
             self._times[self._kind(Key.read(raw))].append(seconds)
         self._tty = sys.stderr.isatty()
-        self._every, self._shown = (0.2 if self._tty else every), -1e9
+        self._every = 0.2 if self._tty else every
+        self._shown = -1e9
 
     @staticmethod
     def _kind(key: Key) -> tuple[Any, ...]:

@@ -16,7 +16,8 @@ def mean_ranks(values: Sequence[float]) -> list[float]:
     [2.5, 1.0, 2.5]
     """
     x = np.asarray(values, dtype=np.float64)
-    below, equal = (x < x[:, None]).sum(axis=1), (x == x[:, None]).sum(axis=1)
+    below = (x < x[:, None]).sum(axis=1)
+    equal = (x == x[:, None]).sum(axis=1)
     ranks: list[float] = (below + (equal + 1) / 2).tolist()
     return ranks
 

@@ -49,10 +49,12 @@ def compute(bundle: Bundle) -> list[Computed]:
     """Compute the cells of a bundle, on one thread; what runs, where and in which order does not change a result."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    function, done = call(bundle.experiment.compute), []
+    function = call(bundle.experiment.compute)
+    done = []
     with threadpool_limits(1):
         for key in bundle.keys:
-            seed, start = bundle.experiment.seed(key), time.process_time()
+            seed = bundle.experiment.seed(key)
+            start = time.process_time()
             value = function(key, seed)
             done.append(Computed(key, value, seed, time.process_time() - start))
     return done

@@ -140,7 +140,8 @@ def rank_sums(
 ) -> tuple[float, ...] | None:
     """Return the sum of ranks by column over rows where every rival was measured; NaN for other columns."""
     at = [i for i, c in enumerate(columns) if c in rivals]
-    sums, complete = dict.fromkeys(at, 0.0), 0
+    sums = dict.fromkeys(at, 0.0)
+    complete = 0
     for _, entries in rows:
         values = [entries[i] for i in at]
         if any(e is None for e in values):

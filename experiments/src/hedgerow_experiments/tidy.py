@@ -86,7 +86,8 @@ def _best_place(experiment: Experiment, method: str, scores: dict[int, list[floa
     """Return the place in the grid, and the name, of the parameter that :func:`summarise` would choose."""
     grid = experiment.grid(method)
     assert grid is not None
-    table, sign = np.array(list(scores.values())), -1.0 if experiment.choose == "highest" else 1.0
+    table = np.array(list(scores.values()))
+    sign = -1.0 if experiment.choose == "highest" else 1.0
     names = sorted((name, i) for i, name in enumerate(grid.points()))
     name, i = min(names, key=lambda place: sign * math.fsum(table[:, place[1]]))
     return i, name

@@ -72,14 +72,16 @@ def _pair_within(pair: _Pair, epsilon: Fraction, delta: Fraction) -> bool:
 
 
 def _excess(pair: _Pair, factor: Fraction) -> Fraction:
-    up, down = pair.two * factor.denominator, pair.one * factor.numerator
+    up = pair.two * factor.denominator
+    down = pair.one * factor.numerator
     total = sum(max(0, p * up - q * down) for p, q in zip(pair.more, pair.less, strict=True))
     return Fraction(total, pair.one * pair.two * factor.denominator)
 
 
 def loss_at_delta(laws: Iterable[tuple[Hashable, Law]], delta: float) -> tuple[float, tuple[Hashable, Hashable]]:
     """Return the least epsilon that holds with ``delta`` (in floats, to be shown), and the worst pair."""
-    worst, names = 0.0, (None, None)
+    worst = 0.0
+    names = (None, None)
     for pair in _pairs(laws):
         more = np.array([p / pair.one for p in pair.more])
         less = np.array([q / pair.two for q in pair.less])
@@ -92,7 +94,8 @@ def loss_at_delta(laws: Iterable[tuple[Hashable, Law]], delta: float) -> tuple[f
 def _solve(more: FloatArray, less: FloatArray, delta: float) -> float:
     if more[less == 0].sum() > delta:
         return math.inf
-    low, high = 0.0, 700.0
+    low = 0.0
+    high = 700.0
     for _ in range(60):
         middle = (low + high) / 2
         excess = np.maximum(more - math.exp(middle) * less, 0.0).sum()

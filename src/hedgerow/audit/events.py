@@ -58,7 +58,8 @@ def best_event(more: Samples, less: Samples, *, delta: float, alpha: float) -> E
     that the event will be held to. Scored where it was ordered, the noisiest statistic would win.
     """
     part = len(more) // 2
-    best, score = None, 0.0
+    best = None
+    score = 0.0
     for name, statistic in statistics(more[:part], less[:part]):
         size, up, down = _tally(statistic, more, less, part)
         for order in _orders(up[0], down[0], ordered=name.startswith(_ORDERED)):
@@ -69,7 +70,8 @@ def best_event(more: Samples, less: Samples, *, delta: float, alpha: float) -> E
             if bounds[last] > score:
                 members = np.zeros(size, dtype=bool)
                 members[order[: last + 1]] = True
-                best, score = Event(name, statistic, members), float(bounds[last])
+                best = Event(name, statistic, members)
+                score = float(bounds[last])
     return best
 
 

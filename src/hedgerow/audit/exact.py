@@ -52,7 +52,8 @@ class WorstRatio:
         if not self.bottom:
             return False
         # The leading bits decide nearly always, and need no common divisor of long numbers.
-        claim, floor = Fraction(epsilon), (self.top << _LEADING) // self.bottom
+        claim = Fraction(epsilon)
+        floor = (self.top << _LEADING) // self.bottom
         if exp_at_least(Fraction(floor + 1, 1 << _LEADING), claim):
             return True
         if not exp_at_least(Fraction(floor, 1 << _LEADING), claim):
@@ -131,11 +132,15 @@ def _merged(given: Hashable, law: Law) -> tuple[int, dict[Hashable, int]]:
 
 
 def _largest(most: dict[Hashable, _Chance], least: dict[Hashable, _Chance]) -> WorstRatio:
-    top, bottom, worst = 0, 1, None
+    top = 0
+    bottom = 1
+    worst = None
     for output, chance in most.items():
         numerator, denominator = chance.over(least[output])
         if worst is None or numerator * bottom > top * denominator:
-            top, bottom, worst = numerator, denominator, output
+            top = numerator
+            bottom = denominator
+            worst = output
     return WorstRatio(top, bottom, worst, most[worst].given, least[worst].given)
 
 
@@ -161,7 +166,8 @@ def audit_laws(name: str, laws: Iterable[tuple[Hashable, Law]], *, epsilon: floa
         witness = f"{brief(pair[0])} against {brief(pair[1])}"
     else:
         worst = worst_ratio(laws)
-        loss, holds = worst.loss, worst.within(claim)
+        loss = worst.loss
+        holds = worst.within(claim)
         witness = f"output {brief(worst.output)}: {brief(worst.more)} against {brief(worst.less)}"
     seconds = time.perf_counter() - start
     return AuditResult(name, claim, loss, "exact", HOLDS if holds else VIOLATED, seconds, delta, witness=witness)

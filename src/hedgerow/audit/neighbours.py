@@ -84,7 +84,8 @@ def _around(value: float) -> tuple[float, float]:
 def _telling_values(feature: Feature, column: int, partition: Partition | None) -> list[float | str]:
     if isinstance(feature, CategoricalFeature):
         return list(feature.categories)
-    low, high = feature.low, feature.high
+    low = feature.low
+    high = feature.high
     far = 10 * (high - low) + 1
     values: list[float | str] = [low, high, *_around(low), *_around(high), low - far, high + far]
     if partition is not None:

@@ -9,7 +9,8 @@ from typing import Any
 
 __all__ = ["HOLDS", "VIOLATED", "AuditResult", "format_row", "format_table", "header"]
 
-HOLDS, VIOLATED = "holds", "VIOLATED"
+HOLDS = "holds"
+VIOLATED = "VIOLATED"
 
 
 @dataclass(frozen=True)

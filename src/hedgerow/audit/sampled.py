@@ -107,7 +107,8 @@ def _direction(
     if event is None:
         return 0.0, "no event tells the inputs apart"
     rest = len(more) - half
-    up, down = event.count(more[half:]), event.count(less[half:])
+    up = event.count(more[half:])
+    down = event.count(less[half:])
     bound = float(loss_bound(up, down, rest, delta, alpha))
     return bound, _describe(event, up, down, rest, names)
 
@@ -130,15 +131,18 @@ def _draw(run: Run, value: Any, n: int, source: Randomness, statistic: Callable[
 
 def _comparable(first: Any, second: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return both samples as numeric arrays of one form; other values become digests."""
-    one, two = _numeric(first), _numeric(second)
+    one = _numeric(first)
+    two = _numeric(second)
     if one is None or two is None:
-        one, two = _digests(first), _digests(second)
+        one = _digests(first)
+        two = _digests(second)
     if one.shape[1:] != two.shape[1:]:
         raise HedgerowError(
             f"the outputs for the two inputs must have one shape. Got {one.shape[1:]} and {two.shape[1:]}."
         )
     if "f" in (one.dtype.kind, two.dtype.kind):
-        one, two = one.astype(np.float64, copy=False), two.astype(np.float64, copy=False)
+        one = one.astype(np.float64, copy=False)
+        two = two.astype(np.float64, copy=False)
     return one, two
 
 

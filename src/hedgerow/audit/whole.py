@@ -97,7 +97,8 @@ class WholeTask:
         start = time.perf_counter()
         claimed = self.example.build(epsilon)
         task = claimed if task is None else task
-        laws, most = [], Fraction(0)
+        laws = []
+        most = Fraction(0)
         with branching():
             for number, record in enumerate(self.example.records):
                 chances, rest = branched_law(task, record, self.example.mask, goal=self.example.left_out)

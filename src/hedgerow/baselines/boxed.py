@@ -42,7 +42,8 @@ class BoxedRegressor(PrivateRegressor):
 
 def unit(space: FeatureSpace, rows: Any) -> FloatArray:
     """Clip numeric records to their public ranges and scale these to [0, 1]; a constant column becomes 0."""
-    low, high = space.low, space.high
+    low = space.low
+    high = space.high
     width = np.where(high > low, high - low, 1.0)
     scaled: FloatArray = np.clip((np.asarray(space.encode(rows), dtype=np.float64) - low) / width, 0.0, 1.0)
     return scaled

@@ -56,7 +56,8 @@ class CellSums:
     """
 
     def __init__(self, mechanism: CellLaplace, cells: Keys, levels: IntArray, source: Randomness) -> None:
-        self.mechanism, self.n = mechanism, len(cells)
+        self.mechanism = mechanism
+        self.n = len(cells)
         self.simulation = source.simulation
         self._source: Randomness | None = source if source.simulation else SeededRandomness(source.bits(256))
         self._keys, where = np.unique(cells, return_inverse=True)
@@ -81,7 +82,9 @@ class CellSums:
         return table[where].T
 
     def _draw(self, keys: Iterable[bytes]) -> None:
-        known, true, source = self._keys, self._true, self._source
+        known = self._keys
+        true = self._true
+        source = self._source
         assert true is not None and source is not None
         for key in keys:
             stream = source.child("cell", key.hex())
@@ -89,7 +92,8 @@ class CellSums:
             b = int(laplace_sum(self.n, self.mechanism.label_ratio, 1, stream)[0])
             at = int(np.searchsorted(known, np.bytes_(key)))
             if at < len(known) and known[at] == key:
-                a, b = a + int(true[0, at]), b + int(true[1, at])
+                a = a + int(true[0, at])
+                b = b + int(true[1, at])
             self._drawn[key] = (a, b)
 
     def simulate(self, keys: Keys, source: Randomness) -> IntArray:

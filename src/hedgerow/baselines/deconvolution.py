@@ -18,7 +18,8 @@ from hedgerow.types import FloatArray
 __all__ = ["DeconvolutionRegressor", "deconvolution_kernel"]
 
 
-_RECORDS, _REPORTS = 128, 512
+_RECORDS = 128
+_REPORTS = 512
 """Records and reports that are looked at together: what the processor's own memory holds."""
 _REACH = 39.0
 """Bandwidths beyond which the Gaussian kernel is exactly 0 in floating point: exp(-39**2 / 2) < 2**-1075."""
@@ -100,7 +101,8 @@ class DeconvolutionRegressor(BoxedRegressor):
         self.mechanism_ = RecordLaplace(epsilon, (steps,) * (d + 1))
         claim = self._holders_claim(source, self._NOTE)
         self._book(claim, source)
-        unit, rounding = LabelGrid(0.0, 1.0, steps), source.child("levels")
+        unit = LabelGrid(0.0, 1.0, steps)
+        rounding = source.child("levels")
         columns = [unit.levels(Z[:, j], rounding) for j in range(d)]
         levels = np.stack([*columns, self.grid_.levels(labels, rounding)], axis=1)
         self.reports_ = self.mechanism_.randomize_rows(levels, source.child("noise")).astype(np.int32)
@@ -117,11 +119,13 @@ class DeconvolutionRegressor(BoxedRegressor):
 
     def _block(self, Z: FloatArray, columns: list[_Column]) -> FloatArray:
         """Return label levels, counted from the middle of the grid, for a block of scaled records."""
-        steps, h = self.grid_.n_steps, float(self.bandwidth)
+        steps = self.grid_.n_steps
+        h = float(self.bandwidth)
         near = np.ones(len(self.reports_), dtype=bool)
         for z, column in zip(Z.T, columns, strict=True):
             near &= column.near(z, steps, h)[column.where]
-        chosen, r = np.flatnonzero(near), self.mechanism_.parts[0].ratio / ONE
+        chosen = np.flatnonzero(near)
+        r = self.mechanism_.parts[0].ratio / ONE
         if not len(chosen):
             return np.zeros(len(Z))
         tables = [c.table(z, steps, h, r / (1 - r) ** 2) for z, c in zip(Z.T, columns, strict=True)]
@@ -168,7 +172,8 @@ class _Column:
 
 def _kernel(z: FloatArray, values: FloatArray, steps: int, h: float, spread: float) -> FloatArray:
     """Return the kernel between sorted values (rows) and records."""
-    low, high = int(values[0]) - 1, int(values[-1]) + 1
+    low = int(values[0]) - 1
+    high = int(values[-1]) + 1
     if high - low > 2 * len(values):
         return deconvolution_kernel((z - values[:, None] / steps) / h, spread, 1 / (steps * h))
     # Neighbouring values are one step apart: the Gaussian kernel of each is needed once, not three times.

@@ -88,7 +88,8 @@ class PrivateHistogramRegressor(BoxedRegressor):
         """Draw the totals of the holders' reports on private records ``X`` and labels ``y``."""
         Z, labels = self._open_box(X, y)
         source = self._source()
-        epsilon, bins = float(self.epsilon), int(self.n_bins)
+        epsilon = float(self.epsilon)
+        bins = int(self.n_bins)
         n_cells = bins ** Z.shape[1]
         # As fine as the noise asks for (see LabelGrid.for_epsilon), and even: the middle is on the grid.
         steps = 4096 if math.isinf(epsilon) else min(4096, 2 * math.ceil(8 * split(epsilon, self.cell_share)[1]))

@@ -75,7 +75,8 @@ class KRRRegressor(NoisyLabelTree):
         source: Randomness,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Randomise the private values and all labels; holders with as many private features share a mechanism."""
-        noisy, parts = np.empty(len(y)), mask.sum(axis=1) + 1
+        noisy = np.empty(len(y))
+        parts = mask.sum(axis=1) + 1
         for m in np.unique(parts).tolist():
             rows = np.flatnonzero(parts == m)
             share = equal_share(float(self.epsilon), m)
@@ -88,7 +89,8 @@ class KRRRegressor(NoisyLabelTree):
     def _respond(
         self, values: npt.NDArray[np.float64], j: int, epsilon: float, space: FeatureSpace, source: Randomness
     ) -> npt.NDArray[np.float64]:
-        low, high = float(space.low[j]), float(space.high[j])
+        low = float(space.low[j])
+        high = float(space.high[j])
         if high <= low:
             return values
         if space.is_categorical[j]:

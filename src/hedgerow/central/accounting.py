@@ -103,7 +103,8 @@ def tree_epsilon(epsilon: Fraction, delta: float, n_trees: int, depth: int, spli
     Every selection and every leaf release is pure-DP, hence dominated by randomised response, whose privacy-loss
     distributions ``dp-accounting`` convolves with pessimistic rounding. Needs the extra ``hedgerow[accounting]``.
     """
-    low, high = Fraction(epsilon) / n_trees, Fraction(epsilon)
+    low = Fraction(epsilon) / n_trees
+    high = Fraction(epsilon)
     for _ in range(18):
         middle = (low + high) / 2
         fits = composed_epsilon(middle, delta, n_trees, depth, split_share) <= float(epsilon) * (1 - 1e-9)

@@ -113,13 +113,15 @@ def fit_forest(
     rest = recipe.epsilon if math.isinf(recipe.epsilon) else Fraction(recipe.epsilon) - shares * Fraction(histogram)
 
     values = problem.y.astype(np.float64)
-    seen, cells = None, None
+    seen = None
+    cells = None
     if recipe.counts_first:
         seen = np.arange(len(Z)) if group is None else np.flatnonzero(group < first)
         cells = _histogram(problem, values[seen], histogram, source.child("histogram", 0))
     n_tree = _records_a_tree(recipe, cells, first)
     if n_stages == 2 and recipe.stages is None and not _worth_two(recipe, n_tree):
-        n_stages, first = 1, recipe.n_trees
+        n_stages = 1
+        first = recipe.n_trees
     depth, each = _depth_and_budget(recipe, problem, rest, n_tree)
     budget = _tree_budget(recipe, each, depth, len(space))
 
@@ -201,7 +203,8 @@ def planned_total(recipe: Recipe, d: int) -> Amount:
     if math.isinf(recipe.epsilon):
         return math.inf
     share = Fraction(recipe.histogram_share) if recipe.counts_first else Fraction(0)
-    histogram, trees = times(recipe.epsilon, share), 1 if recipe.partition else recipe.n_trees
+    histogram = times(recipe.epsilon, share)
+    trees = 1 if recipe.partition else recipe.n_trees
     each = (Fraction(recipe.epsilon) - Fraction(histogram)) / trees
     return _total(recipe, _tree_budget(recipe, each, 1 if recipe.depth is None else recipe.depth, d), histogram, 1)
 

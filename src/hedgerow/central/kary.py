@@ -55,7 +55,8 @@ def grow_kary(
 def _codes(space: FeatureSpace, Z: RealArray, j: int, n_bins: int) -> IntArray:
     if space.is_categorical[j]:
         return Z[:, j].astype(np.int64)
-    low, high = space.low[j : j + 1], space.high[j : j + 1]
+    low = space.low[j : j + 1]
+    high = space.high[j : j + 1]
     return bin_of(Z[:, j], low, high, n_bins)
 
 
@@ -69,8 +70,11 @@ class _Binary:
     """Writes nodes of many children as chains of binary splits, then in breadth-first order."""
 
     def __init__(self, space: FeatureSpace, n_bins: int) -> None:
-        self.space, self.n_bins = space, n_bins
-        self.feature, self.cut, self.children = [-1], [0.0], [(-1, -1)]
+        self.space = space
+        self.n_bins = n_bins
+        self.feature = [-1]
+        self.cut = [0.0]
+        self.children = [(-1, -1)]
         self.subset: list[list[bool]] = [[]]
 
     def _add(self) -> int:
@@ -94,12 +98,14 @@ class _Binary:
         else:
             share = middle / size
             self.cut[node] = float(self.space.low[j] * (1 - share) + self.space.high[j] * share)
-        left, right = self._add(), self._add()
+        left = self._add()
+        right = self._add()
         self.children[node] = (left, right)
         return self._halve(left, j, size, start, middle) + self._halve(right, j, size, middle, stop)
 
     def build(self) -> Partition:
-        order, place = [0], {0: 0}
+        order = [0]
+        place = {0: 0}
         for node in order:  # grows while it is walked: breadth first
             for child in self.children[node] if self.feature[node] >= 0 else ():
                 place[child] = len(order)

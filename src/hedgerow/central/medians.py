@@ -31,7 +31,10 @@ class MedianSplits:
     def __init__(
         self, space: FeatureSpace, Z: RealArray, target: Target, budget: TreeBudget, kind: str, randomness: Randomness
     ) -> None:
-        self.space, self.Z, self.target, self.randomness = space, Z, target, randomness
+        self.space = space
+        self.Z = Z
+        self.target = target
+        self.randomness = randomness
         self.n_medians = budget.n_medians
         self.median = PrivateMedian(budget.median)
         self.subset: Selection = selection("exponential" if kind == "random" else kind, budget.median, 1)
@@ -57,7 +60,8 @@ class MedianSplits:
     def _offer(self, cells: Cells, cell: int, j: int, rows: IntArray) -> tuple[int, Any, npt.NDArray[np.bool_]]:
         x = self.Z[rows, j]
         if not self.space.is_categorical[j]:
-            low, high = float(cells.low[cell, j]), float(cells.high[cell, j])
+            low = float(cells.low[cell, j])
+            high = float(cells.high[cell, j])
             cut = self.median.threshold(x, low, high, self.randomness)
             cut = cut if low < cut < high else low / 2 + high / 2
             return j, cut, np.asarray(x < cut)

@@ -33,7 +33,8 @@ class ForestTree(Content, what="forest tree"):
     weights: Annotated[FloatArray, listed("<f8")]
 
     def __post_init__(self) -> None:
-        values, weights = np.array(self.values, dtype=np.float64), np.array(self.weights, dtype=np.float64)
+        values = np.array(self.values, dtype=np.float64)
+        weights = np.array(self.weights, dtype=np.float64)
         n = self.partition.n_leaves
         if values.ndim != 2 or len(values) != n or weights.shape != (n,):
             raise FormatError(f"forest tree: 'values' and 'weights' must have one row for each of {n} leaves.")
@@ -187,10 +188,12 @@ def add_stages(stages: Any, Z: npt.NDArray[Any], low: float, high: float) -> Flo
     """Return the sum of the stages' weighted means, clipped to ``[low, high]`` after each stage."""
     total: Any = 0.0
     for stage in stages:
-        value, weight = 0.0, 0.0
+        value = 0.0
+        weight = 0.0
         for tree in stage:
             leaf = tree.partition.apply(Z)
             share = tree.weights[leaf][:, None]
-            value, weight = value + share * tree.values[leaf], weight + share
+            value = value + share * tree.values[leaf]
+            weight = weight + share
         total = np.clip(total + value / weight, low, high)
     return np.asarray(total)

@@ -89,7 +89,9 @@ class ScalarTarget:
     width = 3
 
     def __init__(self, levels: IntArray, n_steps: int, weights: Weights, leaf_levels: IntArray | None = None) -> None:
-        self.levels, self.n_steps, self.weights = levels, n_steps, weights
+        self.levels = levels
+        self.n_steps = n_steps
+        self.weights = weights
         self.leaf_levels = levels if leaf_levels is None else leaf_levels
         self.unit = n_steps
 
@@ -105,7 +107,8 @@ class ScalarTarget:
         right = whole - left
         out = self.weights.balance * np.maximum(left[..., 0], right[..., 0])
         for side in (left, right):
-            n, total = side[..., 0], side[..., 1]
+            n = side[..., 0]
+            total = side[..., 1]
             if self.weights.squared:
                 out = out + squared_cost(n, total, side[..., 2], self.n_steps, self.weights.squared)
             if self.weights.margin:
@@ -125,7 +128,9 @@ class ClassTarget:
     unit = 1
 
     def __init__(self, codes: IntArray, n_classes: int, weights: Weights) -> None:
-        self.codes, self.width, self.weights = codes, n_classes, weights
+        self.codes = codes
+        self.width = n_classes
+        self.weights = weights
 
     def histogram(self, rows: IntArray, key: IntArray, size: int) -> IntArray:
         """Return class counts by group."""

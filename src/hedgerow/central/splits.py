@@ -50,8 +50,13 @@ class BestSplits:
         n_bins: int,
         randomness: Randomness,
     ) -> None:
-        self.space, self.Z, self.target, self.levels = space, Z, target, list(levels)
-        self.max_features, self.n_bins, self.randomness = max_features, n_bins, randomness
+        self.space = space
+        self.Z = Z
+        self.target = target
+        self.levels = list(levels)
+        self.max_features = max_features
+        self.n_bins = n_bins
+        self.randomness = randomness
 
     def choose(self, cells: Cells, where: npt.NDArray[np.intp] | None) -> Splits:
         """Return a private split for each cell."""
@@ -80,10 +85,12 @@ class BestSplits:
         place[members] = np.arange(len(members))
         at = place[where]
         rows = np.flatnonzero(at >= 0)
-        at, x = at[rows], self.Z[rows, j]
+        at = at[rows]
+        x = self.Z[rows, j]
         if self.space.is_categorical[j]:
             return self._by_subset(j, members, cells, rows, at, x)
-        low, high = cells.low[members, j], cells.high[members, j]
+        low = cells.low[members, j]
+        high = cells.high[members, j]
         key = at * self.n_bins + bin_of(x, low[at], high[at], self.n_bins)
         table = self.target.histogram(rows, key, len(members) * self.n_bins)
         left = table.reshape(len(members), self.n_bins, -1).cumsum(axis=1)
@@ -96,7 +103,8 @@ class BestSplits:
         table = self.target.histogram(rows, at * k + x.astype(np.int64), len(members) * k).reshape(len(members), k, -1)
         subsets = category_subsets(k).astype(np.int64)
         left = np.einsum("sk,mkf->msf", subsets, table)
-        size, whole = allowed @ subsets.T, allowed.sum(axis=1, keepdims=True)
+        size = allowed @ subsets.T
+        whole = allowed.sum(axis=1, keepdims=True)
         return _Offer(
             j, members, self.target.costs(left, table.sum(axis=1, keepdims=True)), (size > 0) & (size < whole)
         )

@@ -42,7 +42,8 @@ class NoisyHistogram:
         A tail ends where its noisy mass exceeds the quantile by the width of the noise. When there are so few
         records that noise could decide, the window is the whole range.
         """
-        bins, scale = len(self.counts), 0.0 if math.isinf(self.epsilon) else 1 / float(self.epsilon)
+        bins = len(self.counts)
+        scale = 0.0 if math.isinf(self.epsilon) else 1 / float(self.epsilon)
         if self.n < 4 * math.sqrt(bins) * scale:
             return self.low, self.high
         limit = quantile * self.n + scale
@@ -50,7 +51,8 @@ class NoisyHistogram:
         if not below.any() or not above.any():
             return self.low, self.high
         step = (self.high - self.low) / bins
-        left, right = self.low + int(below.argmax()) * step, self.high - int(above.argmax()) * step
+        left = self.low + int(below.argmax()) * step
+        right = self.high - int(above.argmax()) * step
         return (left, right) if right - left > 0.5 * step else (self.low, self.high)
 
 

@@ -71,7 +71,9 @@ class Checkpoint:
     """
 
     def __init__(self, path: str, task: Task, paths: Sequence[str], copies: str) -> None:
-        self.path, self.task, self._last = path, task, time.monotonic()
+        self.path = path
+        self.task = task
+        self._last = time.monotonic()
         work = {"task": task.id, "files": [fingerprint(p) for p in paths], "copies": copies}
         self._work = hashlib.sha256(canonical(work).encode()).hexdigest()
 
@@ -79,7 +81,8 @@ class Checkpoint:
         """Return the totals so far and how many reports were looked at; none if there is no file."""
         try:
             with open(self.path, "rb") as file:
-                line, data = file.readline(), file.read()
+                line = file.readline()
+                data = file.read()
         except FileNotFoundError:
             return self.task.totals(), 0
         try:

@@ -84,7 +84,8 @@ def aggregate_files(task: Task, paths: Sequence[str], *, client: Any, copies: st
     names = [str(path) for path in paths]
     sources = [open_reports(task, name) for name in names]
     found = _find_copies(client, task, names, sources, copies)
-    text, futures = task.to_json(), []
+    text = task.to_json()
+    futures = []
     for group in _groups(pieces(task, sources), PIECES):
         work = [(names[i], rows.start, rows.stop, found.keep(at, at + rows.stop - rows.start)) for at, i, rows in group]
         futures.append(client.submit(_add, text, work, pure=False, retries=_RETRIES))
@@ -95,7 +96,8 @@ def simulate(
     task: Task, parts: Sequence[Records], randomness: Randomness | int | None = None, *, client: Any
 ) -> Totals:
     """Draw the aggregate of a population in parts on a cluster: :func:`.memory.simulate`, bit for bit."""
-    source, text = as_randomness(randomness), task.to_json()
+    source = as_randomness(randomness)
+    text = task.to_json()
     futures = [
         client.submit(_simulate, text, part, source, i, pure=False, retries=_RETRIES) for i, part in enumerate(parts)
     ]
@@ -179,8 +181,10 @@ def _find_copies(client: Any, task: Task, names: list[str], sources: list[Source
     if copies == "count" or total < 2:
         return Copies(total)
     n_parts = min(256, 1 << (total // BUCKET_ROWS).bit_length())
-    text, key = task.to_json(), new_key()
-    spread_out, blocks = [], list(pieces(task, sources))
+    text = task.to_json()
+    key = new_key()
+    spread_out = []
+    blocks = list(pieces(task, sources))
     # Every part of every group is a task of its own: few groups, or the scheduler has more to do than the workers.
     for group in _groups(blocks, max(PIECES, -(-len(blocks) // GROUPS))):
         work = [(names[i], rows.start, rows.stop, at) for at, i, rows in group]
@@ -189,7 +193,8 @@ def _find_copies(client: Any, task: Task, names: list[str], sources: list[Source
     for part in range(n_parts):
         own = [client.submit(_pick, future, part, pure=False, retries=_RETRIES) for future in spread_out]
         found.append(client.submit(_repeats, own, pure=False, retries=_RETRIES))
-    dropped, involved = Bits(total), Bits(total)
+    dropped = Bits(total)
+    involved = Bits(total)
     for again, first in client.gather(found):
         dropped.set(again)
         involved.set(np.concatenate([again, first]))

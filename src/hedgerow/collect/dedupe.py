@@ -84,7 +84,8 @@ def find_copies(sources: Sequence[Source], *, copies: str = "drop", memory_rows:
     n_parts = 1
     while n_parts * rows < 2 * total and n_parts < 256:
         n_parts *= 2
-    dropped, involved = Bits(total), Bits(total)
+    dropped = Bits(total)
+    involved = Bits(total)
     for ordinals, tokens in _all_at_once(sources) if n_parts == 1 else _in_parts(sources, n_parts, rows):
         again, first = repeats(tokens, ordinals)
         dropped.set(ordinals[again])
@@ -258,7 +259,8 @@ class Bits:
     """One bit a report."""
 
     def __init__(self, n: int) -> None:
-        self.bits, self.n = np.zeros((n + 7) // 8, dtype=np.uint8), 0
+        self.bits = np.zeros((n + 7) // 8, dtype=np.uint8)
+        self.n = 0
 
     def set(self, ordinals: Index) -> None:
         """Set bits; ``n`` counts them, if none is set twice."""

@@ -58,7 +58,10 @@ class BatchFile:
     """A batch in a file: a header, all ids, all payloads. Read by position, never whole."""
 
     def __init__(self, task: Task, path: str, n: int, simulation: bool) -> None:
-        self.task, self.path, self.simulation, self._n = task, path, simulation, n
+        self.task = task
+        self.path = path
+        self.simulation = simulation
+        self._n = n
 
     def __len__(self) -> int:
         return self._n
@@ -69,7 +72,8 @@ class BatchFile:
 
     def reports(self, start: int, stop: int) -> Reports:
         """Return some reports, checked."""
-        first, width = HEADER_BYTES + self._n * TOKEN_BYTES, self.task.encoding.width
+        first = HEADER_BYTES + self._n * TOKEN_BYTES
+        width = self.task.encoding.width
         payloads = self._rows(first, width, start, stop)
         with _naming(self.path):
             return Reports.checked(self.task, self.tokens(start, stop), payloads, self.simulation)
@@ -86,7 +90,8 @@ class ParquetReports:
     """Reports in a Parquet file, read by row groups; the last group that was read is kept."""
 
     def __init__(self, task: Task, path: str) -> None:
-        self.task, self.path = task, path
+        self.task = task
+        self.path = path
         self._file = _parquet_file(path)
         self.simulation = check_schema(task, self._file.schema_arrow, path)
         meta = self._file.metadata

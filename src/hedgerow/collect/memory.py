@@ -25,7 +25,9 @@ class MemorySource:
     """A batch of reports, read as a file is read."""
 
     def __init__(self, reports: Reports, name: str = "reports in memory") -> None:
-        self._reports, self.path, self.simulation = reports, name, reports.simulation
+        self._reports = reports
+        self.path = name
+        self.simulation = reports.simulation
 
     def __len__(self) -> int:
         return len(self._reports)
@@ -66,7 +68,8 @@ def aggregate(task: Task, batches: Sequence[Reports], *, copies: str = "drop") -
         raise FormatError("these reports were made for another task; aggregate them with that task.")
     sources = [MemorySource(batch, f"batch {i + 1}") for i, batch in enumerate(batches)]
     found = find_copies(sources, copies=copies)
-    total, start = task.totals(), 0
+    total = task.totals()
+    start = 0
     for source in sources:
         add_source(total, source.reports(0, len(source)), found.keep(start, start + len(source)))
         start += len(source)
@@ -95,7 +98,8 @@ def simulate(task: Task, parts: Sequence[Records], randomness: Randomness | int 
     >>> simulate(task, [(X[:300], X[:300, 0]), (X[300:], X[300:, 0])], 1)
     Totals(600 reports to task ..., simulation)
     """
-    source, total = as_randomness(randomness), task.totals()
+    source = as_randomness(randomness)
+    total = task.totals()
     for i, part in enumerate(parts):
         total = total + simulate_part(task, part, source, i)
     return total

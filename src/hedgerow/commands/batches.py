@@ -62,7 +62,8 @@ class ParquetBatch:
         import pyarrow.parquet as pq
 
         file.truncate()
-        self._writer, self.n = pq.ParquetWriter(file, schema, **PARQUET_OPTIONS), 0
+        self._writer = pq.ParquetWriter(file, schema, **PARQUET_OPTIONS)
+        self.n = 0
 
     def add(self, reports: Reports) -> None:
         """Append reports."""

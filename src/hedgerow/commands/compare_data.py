@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from hedgerow.compare.comparison import Problem
     from hedgerow.schema import Schema
 
-GIVEN, PUBLIC, READ = "given by you", "from the public records", "READ FROM THE PRIVATE RECORDS"
+GIVEN = "given by you"
+PUBLIC = "from the public records"
+READ = "READ FROM THE PRIVATE RECORDS"
 
 
 def read_problem(arguments: argparse.Namespace) -> Problem:
@@ -38,7 +40,8 @@ def read_problem(arguments: argparse.Namespace) -> Problem:
     if public is not None and set(public.names) != set(private.names):
         odd = sorted(set(public.names) ^ set(private.names))
         raise HedgerowError(f"--public and --data must have the same columns; only one has {odd[0]!r}.")
-    given_bounds, given_lists = dict(arguments.feature_bounds), dict(arguments.categories)
+    given_bounds = dict(arguments.feature_bounds)
+    given_lists = dict(arguments.categories)
     _check_names(arguments, private.names, given_bounds, given_lists)
     text = [n for n in private.names if n in given_lists or (n not in given_bounds and (public or private).is_text(n))]
     lists, from_lists = _categories(arguments, public, private, text, given_lists)
@@ -94,7 +97,8 @@ class _Records:
     """A file in memory."""
 
     def __init__(self, path: str, target: str) -> None:
-        self.path, self.target = path, target
+        self.path = path
+        self.target = target
         self.table = Table(path)
         self.table.require([target], "named by --target")
         self.names = [n for n in self.table.names if n != target]
@@ -171,7 +175,8 @@ def _source(
 def _categories(
     arguments: argparse.Namespace, public: _Records | None, private: _Records, text: list[str], given: Any
 ) -> tuple[dict[str, list[str]], str]:
-    lists, origins = dict(given), {GIVEN} if given else set()
+    lists = dict(given)
+    origins = {GIVEN} if given else set()
     for name in (n for n in text if n not in given):
         option = f"--categories {name}=A,B"
         source, origin = _source(arguments, public, private, f"the list of categories of {name!r}", option)
@@ -183,7 +188,8 @@ def _categories(
 def _ranges(
     arguments: argparse.Namespace, public: _Records | None, private: _Records, text: list[str], given: Any
 ) -> tuple[Any, str]:
-    pairs, origins = [], {GIVEN} if given else set()
+    pairs = []
+    origins = {GIVEN} if given else set()
     for name in private.names:
         if name in text:
             pairs.append((0.0, 1.0))

@@ -259,7 +259,10 @@ class Progress:
     """A bar on standard error if that is a terminal; otherwise nothing at all."""
 
     def __init__(self, what: str, unit: str = "rows") -> None:
-        self.what, self.unit, self.shown, self.last = what, unit, sys.stderr.isatty(), 0.0
+        self.what = what
+        self.unit = unit
+        self.shown = sys.stderr.isatty()
+        self.last = 0.0
 
     def __enter__(self) -> Progress:
         return self

@@ -96,7 +96,8 @@ def _known(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str], se
         space = schema.space
         text = {name for name, is_text in zip(space.names, space.is_categorical, strict=True) if is_text}
         return {"schema": schema}, list(space.names), text
-    bounds, categories = dict(arguments.feature_bounds), dict(arguments.categories)
+    bounds = dict(arguments.feature_bounds)
+    categories = dict(arguments.categories)
     names = [*bounds, *categories]
     if not names or len(set(names)) != len(names) or arguments.target in names:
         raise HedgerowError(
@@ -122,7 +123,9 @@ class Rounds:
     """The rounds of a descent on standard error if that is a terminal; otherwise nothing at all."""
 
     def __init__(self) -> None:
-        self.shown, self.last, self.stage = sys.stderr.isatty(), 0.0, 0
+        self.shown = sys.stderr.isatty()
+        self.last = 0.0
+        self.stage = 0
 
     def __enter__(self) -> Rounds:
         return self

@@ -103,7 +103,8 @@ class Parts:
 
     def _read(self, i: int) -> tuple[dict[str, Any], bytes]:
         with open(self._name(i), "rb") as file:
-            line, data = file.readline(), file.read()
+            line = file.readline()
+            data = file.read()
         try:
             head: dict[str, Any] = json.loads(line)
             whole = head["digest"] == hashlib.sha256(data).hexdigest()

@@ -77,7 +77,8 @@ class Predictions:
         ``work`` and the ``inputs`` say whether parts that are there already are of this very work.
         """
         writer = self._writer(io.BytesIO())  # packs; says now if something is not installed
-        parts, n = Parts(self.path, {**work, "new": self.new}, inputs), 0
+        parts = Parts(self.path, {**work, "new": self.new}, inputs)
+        n = 0
         with Progress("predicting") as progress:
             for i, block in enumerate(self.table.blocks()):
                 n += len(block)
@@ -152,7 +153,8 @@ class ParquetPredictions:
         """Return one block as bytes, with its types: an Arrow stream."""
         import pyarrow as pa
 
-        table, sink = self._arrow(block, new), pa.BufferOutputStream()
+        table = self._arrow(block, new)
+        sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as stream:
             stream.write_table(table)
         return bytes(sink.getvalue())

@@ -117,7 +117,8 @@ def _init(arguments: argparse.Namespace) -> int:
     with Database(arguments.database) as database:
         key = load_key(arguments.key) if arguments.key else None
         service = Service(database, key=key)
-        public, token = public_bytes(service.key), service.add_curator()
+        public = public_bytes(service.key)
+        token = service.add_curator()
     summary = {"token": token, "public_key": base64url(public), "fingerprint": fingerprint(public)}
     lines = [
         f"curator's token (shown once): {token}",

@@ -41,7 +41,9 @@ class Frame:
     """Columns by name, with as much of a data frame's interface as the library asks for."""
 
     def __init__(self, data: dict[str, npt.NDArray[Any]], rows: int) -> None:
-        self._data, self.columns, self.shape = data, tuple(data), (rows, len(data))
+        self._data = data
+        self.columns = tuple(data)
+        self.shape = (rows, len(data))
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         return self._data[name]
@@ -54,7 +56,10 @@ class Block:
     """Some consecutive rows of a file: columns as lists of text (CSV) or Arrow arrays."""
 
     def __init__(self, table: Table, start: int, columns: dict[str, Any], lines: list[int] | None) -> None:
-        self.table, self.start, self.columns, self.lines = table, start, columns, lines
+        self.table = table
+        self.start = start
+        self.columns = columns
+        self.lines = lines
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -257,7 +262,8 @@ class Table:
                 yield line, cells
 
     def _csv_blocks(self, rows: int, skip: int) -> Iterator[Block]:
-        records, start = islice(self._records(), skip, None), skip
+        records = islice(self._records(), skip, None)
+        start = skip
         while part := list(islice(records, rows)):
             lines = [line for line, _ in part]
             columns = dict(zip(self.names, zip(*(cells for _, cells in part), strict=True), strict=True))
@@ -403,6 +409,7 @@ def _regroup(batches: Iterable[Any], rows: int) -> Iterator[Any]:
         while n >= rows:
             table = pa.Table.from_batches(held)
             yield table.slice(0, rows)
-            held, n = table.slice(rows).to_batches(), n - rows
+            held = table.slice(rows).to_batches()
+            n = n - rows
     if n:
         yield pa.Table.from_batches(held)

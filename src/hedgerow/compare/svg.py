@@ -9,8 +9,12 @@ from typing import NamedTuple
 
 __all__ = ["Curve", "Point", "chart", "ticks"]
 
-WIDTH, HEIGHT = 340, 230
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 38, 36
+WIDTH = 340
+HEIGHT = 230
+_LEFT = 46
+_RIGHT = 12
+_TOP = 38
+_BOTTOM = 36
 
 
 class Point(NamedTuple):
@@ -37,7 +41,8 @@ def ticks(low: float, high: float, log: bool = False, most: int = 5) -> list[flo
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.5, 1.0, 2.0, 5.0])
     """
     if log:
-        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+        first = math.floor(math.log10(low))
+        last = math.ceil(math.log10(high))
         for steps in ((1, 2, 5), (1, 3), (1,)):
             found = [s * 10.0**k for k in range(first, last + 1) for s in steps]
             found = [v for v in found if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
@@ -58,7 +63,10 @@ class _Axis:
         self.log = log and low > 0
         if high <= low:
             low, high = (low / 2, high * 2) if self.log else (low - 0.5, high + 0.5)
-        self.low, self.high, self.start, self.end = low, high, start, end
+        self.low = low
+        self.high = high
+        self.start = start
+        self.end = end
 
     def __call__(self, value: float) -> float:
         value = min(max(value, self.low), self.high)
@@ -105,7 +113,8 @@ def chart(
 
 def _ends(lines: Mapping[str, float], y: _Axis) -> list[str]:
     """Return dashed lines; where two are close, the second has its name on the left."""
-    out, names = [], {"end": -99.0, "start": -99.0}
+    out = []
+    names = {"end": -99.0, "start": -99.0}
     for name, value in sorted(lines.items(), key=lambda item: item[1]):
         at = y(value)
         side = "end" if abs(at - names["end"]) > 11 or abs(at - names["start"]) <= 11 else "start"

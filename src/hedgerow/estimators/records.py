@@ -64,7 +64,8 @@ def declared_categories(
     would put one person's rare category into the published model. A text column with a range of its own, by name, holds
     numbers. Columns of mixed type hold numbers if there is one among them.
     """
-    names, ranged = column_names(X), set(feature_bounds) if isinstance(feature_bounds, Mapping) else set()
+    names = column_names(X)
+    ranged = set(feature_bounds) if isinstance(feature_bounds, Mapping) else set()
     if isinstance(feature_bounds, FeatureSpace):
         space = feature_bounds.arranged(names)
         return {f.name: f.categories for f in space.features if isinstance(f, CategoricalFeature)}

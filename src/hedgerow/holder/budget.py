@@ -33,7 +33,8 @@ class Cost:
         """
         if math.isinf(guarantee.epsilon):
             raise BudgetError("this task has an infinite epsilon: a report would hold the truth. Do not answer it.")
-        epsilon, delta = _decimal(guarantee.epsilon), _decimal(guarantee.delta)
+        epsilon = _decimal(guarantee.epsilon)
+        delta = _decimal(guarantee.delta)
         return cls(math.ceil(epsilon * EPSILON_UNITS), math.ceil(delta * DELTA_UNITS))
 
     @classmethod

@@ -30,7 +30,8 @@ class ServiceError(HedgerowError):
 
     def __init__(self, message: str, *, code: str = "", status: int = 0) -> None:
         super().__init__(message)
-        self.code, self.status = code, status
+        self.code = code
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,9 @@ class Client:
     def __init__(
         self, *, attempts: int = 6, timeout: float = 20.0, sleep: Callable[[float], object] = time.sleep
     ) -> None:
-        self.attempts, self.timeout, self._sleep = attempts, timeout, sleep
+        self.attempts = attempts
+        self.timeout = timeout
+        self._sleep = sleep
 
     def get(self, url: str) -> bytes:
         """Fetch a document."""
@@ -158,7 +161,9 @@ def read_receipt(data: bytes) -> Receipt:
     """Read the answer to an upload of one report."""
     try:
         content = json.loads(data)
-        accepted, duplicates, failures = content["accepted"], content["duplicates"], content["failures"]
+        accepted = content["accepted"]
+        duplicates = content["duplicates"]
+        failures = content["failures"]
         code = str(failures[0]["code"]) if failures else ""
         whole = type(accepted) is int and type(duplicates) is int and isinstance(failures, list)
     except (ValueError, TypeError, KeyError, IndexError) as error:
@@ -170,7 +175,8 @@ def read_receipt(data: bytes) -> Receipt:
 
 def _problem(error: urllib.error.HTTPError) -> ServiceError:
     """Return the problem document of RFC 9457 as an error, whatever the body is."""
-    code, detail = "", ""
+    code = ""
+    detail = ""
     try:
         content = json.loads(error.read(1 << 16))
         code = str(content.get("code") or str(content.get("type", "")).rsplit("/", 1)[-1])

@@ -99,7 +99,10 @@ class Holder:
     ) -> None:
         self.home = Path(home) if home is not None else default_home()
         self.store = Store(self.home / "holder.sqlite", limits)
-        self._client, self._randomness, self._clock, self._insecure = client or Client(), randomness, clock, insecure
+        self._client = client or Client()
+        self._randomness = randomness
+        self._clock = clock
+        self._insecure = insecure
 
     def fetch(self, url: str, *, trusted_key: bytes | str | None = None) -> Invitation:
         """Fetch a task and verify it: signature, id, and that this address has not changed its key."""
@@ -119,7 +122,8 @@ class Holder:
         return Invitation(notice, place, seen is None and trusted_key is None, self._budget(notice))
 
     def _budget(self, notice: Announcement) -> str:
-        key, store = notice.public_key, self.store
+        key = notice.public_key
+        store = self.store
         return (
             f"this curator was given {store.spent(key)} of {store.limit_of(key)} so far; "
             f"all together {store.spent()} of {store.total}"
@@ -133,7 +137,8 @@ class Holder:
         A task that was answered before gives the same bytes again, even if the record has changed since.
         """
         notice = invitation.notice
-        task, cost = notice.task, _cost(notice)
+        task = notice.task
+        cost = _cost(notice)
         if known := self.store.kept(notice.id):
             return Answer(invitation, known.body, known.cost, True)
         self._check_window(notice)
@@ -170,7 +175,8 @@ class Holder:
 
     def send(self, answer: Answer, *, token: str | None = None) -> Receipt:
         """Book the cost on disk, then send the bytes; again and again the same ones until the server has them."""
-        notice, place = answer.invitation.notice, answer.invitation.place
+        notice = answer.invitation.notice
+        place = answer.invitation.place
         if notice.tokens and not (token or self.store.sending(notice.id, place.base)[1]):
             raise HedgerowError(
                 "this task takes one report a token, and 'token' is missing: use the link you were sent."

@@ -84,7 +84,8 @@ class Store:
                 f"this device was set up with a total of {stored}. Got {Cost.limit(given.total, given.delta)} instead. "
                 "Leave limits out to use what is stored; a limit is never renewed silently."
             )
-        self.total, self._for_new = stored, Cost.limit(given.per_curator, given.delta)
+        self.total = stored
+        self._for_new = Cost.limit(given.per_curator, given.delta)
 
     def _create(self, limits: Limits) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -51,13 +51,15 @@ def describe(notice: Announcement, budget: str = "") -> str:
     >>> print(text.splitlines()[0])
     Hours, asked by Town
     """
-    task, guarantee = notice.task, notice.task.guarantee
+    task = notice.task
+    guarantee = notice.task.guarantee
     protected = {
         "record": "your whole record",
         "label": f"your {plain(task.target)} (your features are public already)",
         "private features and label": "your private features and your label",
     }[guarantee.protects]
-    title, curator = plain(notice.title) or "A question", plain(notice.curator) or "somebody without a name"
+    title = plain(notice.title) or "A question"
+    curator = plain(notice.curator) or "somebody without a name"
     lines = [
         f"{title}, asked by {curator}",
         *([f"What for: {plain(notice.purpose)}"] if notice.purpose else []),

@@ -117,7 +117,8 @@ class LabelMechanism:
         ``averaging`` (a public number) tells mechanisms that have a choice how many labels the learner will
         average over; None asks for the least expected squared error of a single label.
         """
-        source, labels = as_randomness(randomness), self._labels(y)
+        source = as_randomness(randomness)
+        labels = self._labels(y)
         noisy = self.task.randomize(labels, source)
         claim = replace(self.guarantee, simulation=source.simulation)
         return LabelRelease(noisy, (Part(self.task),), self._prior, claim, self.spends(labels.size))
@@ -252,7 +253,8 @@ class PriorMechanism(LabelMechanism):
         shaped = self if averaging is None or self.averaging is not None else replace(self, averaging=averaging)
         if self.prior is not None:
             return super(PriorMechanism, shaped).release(y, randomness)
-        source, labels = as_randomness(randomness), self._labels(y)
+        source = as_randomness(randomness)
+        labels = self._labels(y)
         if self.by_holders:
             return shaped._ask_holders(labels, source)
         spends = self.spends(labels.size)

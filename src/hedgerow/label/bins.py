@@ -64,11 +64,13 @@ def optimal_bins(
     >>> bins.starts, np.round(bins.values, 2).tolist()
     ((0, 3), [1.31, 9.84])
     """
-    x, p = np.asarray(points, dtype=np.float64), np.asarray(masses, dtype=np.float64)
+    x = np.asarray(points, dtype=np.float64)
+    p = np.asarray(masses, dtype=np.float64)
     if x.ndim != 1 or x.shape != p.shape or x.size == 0 or (np.diff(x) <= 0).any() or (p < 0).any() or p.sum() <= 0:
         raise HedgerowError("'points' must rise, with one mass >= 0 each and a positive sum.")
     kept = np.flatnonzero(p > 0)
-    x, p = x[kept], p[kept] / p.sum()
+    x = x[kept]
+    p = p[kept] / p.sum()
     mean = float(p @ x)
     c = math.expm1(min(epsilon, 300.0))
     best: Bins | None = None
@@ -84,17 +86,20 @@ def optimal_bins(
 def _partitions(x: FloatArray, p: FloatArray, c: float, n_bins: int | None, averaging: float | None) -> Any:
     """Yield the best partition for each number of bins worth trying, as lists of first indices."""
     n = x.size
-    mass, moment = np.concatenate([[0.0], np.cumsum(p)]), np.concatenate([[0.0], np.cumsum(p * x)])
+    mass = np.concatenate([[0.0], np.cumsum(p)])
+    moment = np.concatenate([[0.0], np.cumsum(p * x)])
     variance = float(p @ x**2)
     # Divided by c, so that a huge epsilon does not overflow: S**2 / (P + 1/c).
     terms = [(moment[j] - moment[:j]) ** 2 / (mass[j] - mass[:j] + 1 / c) for j in range(1, n + 1)]
     gain = np.full(n + 1, -np.inf)
     gain[0] = 0.0
     choices: list[npt.NDArray[np.int32]] = []
-    best, most = -np.inf, n if n_bins is None else min(n, n_bins)
+    best = -np.inf
+    most = n if n_bins is None else min(n, n_bins)
     least = 0 if averaging is None else 64
     for k in range(1, most + 1):
-        chosen, new = np.zeros(n + 1, dtype=np.int32), np.full(n + 1, -np.inf)
+        chosen = np.zeros(n + 1, dtype=np.int32)
+        new = np.full(n + 1, -np.inf)
         for j in range(k, n + 1):
             total = gain[:j] + terms[j - 1]
             chosen[j] = i = int(total.argmax())
@@ -109,7 +114,8 @@ def _partitions(x: FloatArray, p: FloatArray, c: float, n_bins: int | None, aver
 
 
 def _path(choices: list[npt.NDArray[np.int32]], n: int) -> list[int]:
-    starts, j = [], n
+    starts = []
+    j = n
     for chosen in reversed(choices):
         j = int(chosen[j])
         starts.append(j)
@@ -124,8 +130,10 @@ def _values(
     A learner that averages over m labels errs by ``E(M - y)**2 + E V / m``, with ``M = A v`` the mean output
     of each bin: a quadratic in the values ``v``. For m = 1 its solution is ``c S / (c P + 1)``.
     """
-    k, m = len(starts), 1.0 if averaging is None else averaging
-    mass, moment = np.add.reduceat(p, starts), np.add.reduceat(p * x, starts)
+    k = len(starts)
+    m = 1.0 if averaging is None else averaging
+    mass = np.add.reduceat(p, starts)
+    moment = np.add.reduceat(p * x, starts)
     q = 1 / (c + k)
     mean = q * (c * np.eye(k) + 1)
     noise = q * (c * mass + 1)  # the probability of each output

@@ -53,7 +53,8 @@ def scout(bounds: Bounds, epsilon: float) -> tuple[LabelGrid, LevelMechanism]:
     """
     if math.isinf(epsilon):
         return LabelGrid(*bounds, 4096), LaplaceNoise(math.inf, 4096)
-    steps, x = 128, min(epsilon, 50.0)
+    steps = 128
+    x = min(epsilon, 50.0)
     e = math.exp(x)
     share = 0.5 if x < 1e-3 else (x * e - e + 1) / (2 * e * (e - 1 - x))
     radius = min(steps, max(0, round(share * steps)))

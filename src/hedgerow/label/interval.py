@@ -35,7 +35,8 @@ def optimal_interval(masses: npt.ArrayLike, widths: npt.ArrayLike, offset: float
     >>> optimal_interval([0.1, 0.5, 0.3, 0.1], [1, 1, 1, 4], 1.5)
     (1, 2)
     """
-    m, w = np.asarray(masses, dtype=np.float64), np.asarray(widths, dtype=np.float64)
+    m = np.asarray(masses, dtype=np.float64)
+    w = np.asarray(widths, dtype=np.float64)
     best = (0, m.size - 1)
     ratio = m.sum() / (offset + w.sum())
     while True:
@@ -46,7 +47,8 @@ def optimal_interval(masses: npt.ArrayLike, widths: npt.ArrayLike, offset: float
         better = m[i : j + 1].sum() / (offset + w[i : j + 1].sum())
         if better <= ratio * (1 + 1e-13):
             return best
-        best, ratio = (i, j), better
+        best = (i, j)
+        ratio = better
 
 
 @dataclass(frozen=True)

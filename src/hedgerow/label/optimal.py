@@ -86,7 +86,8 @@ def least_error_matrix(pmf: FloatArray, epsilon: float, averaging: float, n_outp
     solved /= solved.sum(axis=1, keepdims=True)
     used = solved.max(axis=0) > 1e-9
     used[[0, -1]] |= used.sum() < 2
-    solved, values = solved[:, used], values[used]
+    solved = solved[:, used]
+    values = values[used]
     common = np.maximum(solved.mean(axis=0), 1e-12)
     share = 1e-7
     while share < 1:
@@ -106,7 +107,8 @@ def _values(pmf: FloatArray, epsilon: float, averaging: float, count: int) -> Fl
     ``1 - 1/e`` in place of ``t`` for m = 1.
     """
     steps = len(pmf) - 1
-    mean, t = float(pmf @ np.arange(steps + 1)), math.tanh(min(epsilon, 200.0) / 2)
+    mean = float(pmf @ np.arange(steps + 1))
+    t = math.tanh(min(epsilon, 200.0) / 2)
     full = steps / 2 * _SLACK / t
     drawn = min(1.0, -math.expm1(-epsilon) * t / ((1 - 1 / averaging) * t * t + 1 / averaging))
     return np.asarray(mean + (np.linspace(steps / 2 - full, steps / 2 + full, count) - mean) * drawn)
@@ -122,12 +124,17 @@ class _Programme:
     def __init__(self, pmf: FloatArray, outputs: FloatArray, epsilon: float, averaging: float) -> None:
         from scipy import sparse
 
-        k, n = len(pmf), len(outputs)
+        k = len(pmf)
+        n = len(outputs)
         levels = np.arange(k, dtype=np.float64)
         mean = float(pmf @ levels)
-        self.y, self.o, self.m = levels - mean, outputs - mean, averaging
+        self.y = levels - mean
+        self.o = outputs - mean
+        self.m = averaging
         self.p = np.maximum(pmf, 1e-4 / k)  # labels that the prior rules out deserve an answer that makes sense
-        one, row, ones = sparse.identity(n), sparse.identity(k), sparse.csr_matrix(np.ones((k, n)))
+        one = sparse.identity(n)
+        row = sparse.identity(k)
+        ones = sparse.csr_matrix(np.ones((k, n)))
         self.ratio = sparse.hstack(
             [sparse.identity(k * n), -math.expm1(epsilon) * sparse.vstack([one] * k), sparse.csr_matrix((k * n, k))]
         )
@@ -136,18 +143,21 @@ class _Programme:
 
     def error(self, matrix: FloatArray) -> float:
         """Return the error of a response."""
-        mean, square = matrix @ self.o, matrix @ self.o**2
+        mean = matrix @ self.o
+        square = matrix @ self.o**2
         return float(self.p @ ((1 - 1 / self.m) * mean**2 - 2 * mean * self.y + square / self.m + self.y**2))
 
     def solve(self) -> FloatArray:
         """Return the best of the matrices that were met on the way."""
         points = [*(self.y * share for share in _SHARES), *(self.y + aside * self.y.size for aside in _ASIDE)]
-        best, least = None, math.inf
+        best = None
+        least = math.inf
         for _ in range(_ROUNDS):
             matrix, bound = self._solve_with(points)
             error = self.error(matrix)
             if error < least:
-                best, least = matrix, error
+                best = matrix
+                least = error
             if error - bound <= _CLOSE * error or self.m == 1:
                 break
             points.append(matrix @ self.o)
@@ -158,7 +168,8 @@ class _Programme:
         from scipy import sparse
         from scipy.optimize import linprog
 
-        k, n = self.y.size, self.o.size
+        k = self.y.size
+        n = self.o.size
         gain = self.p[:, None] * (self.o**2 / self.m - 2 * self.y[:, None] * self.o)
         tangents = [sparse.hstack([sparse.diags(2 * c) @ self.means, -sparse.identity(k)]) for c in points]
         found: Any = linprog(
@@ -177,7 +188,8 @@ class _Programme:
 
 def _integers(matrix: FloatArray) -> tuple[tuple[int, ...], ...]:
     """Round to integers over ``2**64``; the output that is likeliest overall takes up the rest."""
-    heaviest, rows = int(matrix.sum(axis=0).argmax()), []
+    heaviest = int(matrix.sum(axis=0).argmax())
+    rows = []
     for probabilities in matrix.tolist():
         row = [int(p * ONE) for p in probabilities]
         row[heaviest] += ONE - sum(row)

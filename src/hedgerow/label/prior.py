@@ -55,7 +55,8 @@ class LabelPrior:
     masses: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        nodes, masses = np.asarray(self.nodes, dtype=np.float64), np.asarray(self.masses, dtype=np.float64)
+        nodes = np.asarray(self.nodes, dtype=np.float64)
+        masses = np.asarray(self.masses, dtype=np.float64)
         if nodes.ndim != 1 or masses.ndim != 1 or nodes.size != masses.size + 1 or masses.size == 0:
             raise HedgerowError("'prior' needs one more node than masses (at least one mass).")
         if not np.isfinite(nodes).all() or (np.diff(nodes) <= 0).any():
@@ -105,9 +106,11 @@ class LabelPrior:
     def on_grid(self, grid: LabelGrid) -> GridPrior:
         """Return the law of levels, after clipping to the bounds and rounding at random; exact integrals."""
         position = (np.clip(self.nodes, grid.low, grid.high) - grid.low) / grid.step
-        pmf, spread = np.zeros(grid.n_steps + 1), np.zeros(grid.n_steps)
+        pmf = np.zeros(grid.n_steps + 1)
+        spread = np.zeros(grid.n_steps)
         cuts = np.union1d(position, np.arange(grid.n_steps + 1, dtype=np.float64))
-        left, right = cuts[:-1], cuts[1:]
+        left = cuts[:-1]
+        right = cuts[1:]
         width = right - left
         whole = np.diff(position)
         density = np.divide(self.masses, whole, out=np.zeros(len(self.masses)), where=whole > 0)
@@ -122,7 +125,8 @@ class LabelPrior:
         np.add.at(pmf, cell + 1, mass * first)
         np.add.at(spread, cell, mass * (first - second))
         # What lies beyond a bound is clipped to it (whole steps, and the parts of those that straddle it).
-        nodes, masses = np.asarray(self.nodes), np.asarray(self.masses)
+        nodes = np.asarray(self.nodes)
+        masses = np.asarray(self.masses)
         below = np.clip((grid.low - nodes[:-1]) / np.diff(nodes), 0, 1)
         above = np.clip((nodes[1:] - grid.high) / np.diff(nodes), 0, 1)
         scale = np.clip(1 - below - above, 0, 1)
@@ -147,12 +151,14 @@ def _clipped(prior: LabelPrior, grid: LabelGrid, below: Any, above: Any, kept: A
     masses = np.asarray(prior.masses)
     nodes = np.clip(prior.nodes, grid.low, grid.high)
     wide = np.diff(nodes) > 0
-    pmf, spread = np.zeros(grid.n_steps + 1), np.zeros(grid.n_steps)
+    pmf = np.zeros(grid.n_steps + 1)
+    spread = np.zeros(grid.n_steps)
     inner = (masses * kept)[wide]
     if inner.sum() > 0:
         edges = np.concatenate([nodes[:-1][wide], nodes[1:][wide][-1:]])
         part = LabelPrior(tuple(edges), tuple(inner)).on_grid(grid)
-        pmf, spread = part.pmf * inner.sum(), part.spread * inner.sum()
+        pmf = part.pmf * inner.sum()
+        spread = part.spread * inner.sum()
     pmf[0] += float(np.dot(masses, below))
     pmf[-1] += float(np.dot(masses, above))
     return GridPrior(pmf, spread)
@@ -203,7 +209,9 @@ class Fidelity:
 
     def calibration(self, averaging: float = math.inf, explained: float = 1.0) -> tuple[float, float]:
         """Return the best affine map ``(a, b)``; with infinite averaging it undoes the shrinkage wholly."""
-        r, c, linear = explained, explained**3, self.cov**2 / self.var_label if self.var_label > 0 else 0.0
+        r = explained
+        c = explained**3
+        linear = self.cov**2 / self.var_label if self.var_label > 0 else 0.0
         scale = linear * (r - c) * (1 - 1 / averaging)
         scale += self.var_mean * (c + (1 - c) / averaging) + self.noise / averaging
         slope = r * self.cov / scale if scale > 0 and self.cov > 0 else 0.0
@@ -230,8 +238,10 @@ def fidelity(mechanism: LevelMechanism, grid: LabelGrid, prior: LabelPrior | Gri
     rise = np.diff(mean)
     # Given y between k and k+1 the level is k+1 with probability f: E[g_L | y] is linear in f, and products of
     # two such means lose f (1-f) times both rises, which is what 'spread' integrates.
-    mean_out, mean_label = float(pmf @ mean), float(pmf @ level)
-    out, lab = mean - mean_out, level - mean_label
+    mean_out = float(pmf @ mean)
+    mean_label = float(pmf @ level)
+    out = mean - mean_out
+    lab = level - mean_label
     loss = float(spread @ rise**2)
     var_mean = float(pmf @ out**2) - loss
     cov = float(pmf @ (out * lab)) - float(spread @ rise)

@@ -264,7 +264,8 @@ def measure_averaging(regressor: Any, X: Any, label_bounds: Any, fit_params: dic
         return 1.0
     rng = np.random.default_rng(0)
     order = rng.permutation(n)
-    held, used = order[: max(1, n // 5)], order[max(1, n // 5) :]
+    held = order[: max(1, n // 5)]
+    used = order[max(1, n // 5) :]
     low, high = label_bounds[0] if np.ndim(label_bounds) == 2 else label_bounds
     noise = rng.uniform(low, high, used.size)
     params = _check_method_params(X, fit_params or {}, used)
@@ -289,7 +290,8 @@ def _bounds(label_bounds: Any, outputs: int) -> list[Any]:
 
 def _equal_shares(epsilon: float, parts: int) -> list[float]:
     """Return budgets whose exact sum is at most epsilon."""
-    shares, rest = [], epsilon
+    shares = []
+    rest = epsilon
     for left in range(parts, 1, -1):
         share, rest = split_epsilon(rest, 1 / left)
         shares.append(share)

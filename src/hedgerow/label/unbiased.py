@@ -90,9 +90,11 @@ def _solve(pmf: FloatArray, levels: FloatArray, outputs: FloatArray, epsilon: fl
     from scipy import sparse
     from scipy.optimize import linprog
 
-    k, m = levels.size, outputs.size
+    k = levels.size
+    m = outputs.size
     weight = np.maximum(pmf, 1e-6 / k)[:, None] * (outputs - levels[:, None]) ** 2
-    ones, row = sparse.csr_matrix(np.ones((k, m))), sparse.identity(k)
+    ones = sparse.csr_matrix(np.ones((k, m)))
+    row = sparse.identity(k)
     above = sparse.hstack([sparse.identity(k * m), -math.expm1(epsilon) * sparse.vstack([sparse.identity(m)] * k)])
     sums = sparse.hstack([sparse.kron(row, np.ones((1, m))), ones])
     means = sparse.hstack([sparse.kron(row, outputs[None, :]), ones.multiply(outputs)])
@@ -114,7 +116,8 @@ def _solve(pmf: FloatArray, levels: FloatArray, outputs: FloatArray, epsilon: fl
 
 def _roomy(levels: FloatArray, outputs: FloatArray, even: float = 0.01) -> FloatArray:
     """Return an unbiased matrix with ratios below the limit: the two ends, and a little of everything."""
-    k, m = levels.size, outputs.size
+    k = levels.size
+    m = outputs.size
     middle = outputs.mean()
     target = middle + (levels - middle) / (1 - even)
     up = (target - outputs[0]) / (outputs[-1] - outputs[0])

@@ -120,7 +120,8 @@ def validate_privately(
     if error_bound is not None:
         check_parameters({"error_bound": error_bound}, {"error_bound": Real(0)})
         bound = float(error_bound)
-    mechanism, source = OneBit(epsilon), as_randomness(random_state)
+    mechanism = OneBit(epsilon)
+    source = as_randomness(random_state)
     labels = label_numbers(y, (low, high), middle(low, high, None, "the label"))
     labels = np.clip(labels, low, high)
     own = SeededRandomness(assignment, ("validation",)).integers(len(models), len(labels))
@@ -167,7 +168,8 @@ def _own_errors(models: Sequence[Any], X: Any, y: Any, own: Any, bounds: tuple[f
 
 def _estimates(mechanism: OneBit, ones: FloatArray, n: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
     """Return scaled errors and standard errors; a model without holders has NaN and infinity."""
-    errors, spread = np.full(len(n), np.nan), np.full(len(n), math.inf)
+    errors = np.full(len(n), np.nan)
+    spread = np.full(len(n), math.inf)
     some = n > 0
     mean = ones[some] / n[some]
     errors[some] = mechanism.estimate(ones[some], n[some])

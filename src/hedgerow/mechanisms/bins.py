@@ -63,7 +63,8 @@ class BinsResponse(LevelMechanism):
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         object.__setattr__(self, "n_steps", check_positive(self.n_steps, name="n_steps"))
-        starts, values = tuple(map(int, self.starts)), tuple(map(float, self.values))
+        starts = tuple(map(int, self.starts))
+        values = tuple(map(float, self.values))
         rising = all(a < b for a, b in pairwise(starts))
         if not starts or starts[0] != 0 or starts[-1] > self.n_steps or not rising:
             raise HedgerowError(f"'starts' must rise from 0 to at most {self.n_steps}. Got {self.starts!r} instead.")
@@ -108,7 +109,8 @@ class BinsResponse(LevelMechanism):
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the value sent, for every level."""
-        p, q = float(self.response.p), float(self.response.q)
+        p = float(self.response.p)
+        q = float(self.response.q)
         v = np.asarray(self.values)
         mean = (p - q) * v + q * v.sum()
         square = (p - q) * v * v + q * (v * v).sum()

@@ -134,7 +134,8 @@ class UnaryEncoding(CategoricalMechanism):
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> BoolArray:
         """Return a boolean matrix, one row a report."""
-        own, source = self._check(values), as_randomness(randomness)
+        own = self._check(values)
+        source = as_randomness(randomness)
         k = self.n_inputs
         bits = bernoulli(self.rare, own.size * k, source).reshape(own.size, k)
         bits[np.arange(own.size), own] = bernoulli(int(self.p * ONE), own.size, source)

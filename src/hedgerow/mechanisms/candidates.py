@@ -163,7 +163,8 @@ class CandidateKary(CandidateResponse):
 
     def named(self, own: IntArray, candidates: BoolArray, randomness: Randomness | None = None) -> IntArray:
         """Return the cell that each holder names."""
-        source, out = as_randomness(randomness), np.array(own, dtype=np.int64)
+        source = as_randomness(randomness)
+        out = np.array(own, dtype=np.int64)
         sizes = candidates.sum(axis=1)
         for k in np.unique(sizes[sizes > 1]).tolist():
             rows = np.flatnonzero(sizes == k)
@@ -191,7 +192,8 @@ class CandidateKary(CandidateResponse):
 
 def _own_and_cells(given: tuple[int, npt.ArrayLike]) -> tuple[int, list[int]]:
     """Return the own cell and all candidates."""
-    own, cells = given[0], np.flatnonzero(given[1]).tolist()
+    own = given[0]
+    cells = np.flatnonzero(given[1]).tolist()
     if own not in cells:
         raise HedgerowError(f"the own cell must be one of the candidates {cells}.")
     return own, cells

@@ -57,11 +57,13 @@ class CategoricalMechanism(LocalMechanism):
 
     def estimate(self, support: npt.ArrayLike, n: int) -> FloatArray:
         """Return unbiased estimates of the numbers of holders in each category."""
-        p, q = float(self.p), float(self.q)
+        p = float(self.p)
+        q = float(self.q)
         return (np.asarray(support, dtype=np.float64) - n * q) / (p - q)
 
     def variance(self, n: int, count: npt.ArrayLike = 0.0) -> FloatArray:
         """Return the variance of :meth:`estimate` for a category held by ``count`` of ``n`` holders."""
-        p, q = float(self.p), float(self.q)
+        p = float(self.p)
+        q = float(self.q)
         c = np.asarray(count, dtype=np.float64)
         return (c * p * (1 - p) + (n - c) * q * (1 - q)) / (p - q) ** 2

@@ -127,8 +127,10 @@ class CellLaplace(LocalMechanism):
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> IntArray:
         """Return one report a row: A of every cell, then B of every cell."""
-        inputs, source = self._check(values), as_randomness(randomness)
-        n, k = inputs.size, self.n_cells
+        inputs = self._check(values)
+        source = as_randomness(randomness)
+        n = inputs.size
+        k = self.n_cells
         out = np.empty((n, 2, k), dtype=np.int64)
         out[:, 0] = discrete_laplace(self.cell_ratio, n * k, source).reshape(n, k)
         out[:, 1] = discrete_laplace(self.label_ratio, n * k, source).reshape(n, k)
@@ -156,7 +158,8 @@ class CellLaplace(LocalMechanism):
     def outcomes(self, drawn: npt.NDArray[Any], *, reach: int = 2) -> list[Hashable]:
         """Return reports, clamped as in the law."""
         half = self.n_steps // 2
-        low, high = [-reach, -half - reach], [1 + reach, half + reach]
+        low = [-reach, -half - reach]
+        high = [1 + reach, half + reach]
         near = np.clip(drawn, np.repeat(low, self.n_cells), np.repeat(high, self.n_cells))
         return super().outcomes(near)
 

@@ -73,7 +73,8 @@ class GaussianNoise(AdditiveNoise):
     kind = "gaussian"
 
     def __post_init__(self) -> None:
-        epsilon, delta = check_epsilon(self.epsilon), float(self.delta)
+        epsilon = check_epsilon(self.epsilon)
+        delta = float(self.delta)
         steps = check_positive(self.n_steps, name="n_steps")
         if not 0 < delta < 1:
             raise HedgerowError(f"The 'delta' parameter must be above 0 and below 1. Got {self.delta!r} instead.")
@@ -141,11 +142,14 @@ def _weights(sigma: float) -> tuple[int, ...]:
         return (1,)
     with decimal.localcontext(decimal.Context(prec=60)):
         q = (-1 / (2 * Decimal(sigma) ** 2)).exp()
-        power, factor, square = Decimal(1 << _BITS), q, q * q
+        power = Decimal(1 << _BITS)
+        factor = q
+        square = q * q
         half = []
         while power > Decimal("0.5"):
             half.append(int(power.to_integral_value(rounding=decimal.ROUND_HALF_UP)))
-            power, factor = power * factor, factor * square
+            power = power * factor
+            factor = factor * square
     return tuple(half[:0:-1] + half)
 
 
@@ -172,9 +176,11 @@ def exact_delta(weights: tuple[int, ...], n_steps: int, epsilon: float) -> Fract
 @lru_cache(maxsize=256)
 def _calibrated(epsilon: float, delta: float, steps: int) -> float:
     """Return the least sigma, found in floats and then raised until the exact delta fits."""
-    low, high = 0.0, float(steps)
+    low = 0.0
+    high = float(steps)
     while _float_delta(high, steps, epsilon) > delta:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
         if high > 1e5:
             raise HedgerowError(f"The 'epsilon' parameter is too small for delta={delta:g}. Got {epsilon!r} instead.")
     while high - low > 1e-9 * high:
@@ -182,7 +188,8 @@ def _calibrated(epsilon: float, delta: float, steps: int) -> float:
         low, high = (middle, high) if _float_delta(middle, steps, epsilon) > delta else (low, middle)
     growth = 1e-8
     while exact_delta(_weights(high), steps, epsilon) > Fraction(delta):
-        high, growth = high * (1 + growth), 2 * growth
+        high = high * (1 + growth)
+        growth = 2 * growth
     return high
 
 

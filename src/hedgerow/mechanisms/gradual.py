@@ -81,7 +81,8 @@ class GradualLaplace(LocalMechanism):
 
     def _least_stay(self) -> Fraction:
         """Return ``w_0``; 1 where both are the same noise."""
-        a, b = Fraction(self.coarse.ratio, ONE), Fraction(self.fine.ratio, ONE)
+        a = Fraction(self.coarse.ratio, ONE)
+        b = Fraction(self.fine.ratio, ONE)
         return Fraction(1) if a == b else b * (1 - a) ** 2 / (a * (1 - b) ** 2)
 
     @property
@@ -91,7 +92,8 @@ class GradualLaplace(LocalMechanism):
 
     def randomize_both(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> tuple[IntArray, IntArray]:
         """Return the coarse and the fine levels, each clamped to its reach."""
-        levels, source = self._check(values), as_randomness(randomness)
+        levels = self._check(values)
+        source = as_randomness(randomness)
         fine = levels + discrete_laplace(self.fine.ratio, levels.size, source)
         coarse = fine.copy()
         move = np.flatnonzero(~bernoulli(self.stay, levels.size, source))
@@ -115,25 +117,31 @@ class GradualLaplace(LocalMechanism):
 
     @cached_property
     def _coarse_terms(self) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-        a, b = Fraction(self.coarse.ratio, ONE), Fraction(self.fine.ratio, ONE)
-        ca, cb = (1 - a) / (1 + a), (1 - b) / (1 + b)
+        a = Fraction(self.coarse.ratio, ONE)
+        b = Fraction(self.fine.ratio, ONE)
+        ca = (1 - a) / (1 + a)
+        cb = (1 - b) / (1 + b)
         pure = Fraction(self.stay, ONE) / self._least_stay() if self.stay else Fraction(0)
-        on_a, on_b = pure * ca, Fraction(0)
+        on_a = pure * ca
+        on_b = Fraction(0)
         if pure < 1:
             scale = (1 - pure) * ca * cb / ((a - b) * (1 - a * b))
-            on_a, on_b = on_a + scale * a * (1 - b * b), -scale * b * (1 - a * a)
+            on_a = on_a + scale * a * (1 - b * b)
+            on_b = -scale * b * (1 - a * a)
         return (on_a, a), (on_b, b)
 
     def joint_chance(self, coarse: int, fine: int) -> Fraction:
         """Return the exact probability of both distances from the level (before clamping)."""
-        a, b = Fraction(self.coarse.ratio, ONE), Fraction(self.fine.ratio, ONE)
+        a = Fraction(self.coarse.ratio, ONE)
+        b = Fraction(self.fine.ratio, ONE)
         stay = Fraction(self.stay, ONE)
         extra = (1 - stay) * (1 - a) / (1 + a) * a ** abs(coarse - fine) + (stay if coarse == fine else 0)
         return (1 - b) / (1 + b) * b ** abs(fine) * extra
 
     def coarse_law(self, value: int, *, reach: int) -> Law:
         """Return the exact law of ``coarse`` alone, clamped to ``-reach .. n_steps + reach``."""
-        ends, chances = (-reach, self.n_steps + reach), {}
+        ends = (-reach, self.n_steps + reach)
+        chances = {}
         for output in range(ends[0], ends[1] + 1):
             k = abs(output - value)
             tail = sum((on * r**k / (1 - r) for on, r in self._coarse_terms), Fraction(0))

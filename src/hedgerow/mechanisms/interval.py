@@ -108,7 +108,8 @@ class IntervalResponse(LevelMechanism):
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> IntArray:
         """Return one output level for each level."""
-        levels, source = self._check(values), as_randomness(randomness)
+        levels = self._check(values)
+        source = as_randomness(randomness)
         inside = np.clip(levels, self.low, self.high)
         near = bernoulli(self.near, levels.size, source)
         out = inside - self.radius
@@ -133,7 +134,8 @@ class IntervalResponse(LevelMechanism):
             return Law(outputs, (1,) * len(outputs))
         if not self.span:
             return Law(outputs, (1,) * len(outputs))
-        near, far = self.near * self.span, (ONE - self.near) * self.width
+        near = self.near * self.span
+        far = (ONE - self.near) * self.width
         return Law(outputs, tuple(near if abs(o - inside) <= self.radius else far for o in outputs))
 
     def words(self) -> str:
@@ -152,16 +154,20 @@ class IntervalResponse(LevelMechanism):
         """
         levels = np.arange(self.n_inputs, dtype=np.float64)
         v = np.clip(levels, self.low, self.high)
-        p, w, s = self.near / ONE, self.width, self.span
+        p = self.near / ONE
+        w = self.width
+        s = self.span
         n = w + s
         middle = (self.low + self.high) / 2
-        spread, all_square = (w * w - 1) / 12, (n * n - 1) / 12 + middle**2
+        spread = (w * w - 1) / 12
+        all_square = (n * n - 1) / 12 + middle**2
         square_near = v * v + spread
         if s:
             mean = p * v + (1 - p) * (n * middle - w * v) / s
             square = p * square_near + (1 - p) * (n * all_square - w * square_near) / s
         else:
-            mean, square = v, square_near
+            mean = v
+            square = square_near
         if self.outside == "uniform":
             mean = np.where(v == levels, mean, middle)
             square = np.where(v == levels, square, all_square)

@@ -141,7 +141,9 @@ class SignedSubset(JointMechanism):
     @property
     def naming(self) -> tuple[Fraction, Fraction]:
         """``P1 + P2``, and ``kappa**2 B``."""
-        own, s, K = sum(self._own, Fraction(0)), self.size, self.n_leaves
+        own = sum(self._own, Fraction(0))
+        s = self.size
+        K = self.n_leaves
         return own, (own * (s - 1) + (1 - own) * s) / max(1, K - 1)
 
     def moments(self, mean_square: float = 1.0) -> tuple[float, float]:
@@ -151,9 +153,13 @@ class SignedSubset(JointMechanism):
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> npt.NDArray[np.int8]:
         """Return scores -1, 0 or 1, one row a report with ``size`` scores other than 0."""
-        pair, source = self._check(values), as_randomness(randomness)
-        n, K, s = pair.size, self.n_leaves, self.size
-        leaf, sign = pair >> 1, (2 * (pair & 1) - 1).astype(np.int8)
+        pair = self._check(values)
+        source = as_randomness(randomness)
+        n = pair.size
+        K = self.n_leaves
+        s = self.size
+        leaf = pair >> 1
+        sign = (2 * (pair & 1) - 1).astype(np.int8)
         hold = bernoulli(self.hold, n, source)
         # Of the reports that do not hold the pair, s in 2K - s name the leaf with the other sign.
         turn = ~hold
@@ -173,8 +179,10 @@ class SignedSubset(JointMechanism):
 
     def law(self, value: int) -> Law:
         """Return the exact law over all ``C(K, size) 2**size`` reports."""
-        K, s = self.n_leaves, self.size
-        leaf, sign = value >> 1, 2 * (value & 1) - 1
+        K = self.n_leaves
+        s = self.size
+        leaf = value >> 1
+        sign = 2 * (value & 1) - 1
         inside = math.comb(K - 1, s - 1) << (s - 1)
         outside = (math.comb(K, s) << s) - inside
         outputs = []
@@ -268,7 +276,8 @@ class LevelResponse(JointMechanism):
 
     def moments(self, mean_square: float = 1.0) -> tuple[float, float]:
         """Return ``(A, B)`` by the formula of the class."""
-        q, kappa = float(self.response.q), float(self.kappa)
+        q = float(self.response.q)
+        kappa = float(self.kappa)
         other = q * float((self.scores[: self.n_levels] ** 2).sum()) / self.top**2 / kappa**2
         return mean_square / kappa + other, other
 

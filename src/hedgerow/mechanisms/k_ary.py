@@ -70,7 +70,8 @@ class KaryResponse(CategoricalMechanism):
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> IntArray:
         """Return the reported categories."""
-        own, source = self._check(values), as_randomness(randomness)
+        own = self._check(values)
+        source = as_randomness(randomness)
         out = own.copy()
         lie = np.flatnonzero(~bernoulli(self.truth, own.size, source))
         if lie.size:

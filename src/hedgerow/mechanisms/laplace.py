@@ -83,7 +83,8 @@ class DiscreteLaplace(LocalMechanism):
         steps = check_positive(self.n_steps, name="n_steps")
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "n_steps", steps)
-        ratio, reach = 0, 0
+        ratio = 0
+        reach = 0
         if not math.isinf(epsilon) and (ratio := dyadic_exp(Fraction(epsilon) / steps)) < ONE:
             # e**-40 of the mass lies beyond: clamping there changes no mean that anyone could measure.
             reach = math.ceil(40 * steps / epsilon)
@@ -120,7 +121,8 @@ class DiscreteLaplace(LocalMechanism):
         outputs = range(-reach, self.n_steps + reach + 1)
         if reach == 0:
             return Law(tuple(outputs), tuple(int(o == value) for o in outputs))
-        m, top = self.ratio, self.n_steps + reach
+        m = self.ratio
+        top = self.n_steps + reach
         powers = [1]
         for _ in range(top):
             powers.append(powers[-1] * m)

@@ -104,7 +104,8 @@ class PrivateMedian(CentralMechanism):
         for cut in cuts:
             left = sum(1 for c in given if c < cut)
             costs.append(max(left, len(given) - left))
-        least, most = min(costs), max(costs)
+        least = min(costs)
+        most = max(costs)
         return Law(tuple(cuts), tuple(self.ratio ** (c - least) << 64 * (most - c) for c in costs))
 
     def words(self) -> str:
@@ -120,7 +121,9 @@ class _Ranks:
     """The ordered cells of ``n`` records, read only where needed."""
 
     def __init__(self, n: int, n_cells: int, cell: Any) -> None:
-        self.n, self.n_cells, self.cell = n, n_cells, cell
+        self.n = n
+        self.n_cells = n_cells
+        self.cell = cell
         self.half = n - n // 2
         self.last = n // 2  # from this J on every cut is allowed
 
@@ -136,7 +139,8 @@ class _Ranks:
 
     def first(self) -> int:
         """Return the least J that allows a cut (W grows with J: bisection)."""
-        low, high = 0, self.last
+        low = 0
+        high = self.last
         while low < high:
             middle = (low + high) // 2
             if self.cuts(np.array([middle]))[1][0] > 0:
@@ -155,7 +159,8 @@ class _Ranks:
         _, counts = self.cuts(np.arange(start, end))
         # The last component is the envelope of all J >= end; where end is the last J it is the truth.
         law = _component_cdf(median.ratio, counts.tolist(), self.n_cells - 1)
-        excess, left = np.empty(n, dtype=np.int64), np.arange(n)
+        excess = np.empty(n, dtype=np.int64)
+        left = np.arange(n)
         while left.size:
             drawn = start + law.sample(left.size, randomness).astype(np.int64)
             kept = np.ones(left.size, dtype=bool)
@@ -186,7 +191,9 @@ def _component_cdf(ratio: int, counts: list[int], envelope: int) -> LazyCdf:
         precision = bits + 192
         sums: list[list[int]] = []
         for up in (0, 1):
-            power, total, cumulative = 1 << precision, 0, []
+            power = 1 << precision
+            total = 0
+            cumulative = []
             for count in counts:
                 total += power * count * ((1 << 64) - ratio)
                 cumulative.append(total)

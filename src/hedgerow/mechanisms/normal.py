@@ -22,10 +22,14 @@ def _pi(digits: int) -> Decimal:
     unit = int(10 ** (digits + 10))
 
     def arctan_inverse(x: int) -> int:
-        term, total, n, sign = unit // x, unit // x, 1, 1
+        term = unit // x
+        total = unit // x
+        n = 1
+        sign = 1
         while term:
             term //= x * x
-            n, sign = n + 2, -sign
+            n = n + 2
+            sign = -sign
             total += sign * (term // n)
         return total
 
@@ -47,7 +51,10 @@ def normal_cdf(x: Fraction, digits: int = 50) -> Decimal:
     """
     with decimal.localcontext(_context(digits + 15)):
         z = abs(Decimal(x.numerator) / Decimal(x.denominator))
-        square, term, total, n = z * z, z, z, 1
+        square = z * z
+        term = z
+        total = z
+        n = 1
         small = Decimal(10) ** -(digits + 10)
         while n < 2 * square or term > small:
             n += 2
@@ -76,7 +83,8 @@ def gdp_delta(mu: Fraction, epsilon: float) -> Decimal:
     digits = 40 + math.ceil(0.4343 * epsilon)  # the second term is multiplied by e**epsilon
     with decimal.localcontext(_context(2 * digits)):
         factor = (Decimal(loss.numerator) / Decimal(loss.denominator)).exp()
-        near, far = normal_cdf(-loss / mu + mu / 2, digits), normal_cdf(-loss / mu - mu / 2, digits)
+        near = normal_cdf(-loss / mu + mu / 2, digits)
+        far = normal_cdf(-loss / mu - mu / 2, digits)
         return near - factor * far + Decimal(10) ** -35
 
 
@@ -91,7 +99,8 @@ def gdp_mu(epsilon: float, delta: float) -> Fraction:
     >>> [round(float(gdp_mu(e, 1e-5)), 4) for e in (1.0, 2.0, 10.0)]
     [0.2681, 0.5016, 2.0004]
     """
-    epsilon, limit = min(float(epsilon), _LARGEST), Decimal(float(delta))
+    epsilon = min(float(epsilon), _LARGEST)
+    limit = Decimal(float(delta))
     if not 1e-30 <= delta < 1:
         raise HedgerowError(f"The 'delta' parameter must be 0, or at least 1e-30 and below 1. Got {delta!r} instead.")
     top = Fraction(1)

@@ -69,7 +69,8 @@ class OneBit(LocalMechanism):
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> IntArray:
         """Return one bit for each level."""
-        levels, source = self._check(values), as_randomness(randomness)
+        levels = self._check(values)
+        source = as_randomness(randomness)
         rounded = source.integers(self.n_steps, levels.size) < levels
         return np.asarray(self.response.randomize(rounded.astype(np.int64), source))
 

@@ -71,7 +71,8 @@ class ResidualMechanism(Mechanism):
 
     def randomize(self, residuals: npt.ArrayLike, randomness: Randomness | None = None) -> FloatArray:
         """Return noisy residuals."""
-        source, own = as_randomness(randomness), np.asarray(residuals, dtype=np.float64)
+        source = as_randomness(randomness)
+        own = np.asarray(residuals, dtype=np.float64)
         if own.ndim != 1 or np.isnan(own).any():
             raise HedgerowError("'residuals' must be a 1-d array of numbers.")
         reports = self.joint.randomize(self._grid.levels(own / self.radius, source), source)

@@ -69,11 +69,14 @@ def rounded_gaussian(bits: int, n: int, randomness: Randomness) -> IntArray:
 def _candidates(bits: int, n: int, randomness: Randomness) -> IntArray:
     """Draw ``n`` pairs and return the rounded values of those that are kept (about 71 %)."""
     k = _whole_part().sample(n, randomness).astype(np.uint64)
-    x, v = randomness.uint64(n), randomness.uint64(n)
+    x = randomness.uint64(n)
+    v = randomness.uint64(n)
     keep, unsure = _decide(k, x, v)
     for i in np.flatnonzero(unsure):
         keep[i] = _resolve(int(k[i]), int(x[i]), int(v[i]) >> 1, randomness)
-    k, x, v = k[keep], x[keep], v[keep]
+    k = k[keep]
+    x = x[keep]
+    v = v[keep]
     whole = (k << np.uint64(bits)) + (((x >> np.uint64(63 - bits)) + np.uint64(1)) >> np.uint64(1))
     magnitude = whole.astype(np.int64)
     return np.where(v & np.uint64(1), -magnitude, magnitude)  # the last bit of v is the sign
@@ -86,10 +89,13 @@ def _whole_part() -> LazyCdf:
     def bounds(bits: int) -> tuple[int, list[int], list[int]]:
         context = decimal.Context(prec=math.ceil(0.302 * bits) + 40, Emin=decimal.MIN_EMIN)
         with decimal.localcontext(context):
-            tiny, weights = Decimal(2) ** -(bits + 16), list[Decimal]()
+            tiny = Decimal(2) ** -(bits + 16)
+            weights = list[Decimal]()
             while not weights or weights[-1] > tiny:
                 weights.append((-Decimal(len(weights) ** 2) / 2).exp())
-            total, cum, cums = sum(weights), Decimal(0), []
+            total = sum(weights)
+            cum = Decimal(0)
+            cums = []
             for weight in weights:
                 cum += weight
                 cums.append(cum / total)
@@ -119,18 +125,21 @@ def _decide(k: Words, x: Words, v: Words) -> tuple[BoolArray, BoolArray]:
     first = x >> np.uint64(40)
     g = (first * ((k << np.uint64(25)) + first)) >> np.uint64(25)
     low, middle, high = _tables()
-    ten, mask = np.uint64(10), np.uint64(1023)
+    ten = np.uint64(10)
+    mask = np.uint64(1023)
     e = (low[g & mask] * middle[(g >> ten) & mask]) >> np.uint64(31)
     # Beyond the tables (k > 60, which happens once in e**1800) the look-up is bounded by its last entry.
     e = ((e * high[np.minimum(g >> np.uint64(20), mask)]) >> np.uint64(31)).astype(np.int64)
-    place, slack = (v >> np.uint64(33)).astype(np.int64), 128 * (k.astype(np.int64) + 2) + 4
+    place = (v >> np.uint64(33)).astype(np.int64)
+    slack = 128 * (k.astype(np.int64) + 2) + 4
     keep = place + 1 <= e - slack
     return keep, ~keep & (place < e + 4)
 
 
 def _resolve(k: int, x: int, v: int, randomness: Randomness) -> bool:
     """Decide ``v < e**(-x(2k+x)/2)`` exactly, for uniforms known by 64 and 63 bits, drawing more as needed."""
-    x_bits, v_bits = 64, 63
+    x_bits = 64
+    v_bits = 63
     while True:
         ends = [Fraction(x + i, 1 << x_bits) for i in (0, 1)]
         most, least = (exp_bounds(-e * (2 * k + e) / 2, x_bits + 64) for e in ends)
@@ -138,8 +147,10 @@ def _resolve(k: int, x: int, v: int, randomness: Randomness) -> bool:
             return True
         if Fraction(v, 1 << v_bits) >= most[1]:
             return False
-        x, v = (x << 64) | randomness.bits(64), (v << 64) | randomness.bits(64)
-        x_bits, v_bits = x_bits + 64, v_bits + 64
+        x = (x << 64) | randomness.bits(64)
+        v = (v << 64) | randomness.bits(64)
+        x_bits = x_bits + 64
+        v_bits = v_bits + 64
 
 
 @lru_cache(maxsize=16)

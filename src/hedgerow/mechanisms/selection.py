@@ -95,7 +95,8 @@ class Selection(CentralMechanism):
         chosen = np.full(len(costs), -1, dtype=np.int64)
         rows = np.flatnonzero(exists.any(axis=1))
         if rows.size:
-            kept, mask = costs[rows], exists[rows]
+            kept = costs[rows]
+            mask = exists[rows]
             excess = kept - np.where(mask, kept, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
             chosen[rows] = self._draw(np.where(mask, excess, 0), mask, as_randomness(randomness))
         return chosen
@@ -166,8 +167,10 @@ class PermuteAndFlip(Selection):
             others = [1]  # others[k]: weight of k heads among the others
             for j, head in enumerate(heads):
                 if j != i:
-                    tail, n = whole - head, len(others)
-                    low, high = [*others, 0], [0, *others]
+                    tail = whole - head
+                    n = len(others)
+                    low = [*others, 0]
+                    high = [0, *others]
                     others = [low[k] * tail + high[k] * head for k in range(n + 1)]
             weights.append(own * sum(w * (common // (k + 1)) for k, w in enumerate(others)))
         return Law(tuple(range(len(given))), tuple(weights))
@@ -195,13 +198,15 @@ class ExponentialSelection(Selection):
 
     def _draw(self, excess: IntArray, valid: BoolArray, randomness: Randomness) -> IntArray:
         n, width = excess.shape
-        chosen, left = np.empty(n, dtype=np.int64), np.arange(n)
+        chosen = np.empty(n, dtype=np.int64)
+        left = np.arange(n)
         while left.size:
             tried = randomness.integers(width, left.size * width).reshape(-1, width)
             rows = left[:, None]
             coins = geometric(self.ratio, tried.size, randomness).reshape(tried.shape)
             kept = valid[rows, tried] & (coins >= excess[rows, tried])
-            first, done = kept.argmax(axis=1), kept.any(axis=1)
+            first = kept.argmax(axis=1)
+            done = kept.any(axis=1)
             chosen[left[done]] = tried[done, first[done]]
             left = left[~done]
         return chosen

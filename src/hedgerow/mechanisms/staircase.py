@@ -73,7 +73,8 @@ class StaircaseNoise(AdditiveNoise):
         steps = check_positive(self.n_steps, name="n_steps")
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "n_steps", steps)
-        ratio, reach = 0, 0
+        ratio = 0
+        reach = 0
         if not math.isinf(epsilon):
             ratio = dyadic_exp(Fraction(epsilon))
             reach = steps * math.ceil(40 / epsilon + 2)
@@ -178,11 +179,13 @@ def _variance(b: float, steps: int, stair: npt.NDArray[Any]) -> FloatArray:
 
     On the half line ``|k| = Delta G + U``; joining the two halves at 0 only divides by the mass that remains.
     """
-    r, d = stair.astype(np.float64), float(steps)
+    r = stair.astype(np.float64)
+    d = float(steps)
     mass = r + b * (d - r)
     first = (_powers(r, 1) + b * (_powers(d, 1) - _powers(r, 1))) / mass
     second = (_powers(r, 2) + b * (_powers(d, 2) - _powers(r, 2))) / mass
-    geo1, geo2 = b / (1 - b), b * (1 + b) / (1 - b) ** 2
+    geo1 = b / (1 - b)
+    geo2 = b * (1 + b) / (1 - b) ** 2
     square = d * d * geo2 + 2 * d * geo1 * first + second
     zero = (1 - b) / mass  # P(|k| = 0) on the half line; counted once, not twice
     value: FloatArray = 2 * square / (2 - zero)

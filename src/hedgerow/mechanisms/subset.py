@@ -89,7 +89,9 @@ class SubsetSelection(CategoricalMechanism):
     @property
     def joint(self) -> tuple[Fraction, Fraction]:
         """Return P(both in the set): the own and another category, and two others."""
-        p, s, k = self.p, self.size, self.n_inputs
+        p = self.p
+        s = self.size
+        k = self.n_inputs
         own = p * Fraction(s - 1, k - 1)
         if k == 2:
             return own, Fraction(0)
@@ -98,8 +100,10 @@ class SubsetSelection(CategoricalMechanism):
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | None = None) -> BoolArray:
         """Return a boolean matrix, one row a report with ``size`` ones."""
-        own, source = self._check(values), as_randomness(randomness)
-        n, k = own.size, self.n_inputs
+        own = self._check(values)
+        source = as_randomness(randomness)
+        n = own.size
+        k = self.n_inputs
         hold = bernoulli(self.hold, n, source)
         picked = uniform_subsets(k - 1, self.size, hold, source)
         bits = np.empty((n, k), dtype=bool)
@@ -111,9 +115,11 @@ class SubsetSelection(CategoricalMechanism):
 
     def law(self, value: int) -> Law:
         """Return the exact law over all ``C(k, size)`` sets (as sorted tuples)."""
-        k, s = self.n_inputs, self.size
+        k = self.n_inputs
+        s = self.size
         outputs = tuple(itertools.combinations(range(k), s))
-        inside, outside = math.comb(k - 1, s - 1), math.comb(k - 1, s)
+        inside = math.comb(k - 1, s - 1)
+        outside = math.comb(k - 1, s)
         weights = tuple(self.hold * outside if value in o else (ONE - self.hold) * inside for o in outputs)
         return Law(outputs, weights)
 

@@ -120,7 +120,8 @@ class MatrixResponse(LevelMechanism):
     def words(self) -> str:
         """Return the odds of the likeliest output of a level, from the least certain level to the most certain."""
         likeliest = [Fraction(max(row), ONE) for row in self.weights]
-        least, most = percent(min(likeliest)), percent(max(likeliest))
+        least = percent(min(likeliest))
+        most = percent(max(likeliest))
         odds = least if least == most else f"{least} to {most}"
         return (
             f"one of {len(self.outputs)} numbers is drawn by a public table of odds; the likeliest of a level has a "
@@ -139,7 +140,8 @@ def worst_column(weights: tuple[Row, ...]) -> Fraction | None:
     """Return the largest ratio within a column; ``None`` if an output is possible for some levels only."""
     worst = Fraction(1)
     for column in zip(*weights, strict=True):
-        most, least = max(column), min(column)
+        most = max(column)
+        least = min(column)
         if most and not least:
             return None
         if most * worst.denominator > worst.numerator * least:
@@ -151,11 +153,13 @@ def _alias_row(row: Row, bits: int) -> tuple[list[int], list[int]]:
     """Cut ``2**bits`` columns of equal size between the outputs, at most two to a column."""
     size = 1 << 64 - bits
     left = list(row) + [0] * ((1 << bits) - len(row))
-    cuts, others = [size] * len(left), list(range(len(left)))
+    cuts = [size] * len(left)
+    others = list(range(len(left)))
     small = [j for j, w in enumerate(left) if w < size]
     large = [j for j, w in enumerate(left) if w > size]
     while small:
-        j, donor = small.pop(), large[-1]
+        j = small.pop()
+        donor = large[-1]
         cuts[j], others[j] = left[j], donor
         left[donor] -= size - left[j]
         if left[donor] <= size:

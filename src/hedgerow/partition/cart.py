@@ -83,7 +83,10 @@ class _Level:
 
 class _Cart:
     def __init__(self, space: FeatureSpace, Z: RealArray, labels: FloatArray, min_leaf: int) -> None:
-        self.space, self.Z, self.labels, self.min_leaf = space, Z, labels, min_leaf
+        self.space = space
+        self.Z = Z
+        self.labels = labels
+        self.min_leaf = min_leaf
         numeric = np.flatnonzero(~space.is_categorical).tolist()
         # Each column's records sorted by cell, then by value; kept so from level to level.
         self.order = {j: np.argsort(Z[:, j], kind="stable") for j in numeric}
@@ -110,7 +113,8 @@ class _Cart:
     def _numeric(self, j: int, level: _Level) -> tuple[FloatArray, FloatArray]:
         """Return the best score of column ``j`` in each cell (-inf: no cut) and its cut."""
         n = len(level.count)
-        score, cut = np.full(n, -np.inf), np.zeros(n)
+        score = np.full(n, -np.inf)
+        cut = np.zeros(n)
         order = self.order[j]
         value = self.Z[order, j].astype(np.float64)
         ahead = np.arange(1, len(order) + 1) - level.start[level.cell]
@@ -127,7 +131,8 @@ class _Cart:
             scores += left**2 / ahead[at] + (total[cell] - left) ** 2 / behind[at]
         first, best = _first_best(scores, cell)
         score[cell[first]] = best
-        below, above = value[at[first]], value[at[first] + 1]
+        below = value[at[first]]
+        above = value[at[first] + 1]
         middle = below / 2 + above / 2
         # Between neighbouring floats the middle rounds to one of them: the upper one keeps below < cut.
         cut[cell[first]] = np.where(middle > below, middle, above)
@@ -138,7 +143,8 @@ class _Cart:
     ) -> tuple[FloatArray, BoolArray]:
         """Return the best score of column ``j`` in each cell and the categories that go left."""
         parts = [category_sums(self.Z[:, j], where, row, allowed.shape) for row in self.labels]
-        count, totals = parts[0][0], [total for _, total in parts]
+        count = parts[0][0]
+        totals = [total for _, total in parts]
         present = count > 0
         mean = np.where(present, leading(count, totals) / np.maximum(count, 1), np.inf)
         order = np.argsort(mean, axis=1, kind="stable")

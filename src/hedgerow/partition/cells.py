@@ -54,8 +54,10 @@ class Splits:
         """Return each record's value in the column that its cell is split along, and whether it reaches the cut."""
         kernels = native()
         if kernels is not None and Z.flags.c_contiguous and Z.dtype in (np.float32, np.float64):
-            x, right = np.empty(len(Z), dtype=Z.dtype), np.empty(len(Z), dtype=bool)
-            column, cut = np.ascontiguousarray(self.feature, dtype=np.int32), np.ascontiguousarray(self.threshold)
+            x = np.empty(len(Z), dtype=Z.dtype)
+            right = np.empty(len(Z), dtype=bool)
+            column = np.ascontiguousarray(self.feature, dtype=np.int32)
+            cut = np.ascontiguousarray(self.threshold)
             cells = np.ascontiguousarray(where, dtype=np.int64)
             kernels.gather(Z, Z.shape[1], Z.dtype == np.float64, cells, column, cut, x, right)
             return x, right
@@ -113,11 +115,14 @@ class Cells:
         """Return the children of the cells that are split: left, right, left, right, ..."""
         parents = np.flatnonzero(splits.feature >= 0)
         both = np.repeat(parents, 2)
-        low, high, cuts = self.low[both], self.high[both], self.cuts[both]
+        low = self.low[both]
+        high = self.high[both]
+        cuts = self.cuts[both]
         allowed = {j: mask[both] for j, mask in self.allowed.items()}
         feature = splits.feature[parents]
         numeric = np.flatnonzero(~self.space.is_categorical[feature])
-        column, cut = feature[numeric], splits.threshold[parents[numeric]]
+        column = feature[numeric]
+        cut = splits.threshold[parents[numeric]]
         high[2 * numeric, column] = cut
         low[2 * numeric + 1, column] = cut
         for side in (0, 1):
@@ -132,8 +137,10 @@ class Cells:
 
 def leaf_cells(tree: Partition, levels: Sequence[IndexArray]) -> tuple[FloatArray, FloatArray, dict[int, BoolArray]]:
     """Replay the splits of a tree from its root; return low, high and categories of each leaf."""
-    space, n = tree.space, tree.n_leaves
-    low, high = np.empty((n, len(space))), np.empty((n, len(space)))
+    space = tree.space
+    n = tree.n_leaves
+    low = np.empty((n, len(space)))
+    high = np.empty((n, len(space)))
     cells = Cells.root(space)
     categories = {j: np.empty((n, mask.shape[1]), dtype=bool) for j, mask in cells.allowed.items()}
     for level in levels:
@@ -148,7 +155,8 @@ def leaf_cells(tree: Partition, levels: Sequence[IndexArray]) -> tuple[FloatArra
 
 def _splits_of(tree: Partition, level: IndexArray) -> Splits:
     splits = Splits.none(tree.space, len(level))
-    splits.feature, splits.threshold = tree.feature[level], tree.threshold[level]
+    splits.feature = tree.feature[level]
+    splits.threshold = tree.threshold[level]
     for row in np.flatnonzero(tree.subset_offset[level] >= 0):
         subset = tree.subset(int(level[row]))
         splits.goes_left[row, : len(subset)] = subset

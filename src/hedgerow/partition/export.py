@@ -149,7 +149,9 @@ def node_means(tree: Partition, values: FloatArray, counts: FloatArray) -> tuple
     """
     leaf = tree.leaf_of_node
     ends = leaf >= 0
-    weight, mean, variance = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
+    weight = np.zeros(tree.n_nodes)
+    mean = np.zeros(tree.n_nodes)
+    variance = np.zeros(tree.n_nodes)
     weight[ends], mean[ends] = np.maximum(counts[leaf[ends]], 0), values[leaf[ends]]
     # Children come after their parent, so the last node first.
     for node in np.flatnonzero(~ends)[::-1].tolist():

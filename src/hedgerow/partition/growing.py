@@ -45,7 +45,8 @@ def grow_levels(
     min_samples_leaf: int,
 ) -> Partition:
     """Grow a tree by a rule; without public records ``Z`` nothing is pruned."""
-    builder, cells = _Builder(space), Cells.root(space)
+    builder = _Builder(space)
+    cells = Cells.root(space)
     where = None if Z is None else np.zeros(len(Z), dtype=np.intp)
     for level in range(1, max_depth + 1):
         splits = rule.choose(cells, where)
@@ -56,7 +57,8 @@ def grow_levels(
             right = splits.send_right(space, Z, where)
             _prune(splits, right, where, min_samples_leaf)
             builder.add(splits)
-            cells, parent = cells.split(splits), where
+            cells = cells.split(splits)
+            parent = where
             where = _descend(splits, right, where)
             if len(cells) and level < max_depth:
                 rule.follow(cells, where, splits, parent)
@@ -87,7 +89,8 @@ class _Builder:
     """Writes levels down in breadth-first order, so that children are adjacent and follow their parent."""
 
     def __init__(self, space: FeatureSpace) -> None:
-        self.space, self.n_nodes = space, 0
+        self.space = space
+        self.n_nodes = 0
         self.levels: list[tuple[npt.NDArray[Any], ...]] = []
 
     def add(self, splits: Splits) -> None:
@@ -164,7 +167,8 @@ def check_public(space: FeatureSpace, Z: object) -> RealArray:
     if not np.isfinite(array).all():
         raise HedgerowError("'Z' contains NaN or infinity; encode public records with space.encode(X).")
     for j in np.flatnonzero(space.is_categorical):
-        codes, last = array[:, j], space.n_categories[j] - 1
+        codes = array[:, j]
+        last = space.n_categories[j] - 1
         if ((codes < 0) | (codes > last) | (codes != np.floor(codes))).any():
             raise HedgerowError(
                 f"'Z' must hold codes 0 .. {last} in the categorical column {space.names[j]!r}; "

@@ -80,7 +80,8 @@ def cut_in_half(cells: Cells, chosen: IndexArray, possible: BoolArray) -> Splits
 
     Categorical halves are in code order.
     """
-    splits, rows = Splits.none(cells.space, len(cells)), np.arange(len(cells))
+    splits = Splits.none(cells.space, len(cells))
+    rows = np.arange(len(cells))
     splits.feature = np.where(possible[rows, chosen], chosen, -1).astype(np.int32)
     splits.threshold = cells.midpoints[rows, chosen]
     for j, allowed in cells.allowed.items():
@@ -115,7 +116,9 @@ class _LeastVariance:
     """
 
     def __init__(self, space: FeatureSpace, Z: RealArray, labels: FloatArray) -> None:
-        self.space, self.Z, self.labels = space, Z, labels
+        self.space = space
+        self.Z = Z
+        self.labels = labels
         self.sides = Sides(Z, Cells.root(space).midpoints[0])
 
     def choose(self, cells: Cells, where: IndexArray | None) -> Splits:
@@ -144,7 +147,8 @@ class _LeastVariance:
     def _half(self, j: int, allowed: BoolArray, where: IndexArray) -> BoolArray:
         """Return the categories of column ``j`` that would go left in each cell."""
         parts = [category_sums(self.Z[:, j], where, row, allowed.shape) for row in self.labels]
-        counts, totals = parts[0][0], leading(parts[0][0], [total for _, total in parts])
+        counts = parts[0][0]
+        totals = leading(parts[0][0], [total for _, total in parts])
         average = (totals.sum(axis=1) / np.maximum(counts.sum(axis=1), 1))[:, None]
         return first_half(allowed, np.where(counts > 0, totals / np.maximum(counts, 1), average))
 
@@ -182,6 +186,7 @@ def category_sums(
 ) -> tuple[FloatArray, FloatArray]:
     """Return number and label sum of the records of each cell and category."""
     n_cells, width = shape
-    key, size = where * width + codes.astype(np.intp), n_cells * width
+    key = where * width + codes.astype(np.intp)
+    size = n_cells * width
     counts, totals = sums(key, labels, size)
     return counts.reshape(n_cells, width), totals.reshape(n_cells, width)

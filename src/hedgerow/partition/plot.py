@@ -63,7 +63,8 @@ def plot_partition(
         leaf = int(tree.leaf_of_node[node])
         if leaf < 0:
             _draw_edges(ax, place, node, int(tree.left[node]))
-            text, colour = _shorten(describe_split(tree, node)[0], max_label), _PAPER
+            text = _shorten(describe_split(tree, node)[0], max_label)
+            colour = _PAPER
         else:
             text = f"leaf {leaf}" if known is None else value_format.format(known[leaf])
             colour = _PAPER if colours is None else colours[leaf]

@@ -106,7 +106,8 @@ class _RandomCut(_RandomLongest):
         chosen = _pick(possible, self.randomness)
         splits = cut_in_half(cells, chosen, possible)
         rows = np.arange(len(cells))
-        low, high = cells.low[rows, chosen], cells.high[rows, chosen]
+        low = cells.low[rows, chosen]
+        high = cells.high[rows, chosen]
         cut = _uniform(low, high, self.randomness)
         # In an edge a few floats wide the cut can round to its end; the midpoint never does.
         splits.threshold = np.where((low < cut) & (cut < high), cut, splits.threshold)

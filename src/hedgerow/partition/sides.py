@@ -53,8 +53,10 @@ class Sides:
             return self._native_sums(kernels, where, labels, n_cells)
         width = _pattern_width(n_cells + 1, len(where))
         patterns = (np.arange(1 << width)[:, None] >> np.arange(width) & 1).astype(np.float64)
-        counts, totals = np.empty((n_cells, 8 * len(self.packed))), np.empty((n_cells, 8 * len(self.packed)))
-        base, size = where << width, n_cells << width
+        counts = np.empty((n_cells, 8 * len(self.packed)))
+        totals = np.empty((n_cells, 8 * len(self.packed)))
+        base = where << width
+        size = n_cells << width
         for group, byte in enumerate(self.packed):
             for shift in range(0, 8, width):
                 key = base + (byte >> shift & ((1 << width) - 1))
@@ -70,8 +72,10 @@ class Sides:
     ) -> tuple[FloatArray, FloatArray]:
         """Return :meth:`right_sums` by the compiled kernel: one pass over the records for eight columns."""
         patterns = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.float64)
-        counts, totals = np.empty((n_cells, 8 * len(self.packed))), np.empty((n_cells, 8 * len(self.packed)))
-        where, labels = np.ascontiguousarray(where, dtype=np.int64), np.ascontiguousarray(labels, dtype=np.float64)
+        counts = np.empty((n_cells, 8 * len(self.packed)))
+        totals = np.empty((n_cells, 8 * len(self.packed)))
+        where = np.ascontiguousarray(where, dtype=np.int64)
+        labels = np.ascontiguousarray(labels, dtype=np.float64)
         sums = np.empty((n_cells, 256, 2))
         for group, byte in enumerate(self.packed):
             sums.fill(0)
@@ -88,13 +92,16 @@ class Sides:
         Records beyond the last cell, and cells with the column -1, keep their bits.
         """
         if (kernels := native()) is not None:
-            cells, columns = np.ascontiguousarray(where, dtype=np.int64), np.ascontiguousarray(column, dtype=np.int32)
+            cells = np.ascontiguousarray(where, dtype=np.int64)
+            columns = np.ascontiguousarray(column, dtype=np.int32)
             kernels.set_sides(self.packed, values, values.dtype == np.float64, cells, columns, middle)
             return
         columns = np.append(column, -1).take(where)
         rows = np.flatnonzero(columns >= 0)
-        columns, bits = columns[rows], values[rows] >= middle[where[rows]]
-        group, shift = columns >> 3, (columns & 7).astype(np.uint8)
+        columns = columns[rows]
+        bits = values[rows] >= middle[where[rows]]
+        group = columns >> 3
+        shift = (columns & 7).astype(np.uint8)
         byte = self.packed[group, rows] & ~(np.uint8(1) << shift)
         self.packed[group, rows] = byte | (bits.astype(np.uint8) << shift)
 

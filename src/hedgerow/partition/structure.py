@@ -51,16 +51,19 @@ def check_structure(
 
 
 def _check_children(feature: Int32Array, left: Int32Array) -> None:
-    nodes, inner = np.arange(len(feature)), feature >= 0
+    nodes = np.arange(len(feature))
+    inner = feature >= 0
     _require(bool((left[~inner] == nodes[~inner]).all()), "'left' of a leaf must be the leaf itself")
     first = left[inner].astype(np.intp)
     later = (first > nodes[inner]) & (first < len(feature) - 1)
     _require(bool(later.all()), "children must come after their parent and inside the tree")
     parents = np.bincount(np.concatenate([first, first + 1]), minlength=len(feature))
     _require(parents[0] == 0 and bool((parents[1:] == 1).all()), "every node must be reached exactly once")
-    level, depth = np.zeros(1, dtype=np.intp), 0
+    level = np.zeros(1, dtype=np.intp)
+    depth = 0
     while (level := level[inner[level]]).size:
-        level, depth = np.concatenate([left[level], left[level] + 1]), depth + 1
+        level = np.concatenate([left[level], left[level] + 1])
+        depth = depth + 1
         _require(depth <= MAX_WALK, f"the tree must not be deeper than {MAX_WALK}")
 
 

@@ -63,8 +63,10 @@ class _Buffers:
 
     @classmethod
     def make(cls, rows: int, d: int, dtype: npt.DTypeLike) -> _Buffers:
-        node, index = np.empty(rows, dtype=np.intp), np.empty(rows, dtype=np.intp)
-        x, threshold = np.empty(rows, dtype=dtype), np.empty(rows, dtype=dtype)
+        node = np.empty(rows, dtype=np.intp)
+        index = np.empty(rows, dtype=np.intp)
+        x = np.empty(rows, dtype=dtype)
+        threshold = np.empty(rows, dtype=dtype)
         return cls(node, index, np.arange(rows) * d, x, threshold, np.empty(rows, dtype=bool))
 
     def head(self, rows: int) -> _Buffers:
@@ -197,7 +199,8 @@ def _complete_levels(left: Int32Array) -> int:
     """Return how many levels from the top are complete and in heap order (children of i: 2i+1, 2i+2)."""
     level = 0
     while True:
-        first, end = (1 << level) - 1, (1 << (level + 1)) - 1
+        first = (1 << level) - 1
+        end = (1 << (level + 1)) - 1
         if end > len(left) or not np.array_equal(left[first:end], 2 * np.arange(first, end) + 1):
             return level
         level += 1

@@ -28,7 +28,8 @@ __all__ = ["Part", "PortableModel"]
 Part = Trees | Linear | Kernel
 
 _HEADER = struct.Struct("<4sHHI")
-_MAGIC, _VERSION = b"HDGP", 1
+_MAGIC = b"HDGP"
+_VERSION = 1
 _FIELDS: dict[type[Part], dict[str, tuple[tuple[str, ...], int]]] = {
     Trees: {
         "sizes": (("<u4",), 1),
@@ -238,7 +239,8 @@ class _Reader:
     """Arrays cut from bytes, in order."""
 
     def __init__(self, body: bytes) -> None:
-        self.body, self.at = body, 0
+        self.body = body
+        self.at = 0
 
     def take(self, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         if not all(type(n) is int and 0 <= n < 1 << 31 for n in shape):

@@ -135,7 +135,8 @@ class Trees:
         return out
 
     def _block(self, X: npt.NDArray[Any]) -> FloatArray:
-        value, out = self._walk[3], np.zeros(len(X))
+        value = self._walk[3]
+        out = np.zeros(len(X))
         for node in self._reached(X):
             out += value.take(node)
         return out
@@ -143,7 +144,8 @@ class Trees:
     def _reached(self, X: npt.NDArray[Any]) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the node that each row ends in, tree by tree."""
         left, feature, limit, _, depths = self._walk
-        flat, base = np.ascontiguousarray(X).ravel(), np.arange(len(X), dtype=np.int32) * X.shape[1]
+        flat = np.ascontiguousarray(X).ravel()
+        base = np.arange(len(X), dtype=np.int32) * X.shape[1]
         for root, depth in zip(self._starts.tolist(), depths, strict=True):
             node = np.full(len(X), root, dtype=np.int32)
             for _ in range(depth):
@@ -202,7 +204,9 @@ def breadth_first(left: npt.ArrayLike, right: npt.ArrayLike, leaf: npt.ArrayLike
     >>> breadth_first([1, -1, 3, -1, -1], [2, -1, 4, -1, -1], [False, True, False, True, True]).tolist()
     [0, 1, 2, 3, 4]
     """
-    lefts, rights, leaves = np.asarray(left), np.asarray(right), np.asarray(leaf, dtype=bool)
+    lefts = np.asarray(left)
+    rights = np.asarray(right)
+    leaves = np.asarray(leaf, dtype=bool)
     level = np.zeros(1, dtype=np.int64)
     levels = [level]
     while True:

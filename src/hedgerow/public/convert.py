@@ -32,7 +32,8 @@ def portable_parts(regressor: Any, n_features: int, weight: float = 1.0) -> Part
     >>> bool(np.allclose(constant + part.predict(X), model.predict(X)))
     True
     """
-    center, scale = np.zeros(n_features), np.ones(n_features)
+    center = np.zeros(n_features)
+    scale = np.ones(n_features)
     name = type(regressor).__name__
     if name == "Pipeline":
         if [type(step).__name__ for _, step in regressor.steps[:-1]] != ["StandardScaler"]:
@@ -61,10 +62,14 @@ def _kernel(model: Any, center: FloatArray, scale: FloatArray, weight: float) ->
     if model.kernel != "rbf":
         raise _unsupported(f"kernel={model.kernel!r}")
     if type(model).__name__ == "SVR":
-        points, dual, gamma = model.support_vectors_, model.dual_coef_[0], model._gamma
+        points = model.support_vectors_
+        dual = model.dual_coef_[0]
+        gamma = model._gamma
         constant = float(model.intercept_[0])
     else:
-        points, dual, constant = model.X_fit_, np.ravel(model.dual_coef_), 0.0
+        points = model.X_fit_
+        dual = np.ravel(model.dual_coef_)
+        constant = 0.0
         gamma = 1.0 / points.shape[1] if model.gamma is None else model.gamma
     return weight * constant, [Kernel(points, weight * dual, center, scale, np.array([gamma]))]
 

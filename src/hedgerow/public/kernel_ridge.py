@@ -32,7 +32,8 @@ def leave_one_out(K: FloatArray, y: FloatArray, penalties: npt.ArrayLike) -> Flo
     [5.0]
     """
     values, Q = np.linalg.eigh(K)
-    rotated, squares = Q.T @ y, Q**2
+    rotated = Q.T @ y
+    squares = Q**2
     errors = []
     for penalty in np.asarray(penalties, dtype=np.float64):
         inverse = 1.0 / (np.maximum(values, 0.0) + penalty)
@@ -59,20 +60,24 @@ class TunedKernelRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> TunedKernelRidge:
         """Fit, after choosing what is None by leave-one-out."""
-        X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        X = np.asarray(X, dtype=np.float64)
+        y = np.asarray(y, dtype=np.float64)
         if len(X) > MOST_ROWS:
             rows = np.random.default_rng(self.random_state).choice(len(X), MOST_ROWS, replace=False)
-            X, y = X[rows], y[rows]
+            X = X[rows]
+            y = y[rows]
         self.center_ = X.mean(axis=0)
         spread = X.std(axis=0)
         self.scale_ = np.where(spread > 1e-12 * np.maximum(1.0, np.abs(self.center_)), spread, 1.0)
         self.points_ = (X - self.center_) / self.scale_
         self.mean_ = float(y.mean())
         distances = squared_distances(self.points_, self.points_)
-        gamma, alpha = self.gamma, self.alpha
+        gamma = self.gamma
+        alpha = self.alpha
         if gamma is None or alpha is None:
             gamma, alpha = self._tune(distances, y - self.mean_)
-        self.gamma_, self.alpha_ = float(gamma), float(alpha)
+        self.gamma_ = float(gamma)
+        self.alpha_ = float(alpha)
         K = np.exp(-self.gamma_ * distances)
         K[np.diag_indices_from(K)] += self.alpha_
         self.weights_ = np.linalg.solve(K, y - self.mean_)

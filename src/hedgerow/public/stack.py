@@ -52,7 +52,8 @@ class Stack:
 
     def portable(self, n_features: int) -> tuple[float, list[Part]]:
         """Return the same as a constant and portable parts."""
-        constant, parts = self.mean * (1 - sum(self.weights.values())), []
+        constant = self.mean * (1 - sum(self.weights.values()))
+        parts = []
         for name, member in self.members.items():
             more, new = _parts(member, n_features, self.weights[name])
             constant += more
@@ -76,7 +77,8 @@ class Scaled:
     """Support vector regression of standardised labels on standardised columns, at most 3,000 rows."""
 
     def __init__(self, C: float, random_state: int) -> None:
-        self.C, self.random_state = C, random_state
+        self.C = C
+        self.random_state = random_state
 
     def fit(self, D: FloatArray, y: FloatArray) -> Scaled:
         """Fit."""
@@ -86,8 +88,10 @@ class Scaled:
 
         if len(y) > _SUPPORT_ROWS:
             rows = np.random.default_rng(self.random_state).choice(len(y), _SUPPORT_ROWS, replace=False)
-            D, y = D[rows], y[rows]
-        self.mean_, self.spread_ = float(y.mean()), float(y.std()) or 1.0
+            D = D[rows]
+            y = y[rows]
+        self.mean_ = float(y.mean())
+        self.spread_ = float(y.std()) or 1.0
         model = make_pipeline(StandardScaler(), SVR(C=self.C, gamma=1.0 / D.shape[1], epsilon=0.1))
         self.model_ = model.fit(D, (y - self.mean_) / self.spread_)
         return self
@@ -157,8 +161,10 @@ def fit_stack(D: FloatArray, y: FloatArray, seed: int) -> Stack:
     """
     from scipy.optimize import nnls
 
-    mean, folds = float(y.mean()), assign_folds(len(y), seed)
-    fitted, outs = {}, {}
+    mean = float(y.mean())
+    folds = assign_folds(len(y), seed)
+    fitted = {}
+    outs = {}
     for name, member in members(len(y), seed).items():
         fitted[name] = member.fit(D, y)
         if isinstance(member, TunedKernelRidge):

@@ -36,7 +36,8 @@ def count_misfits(column: Column, values: Any) -> Misfits:
     numeric = _range(column)
     if numeric is None:
         known = _names(column)
-        unknown, outside = sum(category(value) not in known for value in found), 0
+        unknown = sum(category(value) not in known for value in found)
+        outside = 0
     else:
         numbers = [number(value) for value in found]
         unknown = sum(map(math.isnan, numbers))

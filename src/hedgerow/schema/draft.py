@@ -41,16 +41,19 @@ _PAIRS = (("no", "yes"), ("n", "y"), ("false", "true"), ("nein", "ja"), ("non", 
 def public_columns(frame: Any, names: Sequence[str] | None) -> dict[str, Any]:
     """Return the columns of a table by name: a frame's, a dict's, or those of an array and ``names``."""
     if isinstance(frame, Mapping):
-        found, columns = [str(name) for name in frame], list(frame.values())
+        found = [str(name) for name in frame]
+        columns = list(frame.values())
     else:
         own, own_columns = columns_of(frame)
         if own is not None and own_columns is not None:
-            found, columns = own, own_columns
+            found = own
+            columns = own_columns
         else:
             # Of a list of rows NumPy would make text of all values if one is text.
             array = matrix_of(np.array(frame, dtype=object) if isinstance(frame, list | tuple) else frame)
             found = [f"x{j}" for j in range(array.shape[1])] if names is None else [str(name) for name in names]
-            columns, names = [array[:, j] for j in range(array.shape[1])], None
+            columns = [array[:, j] for j in range(array.shape[1])]
+            names = None
     if names is not None:
         raise BoundsError("'names' is for arrays; this table has names of its own: leave it out.")
     if len(found) != len(columns):
@@ -157,8 +160,10 @@ def round_out(low: float, high: float) -> Range:
     """
     if low == high:
         half = abs(low) or 1.0
-        low, high = min(low, low - half), max(high, high + half)
-    low, high = max(low, -_LARGEST), min(high, _LARGEST)
+        low = min(low, low - half)
+        high = max(high, high + half)
+    low = max(low, -_LARGEST)
+    high = min(high, _LARGEST)
     step = _step(high / 2 - low / 2)
     rounded = _multiple(low, step, math.floor), _multiple(high, step, math.ceil)
     return min(low, rounded[0]) + 0.0, max(high, rounded[1]) + 0.0

@@ -14,7 +14,8 @@ from hedgerow.tasks.partly_public.task import check_mask
 
 __all__ = ["is_aligned", "mask_note", "mask_of", "read_mask"]
 
-_TRUE, _FALSE = {"1", "true", "yes", "private"}, {"0", "false", "no", "public"}
+_TRUE = {"1", "true", "yes", "private"}
+_FALSE = {"0", "false", "no", "public"}
 
 
 def mask_of(private: Any, n: int, d: int) -> npt.NDArray[np.bool_]:

@@ -40,9 +40,11 @@ from hedgerow.tasks.alarms import Detector
 __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
 Rows = npt.NDArray[np.uint8]
-_SEGMENT, _PURGE = 20_000, 50_000
+_SEGMENT = 20_000
+_PURGE = 50_000
 # Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless two batches to seal have come.
-_REST, _MANY = 50, 2 * SEALED
+_REST = 50
+_MANY = 2 * SEALED
 Look = Callable[[int], tuple[Kind, Detector]]
 
 
@@ -84,11 +86,18 @@ class Aggregator:
         clock: Callable[[], float] = time.time,
         remember: float = 0.0,
     ) -> None:
-        self.database, self.writer, self.look, self.every = database, writer, look, every
-        self.clock, self.remember = clock, remember
+        self.database = database
+        self.writer = writer
+        self.look = look
+        self.every = every
+        self.clock = clock
+        self.remember = remember
         self._idle = idle or (lambda: None)
-        self._turn, self._stop = threading.Lock(), threading.Event()
-        self._clean, self._since, self._rest_until = False, 0, 0.0
+        self._turn = threading.Lock()
+        self._stop = threading.Event()
+        self._clean = False
+        self._since = 0
+        self._rest_until = 0.0
         self._thread = threading.Thread(target=self._run, name="aggregator", daemon=True)
 
     def start(self) -> Aggregator:
@@ -171,12 +180,14 @@ class Aggregator:
                 scrub(self.database, connection)
             settle(self.database)
 
-        start, self._clean = time.monotonic(), False
+        start = time.monotonic()
+        self._clean = False
         try:
             self.writer.call(alone)
         finally:
             end = time.monotonic()
-            self._since, self._rest_until = 0, end + _REST * (end - start)
+            self._since = 0
+            self._rest_until = end + _REST * (end - start)
         self._clean = True
 
     def segment(self, number: int) -> int:
@@ -184,7 +195,8 @@ class Aggregator:
         kind, detector = self.look(number)
         with self._turn:
             with self.database.read() as connection:
-                taken, partial = self._pending(connection, number), _partial(connection, number)
+                taken = self._pending(connection, number)
+                partial = _partial(connection, number)
             if not taken:
                 return 0
             n = sum(int(u.n) for u in taken)

@@ -31,7 +31,8 @@ class _Hashing:
     """A file that hashes what goes through it."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self.file, self.hash = file, hashlib.sha256()
+        self.file = file
+        self.hash = hashlib.sha256()
 
     def write(self, data: bytes) -> None:
         self.hash.update(data)

@@ -51,7 +51,8 @@ async def receive_body(receive: Receive, declared: str, most: int, seconds: floa
     if not declared.isdecimal() or int(declared) > most:
         raise Problem("body-too-large", f"A body may have at most {most} bytes.")
     parts: list[bytes] = []
-    more, size = True, 0
+    more = True
+    size = 0
     try:
         async with asyncio.timeout(seconds):
             while more:
@@ -59,7 +60,8 @@ async def receive_body(receive: Receive, declared: str, most: int, seconds: floa
                 if message["type"] == "http.disconnect":
                     raise ClientDisconnect
                 parts.append(message.get("body", b""))
-                more, size = message.get("more_body", False), size + len(parts[-1])
+                more = message.get("more_body", False)
+                size = size + len(parts[-1])
                 if size > most:
                     raise Problem("body-too-large", f"A body may have at most {most} bytes.")
     except TimeoutError:
@@ -84,7 +86,8 @@ def bearer(authorization: str) -> str:
 
 async def curator(request: Request) -> Service:
     """Return the service if the request carries a curator's token."""
-    service, token = service_of(request), bearer(request.headers.get("authorization", ""))
+    service = service_of(request)
+    token = bearer(request.headers.get("authorization", ""))
     if not token or not await run_in_threadpool(service.is_curator, token):
         raise Problem("unauthorized", "Send a curator's token: Authorization: Bearer hc_...")
     return service

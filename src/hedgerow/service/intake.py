@@ -180,7 +180,10 @@ def _sift(
     spent: dict[bytes, int],
 ) -> Outcome:
     """Decide report by report, in order; ``known``, ``new`` and ``spent`` grow by what is accepted."""
-    duplicates, failures, kept, fresh = 0, [], [], dict[bytes, bytes]()
+    duplicates = 0
+    failures = []
+    kept = []
+    fresh = dict[bytes, bytes]()
     for i, (key, mark) in enumerate(zip(upload.keys, upload.marks, strict=True)):
         pair = (key, mark)
         before = known.get(key, fresh.get(key))

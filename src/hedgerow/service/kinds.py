@@ -73,9 +73,12 @@ class Kind:
 
     def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
         """Return what the writer stores of a valid batch, and what it is checked against."""
-        flags, data, width = batch.simulation.tobytes(), batch.payloads.tobytes(), batch.payloads.shape[1]
+        flags = batch.simulation.tobytes()
+        data = batch.payloads.tobytes()
+        width = batch.payloads.shape[1]
         messages = [flags[i : i + 1] + data[i * width : (i + 1) * width] for i in range(len(flags))]
-        keys, marks = keys_of(batch.tokens), marks_of(batch.tokens, messages)
+        keys = keys_of(batch.tokens)
+        marks = marks_of(batch.tokens, messages)
         rows = batch.payloads
         if self.keeps_ids:
             ids = np.frombuffer(b"".join(batch.tokens), dtype=np.uint8).reshape(-1, TOKEN_BYTES)

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["KEY", "MARK", "Known", "View", "pack_ids", "pack_tokens", "sorted_rows", "unpack_ids", "unpack_tokens"]
 
-KEY, MARK = 16, 8
-_DIGEST, _NUMBER = 32, 8
+KEY = 16
+MARK = 8
+_DIGEST = 32
+_NUMBER = 8
 _ID = np.dtype([("key", f"V{KEY}"), ("mark", f"V{MARK}")])
 # Tasks kept in memory: each has some megabytes at most, and few are open at a time.
 _TASKS = 16
@@ -81,8 +83,13 @@ class View:
     """What is known of one task at this moment of a transaction."""
 
     def __init__(self, database: Database, task: int, version: int, sealed: int, ids: bytes, tokens: bytes) -> None:
-        self.database, self.task, self.version, self.sealed, self.last = database, task, version, sealed, 0
-        self._marks, self._spent = unpack_ids(ids), unpack_tokens(tokens)
+        self.database = database
+        self.task = task
+        self.version = version
+        self.sealed = sealed
+        self.last = 0
+        self._marks = unpack_ids(ids)
+        self._spent = unpack_tokens(tokens)
 
     def arrived(self, seq: int, ids: bytes, tokens: bytes) -> None:
         """Add what a commit brought."""

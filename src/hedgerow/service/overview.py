@@ -34,7 +34,9 @@ class Overview:
     """
 
     def __init__(self, service: Service, collection: Collection, now: float) -> None:
-        self.service, self.collection, self.now = service, collection, now
+        self.service = service
+        self.collection = collection
+        self.now = now
         number = collection.number
         with service.database.read() as connection:
             row = connection.execute(sa.select(tasks.c.closed, tasks.c.finished).where(tasks.c.number == number)).one()
@@ -87,7 +89,8 @@ class Overview:
 
     def leaves(self, model: Model, level: float = 0.9) -> list[dict[str, Any]]:
         """Return the rows of a model's table, with the most that one forged report can change."""
-        rows, forgery = model.table(level), self.collection.forgery
+        rows = model.table(level)
+        forgery = self.collection.forgery
         forged = [] if forgery is None else forgery.rows(model)
         if not forged:
             return rows
@@ -101,7 +104,8 @@ class Overview:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON-ready content."""
-        notice, forgery = self.collection.announcement, self.collection.forgery
+        notice = self.collection.announcement
+        forgery = self.collection.forgery
         return {
             "id": self.collection.id,
             "kind": notice.kind,

@@ -64,7 +64,8 @@ class Problem(Exception):
 
     def __init__(self, code: str, detail: str = "", headers: Mapping[str, str] | None = None) -> None:
         super().__init__(code, detail)
-        self.code, self.detail = code, detail
+        self.code = code
+        self.detail = detail
         self.status, self.title = CODES[code]
         self.headers = dict(headers or {})
         if code in _RETRY:

@@ -67,7 +67,8 @@ async def _collection(request: Request, service: Service) -> Collection:
 async def create_task(request: Request) -> Response:
     """Publish a task: sign it, keep it, never change it."""
     service = await curator(request)
-    now, wanted = int(service.clock()), await decode(request, NewTask)
+    now = int(service.clock())
+    wanted = await decode(request, NewTask)
     content = {name: value for name, value in wanted.task.items() if name != "id"}
     try:
         text = canonical(content)
@@ -98,7 +99,8 @@ async def _publish(service: Service, task: Any, simulation: bool, now: int, **wo
 async def second_round(request: Request) -> Response:
     """Grow the partition of the second round from the closed first round, and publish its task."""
     service = await curator(request)
-    now, first = int(service.clock()), await _collection(request, service)
+    now = int(service.clock())
+    first = await _collection(request, service)
     wanted = await decode(request, Grow)
     kind = first.kind
     if kind.task.makes != "task":
@@ -148,14 +150,16 @@ async def get_task(request: Request) -> Response:
 async def status(request: Request) -> Response:
     """Return progress, refusals by reason, what a forged report can do, and alarms."""
     service = await curator(request)
-    now, collection = service.clock(), await _collection(request, service)
+    now = service.clock()
+    collection = await _collection(request, service)
     return answer(await run_in_threadpool(lambda: Overview(service, collection, now).to_dict()))
 
 
 async def close_task(request: Request) -> Response:
     """Close a task for ever."""
     service = await curator(request)
-    now, collection = service.clock(), await _collection(request, service)
+    now = service.clock()
+    collection = await _collection(request, service)
 
     def work() -> dict[str, Any]:
         service.close(collection, int(now))
@@ -167,7 +171,8 @@ async def close_task(request: Request) -> Response:
 async def issue_tokens(request: Request) -> Response:
     """Make upload tokens."""
     service = await curator(request)
-    collection, wanted = await _collection(request, service), await decode(request, NewTokens)
+    collection = await _collection(request, service)
+    wanted = await decode(request, NewTokens)
     if not 1 <= wanted.count <= 100_000 or not 1 <= wanted.quota <= 1 << 40:
         raise Problem("invalid-request", "'count' must be 1 .. 100000 and 'quota' at least 1.")
     if not collection.announcement.tokens:
@@ -179,7 +184,8 @@ async def issue_tokens(request: Request) -> Response:
 async def model(request: Request) -> Response:
     """Return the model of all acknowledged reports."""
     service = await curator(request)
-    now, collection = service.clock(), await _collection(request, service)
+    now = service.clock()
+    collection = await _collection(request, service)
     options = {name: _value(collection, name, text) for name, text in request.query_params.items()}
     text = await run_in_threadpool(lambda: Overview(service, collection, now).model(**options).to_json())
     return Response(text, media_type="application/json")
@@ -199,7 +205,8 @@ def _value(collection: Collection, name: str, text: str) -> Any:
 async def leaves(request: Request) -> Response:
     """Return the table of leaves, and what more reports would buy."""
     service = await curator(request)
-    now, collection = service.clock(), await _collection(request, service)
+    now = service.clock()
+    collection = await _collection(request, service)
     try:
         level = float(request.query_params.get("level", "0.9"))
     except ValueError:
@@ -220,7 +227,8 @@ async def leaves(request: Request) -> Response:
 async def data(request: Request) -> Response:
     """Return the data set of a label task (CSV) or the reports of a first round."""
     service = await curator(request)
-    now, collection = service.clock(), await _collection(request, service)
+    now = service.clock()
+    collection = await _collection(request, service)
     media, body = await run_in_threadpool(lambda: Overview(service, collection, now).data())
     return Response(body, media_type=media)
 

@@ -92,7 +92,8 @@ _TAKE_OFF = sa.text(
 
 def _rewrite(connection: Connection, table: sa.Table) -> None:
     """Set the rows of a table of PostgreSQL aside, give it a new file, and put them back in the order of their keys."""
-    name, kept = table.name, f"kept_{table.name}"
+    name = table.name
+    kept = f"kept_{table.name}"
     run = connection.exec_driver_sql
     if not run(f"SELECT pg_relation_size('{name}')").scalar():
         return  # written to by nobody since the last time

@@ -72,7 +72,9 @@ class Service:
         key: Ed25519PrivateKey | None = None,
         curator_token: str | None = None,
     ) -> None:
-        self.database, self.clock, self.settings = database, clock, settings or Settings()
+        self.database = database
+        self.clock = clock
+        self.settings = settings or Settings()
         self.writer = Writer(database, group=self.settings.group, waiting=self.settings.waiting)
         self.aggregator = Aggregator(
             database,
@@ -90,7 +92,8 @@ class Service:
         self._refused: Counter[tuple[int, str]] = Counter()
         self._known: dict[str, Collection] = {}
         self._numbers: dict[int, Collection] = {}
-        self._lock, self._key = threading.Lock(), key
+        self._lock = threading.Lock()
+        self._key = key
         self._curators = {digest_of(curator_token)} if curator_token else set()
 
     def start(self) -> Service:
@@ -256,7 +259,8 @@ class Service:
         if time.monotonic() - self._last_log >= self.settings.log_seconds:
             self._log_uploads()
         with self._lock:
-            gone, self._refused = self._refused, Counter()
+            gone = self._refused
+            self._refused = Counter()
         if gone:
             rows = [{"task": task, "code": code, "n": n} for (task, code), n in gone.items()]
             try:
@@ -267,7 +271,8 @@ class Service:
 
     def _log_uploads(self) -> None:
         sums = self.reports - self._logged
-        self._logged, self._last_log = self.reports.copy(), time.monotonic()
+        self._logged = self.reports.copy()
+        self._last_log = time.monotonic()
         if sums:
             log("uploads", reports=dict(sums))
 

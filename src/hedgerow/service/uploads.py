@@ -37,7 +37,8 @@ class Gate:
     """The outermost layer: answers uploads itself, hands on the rest, and counts every answer."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
-        self.app, self.service = app, service
+        self.app = app
+        self.service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -116,7 +117,8 @@ def _late(collection: Collection, now: float) -> Problem | None:
 async def _store(
     service: Service, collection: Collection, headers: dict[bytes, str], receive: Receive, late: str
 ) -> bytes:
-    notice, limits = collection.announcement, service.settings
+    notice = collection.announcement
+    limits = service.settings
     if not _MEDIA.fullmatch(headers.get(b"content-type", "")):
         raise Problem("unsupported-media-type", f"Send {MEDIA_TYPE}; version=1.")
     token = bearer(headers.get(b"authorization", "")) if notice.tokens else ""

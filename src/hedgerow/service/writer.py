@@ -44,7 +44,9 @@ class Writer:
     """
 
     def __init__(self, database: Database, *, group: int = 20_000, waiting: int = 200_000) -> None:
-        self.database, self.group, self.most_waiting = database, group, waiting
+        self.database = database
+        self.group = group
+        self.most_waiting = waiting
         self.commits = self.committed = self.waiting = 0
         self._queue: queue.SimpleQueue[_Waiting | _Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
@@ -103,7 +105,8 @@ class Writer:
                 self._do(*item)
                 item = _NOTHING
                 continue
-            group, n = [item], len(item[0])
+            group = [item]
+            n = len(item[0])
             item = self._next()
             while item is not None and len(item) == 3 and n < self.group:
                 group.append(item)

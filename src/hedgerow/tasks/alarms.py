@@ -105,13 +105,17 @@ class Detector:
 
         if not self.events or n == 0:
             return []
-        seen, (low, high) = np.asarray(counts, dtype=np.int64), self.bounds
+        seen = np.asarray(counts, dtype=np.int64)
+        (low, high) = self.bounds
         # P(Bin(n, high) >= seen) and P(Bin(n, low) <= seen), looked at only where they can be small.
-        above, below = np.ones(len(seen)), np.ones(len(seen))
-        many, few = seen > n * high, seen < n * low
+        above = np.ones(len(seen))
+        below = np.ones(len(seen))
+        many = seen > n * high
+        few = seen < n * low
         above[many] = betainc(seen[many], n - seen[many] + 1, high[many])
         below[few] = betaincc(seen[few] + 1, n - seen[few], low[few])
-        chance, expected = np.minimum(above, below), n * np.where(below < above, low, high)
+        chance = np.minimum(above, below)
+        expected = n * np.where(below < above, low, high)
         limit = ALPHA / (2 * len(self.events))
         strange = [i for i in np.argsort(chance, kind="stable").tolist() if chance[i] < limit]
         return [Alarm(self.events[i].name, int(seen[i]), float(expected[i]), float(chance[i])) for i in strange]

@@ -114,7 +114,8 @@ class LeafModel(Model):
         from none (below two standard deviations of their number).
         """
         low, high = self.ends(level)
-        starved, n = self.starved, max(self.n_reports, 1)
+        starved = self.starved
+        n = max(self.n_reports, 1)
         return [
             {
                 "leaf": j,
@@ -135,7 +136,8 @@ class LeafModel(Model):
         return (partition_node(self.partition),)
 
     def _title(self) -> str:
-        task, n = self.task, self.partition.n_leaves
+        task = self.task
+        n = self.partition.n_leaves
         return task.title or f"A private tree for {task.target!r} with {n} {self.unit} from {reports(self.n_reports)}."
 
     def _words(self, rows: list[dict[str, Any]], level: float) -> list[str]:
@@ -204,7 +206,8 @@ def split_gains(tree: Partition, count: FloatArray, mean: FloatArray) -> dict[st
     {'a': 1.0, 'b': 0.0}
     """
     gain = np.zeros(len(tree.space))
-    number, total = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
+    number = np.zeros(tree.n_nodes)
+    total = np.zeros(tree.n_nodes)
     ends = np.flatnonzero(tree.feature < 0)
     leaf = tree.leaf_of_node[ends]
     number[ends] = np.maximum(count, 0.0)[leaf]

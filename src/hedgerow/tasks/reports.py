@@ -117,7 +117,8 @@ class Reports:
     def __getitem__(self, i: int) -> Report:
         if not -len(self) <= i < len(self):
             raise IndexError(i)
-        token, payload = self.tokens[i].tobytes(), self.payloads[i].tobytes()
+        token = self.tokens[i].tobytes()
+        payload = self.payloads[i].tobytes()
         return Report(self.task, self.task.digest[:4] + token, payload, self.simulation, self.kept)
 
     def __iter__(self) -> Iterator[Report]:
@@ -160,7 +161,8 @@ class Reports:
         n, simulation = batch_head(task, data, len(data))
         width = task.encoding.width
         body = np.frombuffer(data, dtype=np.uint8, offset=_HEADER.size)
-        tokens, payloads = body[: n * _RANDOM], body[n * _RANDOM :]
+        tokens = body[: n * _RANDOM]
+        payloads = body[n * _RANDOM :]
         return cls.checked(task, tokens.reshape(n, _RANDOM), payloads.reshape(n, width), simulation)
 
     @classmethod

@@ -65,7 +65,8 @@ def _one(
     listed: tuple[tuple[str, ...], tuple[str, ...]] | None,
 ) -> str:
     if listed is not None:
-        some, others = listed[0], [c for c in listed[1] if c not in listed[0]]
+        some = listed[0]
+        others = [c for c in listed[1] if c not in listed[0]]
         if len(others) < len(some):  # the shorter list is easier to read
             return f"{name} not in {{{', '.join(others)}}}"
         return f"{name} in {{{', '.join(some)}}}"
@@ -87,11 +88,13 @@ def cell_rules(partition: Partition) -> list[str]:
     rules = [""] * partition.n_leaves
     paths: list[tuple[Condition, ...]] = [()] * partition.n_nodes
     for node in range(partition.n_nodes):  # children come after their parents
-        column, leaf = int(partition.feature[node]), int(partition.leaf_of_node[node])
+        column = int(partition.feature[node])
+        leaf = int(partition.leaf_of_node[node])
         if leaf >= 0:
             rules[leaf] = in_words(paths[node])
             continue
-        feature, child = partition.space.features[column], int(partition.left[node])
+        feature = partition.space.features[column]
+        child = int(partition.left[node])
         cut = float(partition.threshold[node])
         sides: tuple[Condition, Condition] = ((feature.name, "<", cut), (feature.name, ">=", cut))
         if isinstance(feature, CategoricalFeature):
@@ -143,7 +146,8 @@ def tree_rules(trees: Trees, base: PortableModel, space: FeatureSpace) -> list[l
 
 def tree_nodes(trees: Trees, base: PortableModel, space: FeatureSpace) -> tuple[Node, ...]:
     """Return these trees as nested nodes, leaves numbered through all of them."""
-    found, row = [], 0
+    found = []
+    row = 0
     for t, nodes in enumerate(_paths(trees, base, space)):
         below: list[Node] = []  # children come after their parents, two by two: from the last node to the first
         row += sum(feature < 0 for _, feature in nodes)
@@ -164,7 +168,8 @@ def tree_nodes(trees: Trees, base: PortableModel, space: FeatureSpace) -> tuple[
 def _paths(trees: Trees, base: PortableModel, space: FeatureSpace) -> list[list[tuple[tuple[Condition, ...], int]]]:
     """Return, for each tree, its nodes breadth first: the conditions on the way, and the column (-1 for a leaf)."""
     found = []
-    thresholds, features = iter(trees.threshold.tolist()), iter(trees.feature.tolist())
+    thresholds = iter(trees.threshold.tolist())
+    features = iter(trees.feature.tolist())
     for size in trees.sizes.tolist():
         paths: list[tuple[Condition, ...]] = [()]
         nodes = []
@@ -181,7 +186,8 @@ def _design_sides(base: PortableModel, space: FeatureSpace, column: int, cut: fl
     """Return what a split of one column of the design says about the feature behind it."""
     if column == len(base.column):
         return (PREDICTION, "<=", cut), (PREDICTION, ">", cut)
-    feature, code = space.features[int(base.column[column])], int(base.code[column])
+    feature = space.features[int(base.column[column])]
+    code = int(base.code[column])
     if not isinstance(feature, CategoricalFeature):
         name = feature.name if code < 0 else f"[{feature.name} = {code}]"
         return (name, "<=", cut), (name, ">", cut)

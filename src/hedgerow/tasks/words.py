@@ -32,7 +32,8 @@ def span(values: list[Any], words: Callable[[Any], str] = str) -> str:
     >>> span([5, 6]), span([0.5, 0.5], lambda share: f"{share:.0%}")
     ('5 to 6', '50%')
     """
-    least, most = words(min(values)), words(max(values))
+    least = words(min(values))
+    most = words(max(values))
     return least if least == most else f"{least} to {most}"
 
 

@@ -78,13 +78,15 @@ def halves(n: int, repeat: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
 
 def compute(key: Key, seed: int) -> dict[str, float]:
     """Fit once; return the test score (mean squared error, or accuracy) and the seconds of the fit."""
-    data, classify = prepare(key.dataset), key.setting == "classification"
+    data = prepare(key.dataset)
+    classify = key.setting == "classification"
     train, test = halves(len(data.y), key.repeat)
     model = METHODS[key.group](data, key.epsilon, seed, classify)
     start = time.perf_counter()
     model.fit(data.X[train], data.y[train])
     seconds = round(time.perf_counter() - start, 2)
-    guess, truth = model.predict(data.X[test]), data.y[test]
+    guess = model.predict(data.X[test])
+    truth = data.y[test]
     if classify:
         return {"accuracy": float(np.mean(guess == truth)), "seconds": seconds}
     return {"mse": float(np.mean((np.clip(guess, 0, 1) - truth) ** 2)), "seconds": seconds}

@@ -42,9 +42,11 @@ def _verdict(met: bool | None) -> str:
 
 def _beside(cells: Cells, peer: str) -> tuple[str, str, bool | None]:
     """Compare row by row: an error must not be larger, an accuracy not smaller."""
-    behind, counted = [], 0
+    behind = []
+    counted = 0
     for (code, epsilon), (_, prototype) in PRINTED.items():
-        ours, theirs = cells.get((code, epsilon, "PrivateAnova")), cells.get((code, epsilon, peer))
+        ours = cells.get((code, epsilon, "PrivateAnova"))
+        theirs = cells.get((code, epsilon, peer))
         if not ours or (peer != "prototype" and not theirs):
             continue
         counted += 1

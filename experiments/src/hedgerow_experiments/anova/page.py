@@ -88,7 +88,8 @@ def _starred(code: str) -> str:
 def _main(cells: Cells, seconds: Cells) -> list[str]:
     rows = []
     for code, epsilon in _rows():
-        ours, peer = cells.get((code, epsilon, "PrivateAnova")), cells.get((code, epsilon, "DP-EBM"))
+        ours = cells.get((code, epsilon, "PrivateAnova"))
+        peer = cells.get((code, epsilon, "DP-EBM"))
         printed, prototype = PRINTED[code, epsilon]
         time = seconds.get((code, epsilon, "PrivateAnova"))
         rows.append([

@@ -23,7 +23,10 @@ __all__ = [
     "geometric", "ratio", "trend", "valley",
 ]  # fmt: skip
 
-HOLDS, PARTLY, NOT, OPEN = "holds", "partly", "does not hold", "not measured"
+HOLDS = "holds"
+PARTLY = "partly"
+NOT = "does not hold"
+OPEN = "not measured"
 
 
 Check = Callable[[Evidence], "Verdict"]
@@ -120,7 +123,8 @@ def by_share(count: int, total: int, *, most: bool = False) -> Verdict:
 
 def ratio(ours: Iterable[Summary], theirs: Iterable[Summary], *, fixed: bool = False) -> list[float]:
     """Return the ratios of means, cell by cell."""
-    a, b = best(ours), best(theirs)
+    a = best(ours)
+    b = best(theirs)
     pairs = [(s, b.get((d, None if fixed else e))) for (d, e), s in a.items()]
     return [s.mean / o.mean for s, o in pairs if o is not None and o.mean > 0]
 

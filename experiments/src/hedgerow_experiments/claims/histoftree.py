@@ -27,7 +27,8 @@ from hedgerow_experiments.ranks import mean_ranks
 
 __all__ = ["CLAIMS"]
 
-_HIST, _FIGURE = "histoftree", "histoftree-figure2"
+_HIST = "histoftree"
+_FIGURE = "histoftree-figure2"
 _OWN = {"aligned": ("HistOfTree-ME", "HistOfTree-CART"),
         "personal": ("HistOfTree-ME", "HistOfTree-CART", "AdHistOfTree-ME", "AdHistOfTree-CART")}  # fmt: skip
 _NAIVE = ("ParDT", "Hist", "KRR")
@@ -44,7 +45,8 @@ def _grid(found: Evidence, mask: str, epsilon: float) -> dict[str, dict[str, flo
 
 def _rank_sums(mask: str) -> Check:
     def check(found: Evidence) -> Verdict:
-        good, said = 0, []
+        good = 0
+        said = []
         for epsilon in (1.0, 2.0, 4.0):
             rows = _grid(found, mask, epsilon)
             if not rows:
@@ -53,7 +55,8 @@ def _rank_sums(mask: str) -> Check:
             for row in rows.values():
                 for method, rank in zip(row, mean_ranks(list(row.values())), strict=True):
                     sums[method] += rank
-            own, naive = max(sums[m] for m in _OWN[mask]), min(sums[m] for m in _NAIVE)
+            own = max(sums[m] for m in _OWN[mask])
+            naive = min(sums[m] for m in _NAIVE)
             good += own < naive
             said.append(f"{own:g} against {naive:g} at epsilon {epsilon:g}")
         told = "largest rank sum of its own against the smallest of the others: " + ", ".join(said)

@@ -24,8 +24,13 @@ from hedgerow_experiments.found import Evidence
 
 __all__ = ["CLAIMS"]
 
-TABLE, FIGURES, TAXI, SECONDS = "lpdt-table2", "lpdt-figures", "lpdt-table3", "lpdt-table6"
-TREES, BLENDED, RIVALS = ("LPDT-M", "LPDT-V"), ("LPDT-M+blend", "LPDT-V+blend"), ("PHIST", "APHIST", "DECONV")
+TABLE = "lpdt-table2"
+FIGURES = "lpdt-figures"
+TAXI = "lpdt-table3"
+SECONDS = "lpdt-table6"
+TREES = ("LPDT-M", "LPDT-V")
+BLENDED = ("LPDT-M+blend", "LPDT-V+blend")
+RIVALS = ("PHIST", "APHIST", "DECONV")
 
 
 def _beats(trees: tuple[str, ...], low: float, high: float, rivals: tuple[str, ...] = RIVALS) -> Check:
@@ -103,7 +108,8 @@ def _moves(setting: str, up: bool) -> Check:
         if len(at) < 2:
             return Verdict(OPEN, "no results")
         places = list(at.values())
-        whole, ends = trend(places, up=up), (places[-1] - places[0]) * (1 if up else -1)
+        whole = trend(places, up=up)
+        ends = (places[-1] - places[0]) * (1 if up else -1)
         said = ", ".join(f"{x:g} at epsilon {e:g}" for e, x in at.items())
         return Verdict(HOLDS if whole and ends > 0 else PARTLY if ends > 0 else NOT, f"best at {said}")
 
@@ -180,7 +186,8 @@ def _with_and_without() -> list[tuple[float, float]]:
     pairs = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        test, at = synthetic(20_000, rng), np.array([[0.5]])
+        test = synthetic(20_000, rng)
+        at = np.array([[0.5]])
         alone = best_curve(None, synthetic(8000, rng), test, at)[1]
         pairs.append((alone, best_curve(synthetic(500, rng), synthetic(7000, rng), test, at)[1]))
     return pairs

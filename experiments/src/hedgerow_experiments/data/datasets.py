@@ -126,7 +126,8 @@ def fetch_dataset(code: str, data_home: str | os.PathLike[str] | None = None) ->
     """Download, prepare and check a data set; return the file ``CODE.csv.gz``, written whole or not at all."""
     _check(code)
     folder = Path(data_home or os.environ.get("HEDGEROW_DATA") or cache_folder())
-    path, source = folder / f"{code}.csv.gz", SOURCES[code]
+    path = folder / f"{code}.csv.gz"
+    source = SOURCES[code]
     raw = [folder / f".{code}.raw{i}" for i in range(len(source.files))]
     try:
         for url, file in zip(source.files, raw, strict=True):
@@ -179,7 +180,8 @@ def _remove(files: list[Path]) -> None:
 
 
 def _by_hand(code: str, path: Path, reason: str) -> HedgerowError:
-    source, facts = SOURCES[code], FACTS[code]
+    source = SOURCES[code]
+    facts = FACTS[code]
     where = " and ".join(source.files) or source.page
     return HedgerowError(
         f"data set {code} ({facts.name}) could not be fetched ({reason}). Get it from {where} (about it: "

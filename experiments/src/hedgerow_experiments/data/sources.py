@@ -100,7 +100,8 @@ def _fires(raw: Raw) -> Any:
     """Two regions, one below the other, under headings of their own; one row has a cell too few."""
     import pandas as pd
 
-    rows, region = [], ""
+    rows = []
+    region = ""
     for line in _member(raw[0], ".csv").decode("utf-8-sig").splitlines():
         cells = [c.strip() for c in line.split(",")]
         if "Bejaia" in line or "Sidi" in line:

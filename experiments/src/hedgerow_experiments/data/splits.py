@@ -56,7 +56,8 @@ def split(data: Dataset, repeat: int, shares: tuple[float, float] = (0.1, 0.2)) 
     """
     n = len(data.y)
     order = np.random.default_rng([zlib.crc32(data.code.encode()), repeat]).permutation(n)
-    public, test = round(shares[0] * n), round(shares[1] * n)
+    public = round(shares[0] * n)
+    test = round(shares[1] * n)
     ends = {"public": order[:public], "private": order[public : n - test], "test": order[n - test :]}
     y = np.asarray(data.y, dtype=np.float64)
     text = [c for c in data.X.columns if data.X[c].dtype.kind not in "fiub"]

@@ -43,10 +43,12 @@ def prepare(code: str) -> Prepared:
     import pandas as pd
 
     data = load_dataset(code)
-    frame, y = data.X, data.y
+    frame = data.X
+    y = data.y
     if code == "HAR":
         keep = np.isin(y, ["sitting", "standing"])
-        frame, y = frame[keep], (y[keep] == "sitting").astype(np.int64)
+        frame = frame[keep]
+        y = (y[keep] == "sitting").astype(np.int64)
     elif code == "ROB":
         y = (y == "Move-Forward").astype(np.int64)
     columns: list[npt.NDArray[np.float64]] = []
@@ -55,7 +57,8 @@ def prepare(code: str) -> Prepared:
         column = frame[name]
         if not pd.api.types.is_numeric_dtype(column):
             codes, known = pd.factorize(column, sort=True)
-            column, categories[j] = codes, list(range(len(known)))
+            column = codes
+            categories[j] = list(range(len(known)))
         columns.append(np.asarray(column, dtype=np.float64))
     return _prepared(np.column_stack(columns), y, categories, scaled=code not in TABLE_2)
 
@@ -128,10 +131,12 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 def compute(key: Key, seed: int) -> dict[str, float | None]:
     """Fit once and return the test score with the epsilon that the fit really costs."""
-    data, classify = prepare(key.dataset), key.setting == "2"
+    data = prepare(key.dataset)
+    classify = key.setting == "2"
     order = np.random.default_rng(key.repeat).permutation(len(data.y))
     cut = int(0.9 * len(order))
-    train, test = order[:cut], order[cut:]
+    train = order[:cut]
+    test = order[cut:]
     model = METHODS[key.group](data, key.epsilon, seed, classify).fit(data.X[train], data.y[train])
     guess = model.predict(data.X[test])
     value = np.mean(guess == data.y[test]) if classify else np.mean((np.clip(guess, 0, 1) - data.y[test]) ** 2)

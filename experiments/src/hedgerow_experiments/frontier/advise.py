@@ -53,7 +53,8 @@ def tidy(experiment: Experiment, key: Key, value: dict[str, Any]) -> Iterator[Ro
     if key.group != "facts":
         yield from (row(key.group, "simulated", float(e), error) for e, error in value.items())
         return
-    facts, holders = PublicFacts.from_dict(value["facts"]), value["holders"]
+    facts = PublicFacts.from_dict(value["facts"])
+    holders = value["holders"]
     yield row("public model", "own", None, value["own"])
     yield row("public model", "fresh", None, float(np.mean(facts.residuals**2)))
     yield row("public model", "own", None, len(facts.residuals), "records")

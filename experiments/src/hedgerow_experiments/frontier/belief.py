@@ -14,7 +14,8 @@ from hedgerow_experiments.frontier.directions import DirectionResponse
 
 __all__ = ["Belief", "process", "unit"]
 
-DIRECTIONS, FUNCTIONS = (2, 4, 8, 16), 64
+DIRECTIONS = (2, 4, 8, 16)
+FUNCTIONS = 64
 Query = tuple[DirectionResponse, FloatArray, FloatArray, float]
 
 
@@ -27,17 +28,21 @@ def process(F: FloatArray, y: FloatArray) -> tuple[Any, FloatArray, Any, FloatAr
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-    centre, scale, m = F.mean(axis=0), np.maximum(F.std(axis=0), 1e-9), len(F)
+    centre = F.mean(axis=0)
+    scale = np.maximum(F.std(axis=0), 1e-9)
+    m = len(F)
     start = ConstantKernel(1.0) * RBF(np.full(F.shape[1], 3.0), (0.1, 1e3)) + WhiteKernel(0.3)
     Z = (F - centre) / scale
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scales at their bounds: features that do not count
         model = GaussianProcessRegressor(start, normalize_y=True).fit(Z, y)
-    kernel, inverse = model.kernel_, np.linalg.inv(model.kernel_(Z))
+    kernel = model.kernel_
+    inverse = np.linalg.inv(model.kernel_(Z))
     left_out = inverse @ (y - y.mean()) / np.diag(inverse)
     values, vectors = np.linalg.eigh(kernel.k1(Z) / m)
     kept = np.flatnonzero(values > 1e-9 * values[-1])[::-1][:FUNCTIONS]  # smaller ones are rounding errors
-    values, vectors = values[kept], vectors[:, kept]
+    values = values[kept]
+    vectors = vectors[:, kept]
     noise = kernel.k2.noise_level
     variances = np.var(y) * values * noise / (noise + m * values)
 
@@ -56,9 +61,11 @@ class Belief:
 
     def query(self, epsilon: float, n: int, public: FloatArray, residual_unit: float) -> Query:
         """Return mechanism, functions to ask for, what answers measure, and noise: those with the most to learn."""
-        vectors, best = np.linalg.eigh(self.covariance)[1][:, ::-1], None
+        vectors = np.linalg.eigh(self.covariance)[1][:, ::-1]
+        best = None
         for K in DIRECTIONS:
-            mechanism, W = DirectionResponse.best(epsilon, K), vectors[:, :K]
+            mechanism = DirectionResponse.best(epsilon, K)
+            W = vectors[:, :K]
             M = unit(public @ W).T @ public / len(public)
             noise = residual_unit**2 / (mechanism.kappa**2 * K * n)
             A = M @ self.covariance
@@ -70,7 +77,8 @@ class Belief:
 
     def learn(self, h: FloatArray, M: FloatArray, noise: float) -> None:
         """Update on an answer; the scale of the covariance is learnt too, and 0 (no evidence) leaves all as it is."""
-        A, scales = M @ self.covariance, np.array([0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
+        A = M @ self.covariance
+        scales = np.array([0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
         spread = [t * A @ M.T + noise * np.eye(len(h)) for t in scales]
         fit = np.array([-0.5 * (np.linalg.slogdet(S)[1] + h @ np.linalg.solve(S, h)) for S in spread])
         weights = np.exp(fit - fit.max()) * np.where(scales > 0, 0.7 / (len(scales) - 1), 0.3)
@@ -78,7 +86,8 @@ class Belief:
         best = int(np.argmax(weights))
         self.mean += sum(w * t * A.T @ np.linalg.solve(S, h) for w, t, S in zip(weights, scales, spread, strict=True))
         if best:
-            t, S = scales[best], spread[best]
+            t = scales[best]
+            S = spread[best]
             self.covariance = t * self.covariance - t * A.T @ np.linalg.solve(S, t * A)
 
 

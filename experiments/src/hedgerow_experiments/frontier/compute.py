@@ -60,9 +60,12 @@ def one_split(code: str, repeat: int, draws: int) -> dict[str, Any]:
 
 def shift_split(repeat: int, draws: int) -> dict[str, Any]:
     """Return the errors with red wines public, and white wines private and test (8:2)."""
-    red, white = load_dataset("RED"), load_dataset("WHI")
-    order, y = np.random.default_rng(repeat).permutation(len(white.y)), np.asarray(white.y, dtype=np.float64)
-    cut, labels = len(order) // 5, np.asarray(red.y, dtype=np.float64)
+    red = load_dataset("RED")
+    white = load_dataset("WHI")
+    order = np.random.default_rng(repeat).permutation(len(white.y))
+    y = np.asarray(white.y, dtype=np.float64)
+    cut = len(order) // 5
+    labels = np.asarray(red.y, dtype=np.float64)
     private, test = ((white.X.iloc[rows], y[rows]) for rows in (order[cut:], order[:cut]))
     return _errors((red.X, labels), private, test, widened(labels), repeat, draws)
 
@@ -78,7 +81,8 @@ def label_split(code: str, repeat: int) -> dict[str, Any]:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     data = load_dataset(code)
-    order, y = np.random.default_rng(repeat).permutation(len(data.y)), np.asarray(data.y, dtype=np.float64)
+    order = np.random.default_rng(repeat).permutation(len(data.y))
+    y = np.asarray(data.y, dtype=np.float64)
     ends = np.split(order, [500, 500 + len(order) // 5])
     (Xp, yp), (Xt, yt), (X, labels) = ((data.X.iloc[rows], y[rows]) for rows in ends)
     text = [c for c in data.X.columns if data.X[c].dtype.kind not in "fiub"]

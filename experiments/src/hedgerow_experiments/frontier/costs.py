@@ -36,7 +36,8 @@ def compute(key: Key, seed: int) -> dict[str, float]:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     s = split(load_dataset(key.dataset), key.repeat)
-    Z, y = np.vstack([s.public.Z, s.private.Z]), np.concatenate([s.public.y, s.private.y])
+    Z = np.vstack([s.public.Z, s.private.Z])
+    y = np.concatenate([s.public.y, s.private.y])
     if key.group == "not private":
         free = HistGradientBoostingRegressor(max_iter=300, learning_rate=0.05, min_samples_leaf=5, random_state=0)
         return {"": _mse(free.fit(Z, y).predict(s.test.Z), s.test.y)}
@@ -72,7 +73,8 @@ def gather(found: Evidence) -> dict[str, Errors]:
     lines: dict[str, dict[tuple[str, str], dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for r, name in named:
         lines[r.dataset][name, "" if r.epsilon is None else f"{r.epsilon:g}"][r.repeat] = r.value
-    epsilons, out = [f"{e:g}" for e in ADVISE_EPSILONS], {}
+    epsilons = [f"{e:g}" for e in ADVISE_EPSILONS]
+    out = {}
     for code in COSTS.datasets:
         own = lines[code]
         wanted = [*((name, e) for name in (*LINES, "public only") for e in epsilons), ("not private", "")]

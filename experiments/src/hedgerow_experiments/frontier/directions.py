@@ -61,27 +61,35 @@ class DirectionResponse(LocalMechanism):
     @property
     def kappa(self) -> float:
         """``(p - (1-p) size/(2K-size)) E m``, m the mean of the ``size`` largest ``|<u, axis>|``."""
-        K, s, p = self.n_directions, self.size, Fraction(self.hold, ONE)
+        K = self.n_directions
+        s = self.size
+        p = Fraction(self.hold, ONE)
         return float(p - (1 - p) * Fraction(s, 2 * K - s)) * _largest(K, s)
 
     def law(self, value: int) -> Law:
         """Return the exact law of the axis, given the basis and set number ``value``."""
-        k, s = 2 * self.n_directions, self.size
+        k = 2 * self.n_directions
+        s = self.size
         own = next(itertools.islice(itertools.combinations(range(k), s), value, None))
         weights = tuple(self.hold * (k - s) if o in own else (ONE - self.hold) * s for o in range(k))
         return Law(tuple(range(k)), weights)
 
     def randomize_sets(self, sets: npt.NDArray[np.int64], source: Randomness) -> npt.NDArray[np.int64]:
         """Return axes; ``sets`` has a row of ``size`` axes a holder."""
-        n, k, s = len(sets), 2 * self.n_directions, self.size
-        inside, chosen, other = bernoulli(self.hold, n, source), source.integers(s, n), source.integers(k - s, n)
+        n = len(sets)
+        k = 2 * self.n_directions
+        s = self.size
+        inside = bernoulli(self.hold, n, source)
+        chosen = source.integers(s, n)
+        other = source.integers(k - s, n)
         for axis in np.sort(sets, axis=1).T:  # the axes outside, in order: skip each one of the set
             other += other >= axis
         return np.where(inside, sets[np.arange(n), chosen], other)
 
     def total(self, u: FloatArray, source: Randomness) -> FloatArray:
         """Return the sum of what holders of unit vectors ``u`` send, as vectors."""
-        K, out = self.n_directions, np.zeros(self.n_directions)
+        K = self.n_directions
+        out = np.zeros(self.n_directions)
         bases = np.random.default_rng(source.bits(64))  # public coins: they protect nothing
         for part in np.array_split(u, max(1, len(u) // 4096)):
             q, r = np.linalg.qr(bases.standard_normal((len(part), K, K)))

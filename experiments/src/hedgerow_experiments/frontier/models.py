@@ -65,10 +65,13 @@ def assisted_models(
     X, y = private
     size = pilot_size(pilot, len(y), options["epsilon"])
     plain = design_assisted(*public, n_holders=len(y) - size, **options)
-    question, models = design_pilot(*public, **options) if size else None, []
+    question = design_pilot(*public, **options) if size else None
+    models = []
     _, residuals, _ = public_errors(options["public_model"], *public, options["label_bounds"])
     for seed in seeds:
-        task, source, others = plain, SeededRandomness(seed), np.arange(len(y))
+        task = plain
+        source = SeededRandomness(seed)
+        others = np.arange(len(y))
         if question is not None:
             asked, others = pilot_group(len(y), size, source.child("pilot group"))
             totals = question.simulate(take_rows(X, asked), y[asked], source.child("pilot")).model()

@@ -52,7 +52,8 @@ def _splits(found: Evidence, setting: str) -> dict[str, Runs]:
     for r in found.rows(FRONTIER.name):
         if r.setting != setting:
             continue
-        run, epsilon = splits[r.dataset][r.repeat], "" if r.epsilon is None else f"{r.epsilon:g}"
+        run = splits[r.dataset][r.repeat]
+        epsilon = "" if r.epsilon is None else f"{r.epsilon:g}"
         if r.metric != FRONTIER.metric:
             run[r.metric] = r.value
         elif r.method in _ENDS:
@@ -105,7 +106,8 @@ def _table(runs: dict[str, Runs], paper: dict[tuple[str, str, str], float]) -> l
     for code in sorted(runs):
         found = [ratios(runs[code], e) for e in EPSILONS]
         name = f"{code} (design)" if code in DESIGN else code
-        public, size = np.mean([r["public"] for r in runs[code]]), np.mean([r["kB"] for r in runs[code]])
+        public = np.mean([r["public"] for r in runs[code]])
+        size = np.mean([r["kB"] for r in runs[code]])
         shown = [f"{f[0]:.3f}" for f in found]
         rows.append([name, str(len(runs[code])), f"{public:.4g}", f"{size:.0f}", *shown, _worse(found)])
     groups = {"all": list(runs), "kept out": [c for c in runs if c not in DESIGN]}
@@ -121,7 +123,8 @@ def _table(runs: dict[str, Runs], paper: dict[tuple[str, str, str], float]) -> l
 
 def _printed(runs: dict[str, Runs], epsilon: float, paper: dict[tuple[str, str, str], float]) -> str:
     """Return our error over the best that the LPDT paper prints for its own method, where it prints any."""
-    key, logs = f"{epsilon:g}", []
+    key = f"{epsilon:g}"
+    logs = []
     for code, found in runs.items():
         best = [v for (c, method, e), v in paper.items() if c == code and e == key and method.startswith("LPDT")]
         if best:
@@ -161,7 +164,8 @@ def _others(runs: dict[str, Runs]) -> list[str]:
 
 
 def _labels(runs: dict[str, Runs]) -> list[str]:
-    rows, epsilons = [], [f"{e:g}" for e in LABEL_EPSILONS]
+    rows = []
+    epsilons = [f"{e:g}" for e in LABEL_EPSILONS]
     for code, found in sorted(runs.items()):
         public, free = (float(np.mean([r[k] for r in found])) for k in ("public", "free"))
         ours = [float(np.mean([r["label"][e] for r in found])) for e in epsilons]

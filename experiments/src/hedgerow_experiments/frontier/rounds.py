@@ -47,7 +47,8 @@ def correction(p: Population, epsilon: float, n_rounds: int, seed: int) -> Float
     """Return what to add to the public model on test records after so many rounds, each with its own holders."""
     radius = 1.4 * float(np.sqrt(np.mean(p.residuals**2)))
     usual, gamma = (float(x.mean()) for x in (np.clip(p.residuals / radius, -1, 1), np.abs(p.residuals) < radius))
-    belief, source = Belief(np.zeros(len(p.variances)), np.diag(p.variances)), SeededRandomness(seed)
+    belief = Belief(np.zeros(len(p.variances)), np.diag(p.variances))
+    source = SeededRandomness(seed)
     order = np.random.default_rng(seed).permutation(len(p.missed))
     for r, group in enumerate(np.array_split(order, n_rounds)):
         mechanism, W, M, noise = belief.query(epsilon, len(group), p.known, radius / gamma)
@@ -64,10 +65,12 @@ def records(name: str, repeat: int) -> tuple[list[tuple[Any, FloatArray]], dict[
     if name == "Friedman":
         X = rng.random((500 + HOLDERS + 5000, 10))
         mean = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
-        y, ends = mean + rng.normal(size=len(X)), [500, 500 + HOLDERS]
+        y = mean + rng.normal(size=len(X))
+        ends = [500, 500 + HOLDERS]
         return list(zip(np.split(X, ends), np.split(y, ends), strict=True)), None
     data = load_dataset(name)
-    labels, order = np.asarray(data.y, dtype=np.float64), rng.permutation(len(data.y))
+    labels = np.asarray(data.y, dtype=np.float64)
+    order = rng.permutation(len(data.y))
     public, test, rest = np.split(order, [500, 500 + len(order) // 5])
     private = rng.choice(rest, HOLDERS, replace=len(rest) < HOLDERS)
     text = [c for c in data.X.columns if data.X[c].dtype.kind not in "fiub"]
@@ -87,7 +90,8 @@ def compute(key: Key, seed: int) -> dict[str, Any]:
     (Fp, _), (F, g), (Ft, gt) = ((D[:, :-1], g) for D, g in (inputs(base, X) for X in (public[0], private[0], X_test)))
     phi, variances, predict, left_out = process(Fp, public[1])
     starts = {"public model": (base.residuals_, g, gt), "process": (left_out, predict(F), predict(Ft))}
-    labels, seen = np.clip(private[1], *bounds), [phi(D) for D in (Fp, F, Ft)]
+    labels = np.clip(private[1], *bounds)
+    seen = [phi(D) for D in (Fp, F, Ft)]
     free = HistGradientBoostingRegressor(max_iter=300, random_state=0)
     free.fit(np.vstack([Fp, F]), np.concatenate([public[1], private[1]]))
 

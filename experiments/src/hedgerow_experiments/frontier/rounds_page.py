@@ -37,7 +37,8 @@ def gather(rows: Iterable[Row]) -> Cells:
 def page(cells: Cells, rounds: Sequence[int] = STEPS, holders: int = HOLDERS) -> str:
     """Return the page."""
     columns = ["assisted", *(f"{n} from {start}" for start in ("public model", "process") for n in rounds)]
-    ratios, ends = [], []
+    ratios = []
+    ends = []
     names = ("public model", "process", "not private")
     for (name, repeat), value in sorted(cells.items()):
         for epsilon, mse in value["mse"].items():
@@ -77,11 +78,13 @@ def _words(cells: Cells, rounds: Sequence[int]) -> list[str]:
     harm = sum(mse["assisted"] > value["public model"] for value, mse in runs)
     lines = [f"Of {len(runs)} cells, the assisted forest is worse than the public model in {harm}.", ""]
     for n in rounds:
-        same, own = f"{n} from public model", f"{n} from process"
+        same = f"{n} from public model"
+        own = f"{n} from process"
         won = {name: 0 for name, _ in cells}
         for (name, _), value in cells.items():
             won[name] += sum(mse[same] < mse["assisted"] for mse in value["mse"].values())
-        wins, where = sum(won.values()), ", ".join(f"{name} {w}" for name, w in sorted(won.items()))
+        wins = sum(won.values())
+        where = ", ".join(f"{name} {w}" for name, w in sorted(won.items()))
         worse = sum(mse[same] > value["public model"] for value, mse in runs)
         gains = sum(mse[own] < value["process"] for value, mse in runs)
         best = sum(mse[own] < min(value["process"], value["public model"], mse["assisted"]) for value, mse in runs)

@@ -25,7 +25,8 @@ def shifted(name: str, repeat: int) -> tuple[Records, Records, Records]:
     """Return public, private and test records; private and test are 8:2 of one distribution."""
     (X0, y0), (X1, y1) = {"WHI->RED": _wine, "prepaid->credit": _prepaid, "TAX13->TAX": _years}[name]()
     rng = np.random.default_rng([7, repeat])
-    order, other = rng.permutation(len(y1)), rng.permutation(len(y0))
+    order = rng.permutation(len(y1))
+    other = rng.permutation(len(y0))
     cut = len(order) // 5
     some = other if name == "WHI->RED" else other[:_MOST]
     return (X0.iloc[some], y0[some]), (X1.iloc[order[cut:]], y1[order[cut:]]), (X1.iloc[order[:cut]], y1[order[:cut]])
@@ -36,19 +37,23 @@ def _labels(data: Any) -> FloatArray:
 
 
 def _wine() -> tuple[Records, Records]:
-    white, red = load_dataset("WHI"), load_dataset("RED")
+    white = load_dataset("WHI")
+    red = load_dataset("RED")
     return (white.X, _labels(white)), (red.X, _labels(red))
 
 
 def _prepaid() -> tuple[Records, Records]:
     data = load_dataset("TAX")
-    numbers, paid = data.X.drop(columns=["company", "payment_type"]).fillna(0).astype(float), data.X["payment_type"]
-    public, private = np.asarray(paid == "Prcard"), np.asarray(paid == "Credit Card")
+    numbers = data.X.drop(columns=["company", "payment_type"]).fillna(0).astype(float)
+    paid = data.X["payment_type"]
+    public = np.asarray(paid == "Prcard")
+    private = np.asarray(paid == "Credit Card")
     return (numbers[public], _labels(data)[public]), (numbers[private], _labels(data)[private])
 
 
 def _years() -> tuple[Records, Records]:
-    old, new = load_dataset("TAX13"), load_dataset("TAX")
+    old = load_dataset("TAX13")
+    new = load_dataset("TAX")
     # The weekday counts from Sunday in one file and from Monday in the other.
     columns = ["pickup_community_area", "dropoff_community_area", "trip_hour_of_day", "tips", "trip_seconds",
                "trip_miles"]  # fmt: skip

@@ -9,7 +9,9 @@ __all__ = ["BUDGETS", "D", "DATASETS", "EPSILONS", "EXPERIMENTS", "GAMMAS", "SIZ
 DATASETS = ("ABA", "AQU", "BUI", "DAK", "FIS", "MUS", "POR", "PYR", "RED", "WHI")
 EPSILONS = (2.0, 1.0, 4.0)
 BUDGETS = (0.5, 1.0, 2.0, 4.0, 8.0, 1024.0)
-SIZES, GAMMAS, D = (2000, 5000, 10000, 20000, 50000), (0.5, 1.0, 2.0, 4.0), 5
+SIZES = (2000, 5000, 10000, 20000, 50000)
+GAMMAS = (0.5, 1.0, 2.0, 4.0)
+D = 5
 _MASKS = ("aligned", "personal")
 _AUTO = tuple(f"auto {c:g}" for c in (0.01, 0.1, 1.0))
 

@@ -30,7 +30,8 @@ Name = tuple[Any, ...]
 def _trial(n: int, repeat: int) -> Trial:
     """Return n records of Y = sin X1 + sin X2 + sin X5 + N(0, 1); test labels are without noise."""
     rng = np.random.default_rng([2, n, repeat])
-    X, X_test = rng.random((n, D)), rng.random((4000, D))
+    X = rng.random((n, D))
+    X_test = rng.random((4000, D))
     mean, mean_test = (np.sin(Z[:, 0]) + np.sin(Z[:, 1]) + np.sin(Z[:, 4]) for Z in (X, X_test))
     blank = np.zeros(D, dtype=bool)
     return Trial(X, mean + rng.normal(size=n), X_test, mean_test, (-3.0, 5.5), blank, np.zeros((n, D), dtype=bool))
@@ -97,7 +98,9 @@ def tidy(experiment: Experiment, key: Key, value: dict[str, float]) -> Iterator[
         at = x
         if key.setting == "c":
             share, depth, t = where.split("/")
-            method, where, at = method.replace(curve, f"t={t}"), share, float(depth)
+            method = method.replace(curve, f"t={t}")
+            where = share
+            at = float(depth)
         yield row_of(experiment, key, error, method=method, x=at, parameter=where)
 
 

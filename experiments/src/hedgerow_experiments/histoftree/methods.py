@@ -27,9 +27,14 @@ from hedgerow_experiments.data.datasets import Dataset
 __all__ = ["METHODS", "Trial", "make_trial", "mask_for", "n_sensitive", "rounds_of"]
 
 Grid = dict[str, float]
-SHARES, DEPTHS, BINS = (0.5, 0.7, 0.9), (1, 2, 4, 6), (1, 2, 3)
-TREE_DEPTHS, LEAVES, KRR_BINS = (1, 2, 4, 6, 8), (1, 10, 100), (2, 3, 4, 5)
-CONSTANTS, OFFSETS = (0.01, 0.1, 1.0), (-1, 0, 1)
+SHARES = (0.5, 0.7, 0.9)
+DEPTHS = (1, 2, 4, 6)
+BINS = (1, 2, 3)
+TREE_DEPTHS = (1, 2, 4, 6, 8)
+LEAVES = (1, 10, 100)
+KRR_BINS = (2, 3, 4, 5)
+CONSTANTS = (0.01, 0.1, 1.0)
+OFFSETS = (-1, 0, 1)
 BALANCE = 0.2
 """Our default for HistOfTree, not one of the paper's parameters; chosen by looking at AQU, FIS, POR and RED."""
 
@@ -67,11 +72,14 @@ def make_trial(data: Dataset, repeat: int) -> Trial:
     """Return split number ``repeat``, 80:20. Ranges are those of the whole data set, as in the paper: public."""
     columns = [np.asarray(data.X[c]) for c in data.X.columns]
     numbers = [c if c.dtype.kind in "fiub" else np.unique(c.astype(str), return_inverse=True)[1] for c in columns]
-    X, y = np.column_stack(numbers).astype(np.float64), np.asarray(data.y, dtype=np.float64)
-    low, width = X.min(axis=0), np.ptp(X, axis=0)
+    X = np.column_stack(numbers).astype(np.float64)
+    y = np.asarray(data.y, dtype=np.float64)
+    low = X.min(axis=0)
+    width = np.ptp(X, axis=0)
     X = (X - low) / np.where(width > 0, width, 1.0)
     order = np.random.default_rng([4, repeat, *data.code.encode()]).permutation(len(y))
-    test, train = order[: len(y) // 5], order[len(y) // 5 :]
+    test = order[: len(y) // 5]
+    train = order[len(y) // 5 :]
     aligned, personal = mask_for(len(train), X.shape[1])
     bounds = (float(y.min()), float(y.max()))
     return Trial(X[train], y[train], X[test], y[test], bounds, aligned, personal)
@@ -81,7 +89,9 @@ def _cut(tree: Partition, depth: int) -> Partition:
     """Return the first levels of a tree, whose nodes are in breadth-first order."""
     levels = node_levels(tree.feature, tree.left)[: depth + 1]
     n = sum(map(len, levels))
-    feature, left, threshold = tree.feature[:n].copy(), tree.left[:n].copy(), tree.threshold[:n].copy()
+    feature = tree.feature[:n].copy()
+    left = tree.left[:n].copy()
+    threshold = tree.threshold[:n].copy()
     last = levels[-1]
     if len(levels) == depth + 1:
         feature[last], left[last], threshold[last] = -1, last, 0.0
@@ -158,7 +168,8 @@ def rounds_of(
 def hist_of_tree(trial: Trial, epsilon: float, aligned: bool, source: Randomness, rule: str) -> Grid:
     """Return errors by "share/depth/bins/estimator" over the grid of appendix C.1, s = s*."""
     out: Grid = {}
-    mask, s = None if aligned else trial.personal, n_sensitive(trial.X.shape[1])
+    mask = None if aligned else trial.personal
+    s = n_sensitive(trial.X.shape[1])
     # Under a policy one bin leaves every cell certain: all of epsilon is the label's, whatever the share.
     plan: list[tuple[float, tuple[int, ...]]] = [(1.0, (1,))] if aligned else []
     plan += [(share, BINS[1:] if aligned else BINS) for share in SHARES]
@@ -201,8 +212,10 @@ def _trees(trial: Trial, Z: FloatArray, labels: FloatArray, name: str = "") -> G
         tree = DecisionTreeRegressor(
             max_depth=max(TREE_DEPTHS), min_samples_leaf=min(leaf, len(Z)), random_state=0
         ).fit(Z, labels)
-        inner, X = tree.tree_, np.asarray(trial.X_test, dtype=np.float32)
-        node, rows = np.zeros(len(X), dtype=np.intp), np.arange(len(X))
+        inner = tree.tree_
+        X = np.asarray(trial.X_test, dtype=np.float32)
+        node = np.zeros(len(X), dtype=np.intp)
+        rows = np.arange(len(X))
         for depth in range(1, max(TREE_DEPTHS) + 1):
             feature = inner.feature[node]
             left = X[rows, np.maximum(feature, 0)] <= inner.threshold[node]
@@ -233,7 +246,8 @@ def par_dt(trial: Trial, epsilon: float, aligned: bool, source: Randomness) -> G
 def krr(trial: Trial, epsilon: float, aligned: bool, source: Randomness) -> Grid:
     """Return errors of a tree on obfuscated records."""
     mask = np.broadcast_to(trial.aligned, trial.X.shape) if aligned else trial.personal
-    space, out = FeatureSpace.from_bounds((0, 1), trial.X.shape[1]), {}
+    space = FeatureSpace.from_bounds((0, 1), trial.X.shape[1])
+    out = {}
     for k in KRR_BINS:
         holder = KRRRegressor(epsilon, label_bounds=trial.bounds, feature_bounds=(0, 1), n_bins=k)
         Z, noisy = holder._obfuscate(trial.X.copy(), trial.y, np.asarray(mask), space, source.child(k))

@@ -107,7 +107,8 @@ def _place(method: str, preference: str) -> str:
 
 
 def _table(best: Best, paper: Paper, epsilon: float, preference: str, *, star: bool) -> list[str]:
-    methods, ratios = METHODS[preference], _ratios(best, epsilon, preference)
+    methods = METHODS[preference]
+    ratios = _ratios(best, epsilon, preference)
     lines = []
     for code, row in ratios.items():
         winner = _significance(best, code, epsilon, preference) if star else ""

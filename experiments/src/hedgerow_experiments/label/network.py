@@ -14,7 +14,9 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 __all__ = ["PaperNetwork", "predict_many"]
 
-_HIDDEN, _DECAY, _EPOCHS = (64, 32), 1e-4, 25
+_HIDDEN = (64, 32)
+_DECAY = 1e-4
+_EPOCHS = 25
 _RATES = (1e-3, 1e-4)  # 25 epochs each
 
 
@@ -36,7 +38,8 @@ class PaperNetwork(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> PaperNetwork:
         """Train in two stages, with the learning rate cut between them."""
         self.scaler_ = _scaler(self.words).fit(X)
-        Z, target = self.scaler_.transform(X), _scaled(y, self.bounds)
+        Z = self.scaler_.transform(X)
+        target = _scaled(y, self.bounds)
         self.network_ = MLPRegressor(
             hidden_layer_sizes=_HIDDEN, batch_size=min(self.batch, len(Z)), alpha=_DECAY, max_iter=_EPOCHS,
             n_iter_no_change=1000, warm_start=True, random_state=self.seed, tol=0.0,
@@ -141,9 +144,11 @@ class _Many:
         rng = np.random.RandomState(seed)
         if rate == _RATES[0]:  # the start was drawn from the same stream
             rng.uniform(size=self.flat.shape[1])
-        n, step = len(Z), 0
+        n = len(Z)
+        step = 0
         order = np.arange(n)
-        m, v = np.zeros_like(self.flat), np.zeros_like(self.flat)
+        m = np.zeros_like(self.flat)
+        v = np.zeros_like(self.flat)
         for _ in range(_EPOCHS):
             shuffled = np.arange(n)
             rng.shuffle(shuffled)

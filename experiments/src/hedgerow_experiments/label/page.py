@@ -84,7 +84,8 @@ def _epsilons(cells: Cells, dataset: str, learner: str) -> list[float]:
 
 def _summary(cells: Cells, paper: Paper) -> list[str]:
     """Count the cells in which the two targets are met."""
-    beyond, rows = [], []
+    beyond = []
+    rows = []
     for dataset, learner in _tables(cells):
         epsilons = _epsilons(cells, dataset, learner)
         met = [m for e in epsilons if (m := _met(cells, paper, dataset, learner, e)) is not None]
@@ -111,7 +112,8 @@ def _share(met: list[bool]) -> str:
 
 
 def _met(cells: Cells, paper: Paper, dataset: str, learner: str, epsilon: float) -> bool | None:
-    ours, theirs = cells.get((dataset, learner, "RPWithPrior", epsilon)), paper.get((dataset, epsilon))
+    ours = cells.get((dataset, learner, "RPWithPrior", epsilon))
+    theirs = paper.get((dataset, epsilon))
     if not ours or theirs is None:
         return None
     return bool(np.mean(list(ours.values())) <= theirs.value + (theirs.deviation or 0.0))
@@ -136,7 +138,8 @@ def _near(cells: Cells, dataset: str, learner: str, epsilon: float) -> tuple[flo
 
 def _trials(cells: Cells, dataset: str, learner: str) -> str:
     counts = [len(v) for c, v in cells.items() if c[:2] == (dataset, learner)]
-    least, most = min(counts, default=0), max(counts, default=0)
+    least = min(counts, default=0)
+    most = max(counts, default=0)
     return str(most) if least == most else f"{least} to {most}"
 
 
@@ -156,7 +159,8 @@ def _table(dataset: str, learner: str, cells: Cells, paper: Paper) -> list[str]:
 
 def _debias(cells: Cells) -> list[str]:
     """Compare the ways to undo bias, on the trials that all of them have."""
-    ways, rows = ("shrink", "inverse", "none"), []
+    ways = ("shrink", "inverse", "none")
+    rows = []
     for dataset, learner, mechanism, epsilon in sorted({(*c[:2], c[2].split("/")[0], c[3]) for c in cells}):
         found = [cells.get((dataset, learner, f"{mechanism}/{way}", epsilon), {}) for way in ways]
         common = set.intersection(*(set(v) for v in found if v))

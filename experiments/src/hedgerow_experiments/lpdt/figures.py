@@ -112,7 +112,8 @@ def _curves(name: str, points: Sequence[Summary]) -> Any:
     for ax, group in zip(axes[0], groups, strict=True):
         for series in dict.fromkeys(_series(name, p) for p in points if _series(name, p).startswith(group)):
             chosen = sorted((p for p in points if _series(name, p) == series), key=_x)
-            x, mean = [_x(p) for p in chosen], [p.mean for p in chosen]
+            x = [_x(p) for p in chosen]
+            mean = [p.mean for p in chosen]
             (line,) = ax.plot(x, mean, marker="o", markersize=3, label=series.split(", ")[-1])
             if name in ("2c", "3"):
                 low, high = zip(*(p.quantiles() for p in chosen), strict=True)
@@ -132,7 +133,8 @@ def _necessity() -> Any:
     test = synthetic(20_000, rng)
     at = np.linspace(0, 1, 1001)[:, None]
     for ax, n_public, n_private, title in ((axes[0], 0, 8000, "without"), (axes[1], 500, 7000, "with")):
-        public, private = synthetic(n_public or 1, rng), synthetic(n_private, rng)
+        public = synthetic(n_public or 1, rng)
+        private = synthetic(n_private, rng)
         curve, error, depth = best_curve(public if n_public else None, private, test, at)
         ax.plot(*(v[:1000] for v in (private[0][:, 0], private[1])), ".", color="tab:green", markersize=2, alpha=0.5)
         ax.plot(at[:, 0], np.sin(16 * at[:, 0]), "k--", linewidth=1, label="truth")

@@ -49,7 +49,8 @@ class Tabulated:
     """A partition with the leaves of private and test records looked up, once for all budgets."""
 
     def __init__(self, partition: Partition, data: Split) -> None:
-        self.partition, self.data = partition, data
+        self.partition = partition
+        self.data = data
         y = np.clip(data.public.y, *data.label_bounds)
         self.public = PublicLeaves.summarise(partition.apply(data.public.Z), y, partition.n_leaves)
         self.private, self.test = (partition.apply(p.Z).astype(np.int64) for p in (data.private, data.test))

@@ -17,7 +17,8 @@ from hedgerow_experiments.printed import namesake
 __all__ = ["by_cell", "markdown", "pages", "printed"]
 
 TARGET = ("ABA", "AIR", "AQU", "CCP", "CON", "CPU", "FIS", "HOU", "RED", "WHI")
-_HIGH, _LOW = (4.0, 6.0, 8.0), (0.5, 1.0, 2.0)
+_HIGH = (4.0, 6.0, 8.0)
+_LOW = (0.5, 1.0, 2.0)
 _BEFORE = ("LPDT-M", "LPDT-V")
 _HINDSIGHT = ("LPDT-M+blend", "LPDT-V+blend", "CELL-M", "CELL-V")
 
@@ -70,7 +71,9 @@ def _rows(table: Table, paper: Paper, codes: list[str], methods: list[str], epsi
 def verdicts(table: Table, paper: Paper, epsilons: Sequence[float], suffix: str, slack: float) -> list[str]:
     """Return one row a data set: the ratio to the printed figure and whether it is at most ``1 + slack``."""
     heads = [f"{m}{suffix} @ {e:g}" for m in _BEFORE for e in epsilons]
-    rows, met, total = [], 0, 0
+    rows = []
+    met = 0
+    total = 0
     for code in TARGET:
         cells = []
         for method in _BEFORE:
@@ -81,7 +84,8 @@ def verdicts(table: Table, paper: Paper, epsilons: Sequence[float], suffix: str,
                     cells.append("-")
                     continue
                 ratio = cell.mean / printed
-                total, met = total + 1, met + (ratio <= 1 + slack)
+                total = total + 1
+                met = met + (ratio <= 1 + slack)
                 cells.append(f"{ratio:.2f} {'met' if ratio <= 1 + slack else '**missed**'}")
         rows.append([code, *cells])
     return [f"{met} of {total} cells met.", "", *pipes(["data", *heads], rows)]

@@ -82,7 +82,8 @@ def _error(tree: Tabulated, epsilon: float, share: float, source: Randomness) ->
 
 def depth_study(dataset: str, repeat: int) -> Iterator[Point]:
     """Figure 2(a): error against depth, smallest leaf 20, share 0.5."""
-    data, source = synthetic_split(repeat), Stream(repeat, ("2a",))
+    data = synthetic_split(repeat)
+    source = Stream(repeat, ("2a",))
     for depth in (2, 3, 4, 5, 6):
         tree = _grown(data, "max_edge", depth, 20)
         for epsilon in (3, 4, 6, 8):
@@ -91,7 +92,8 @@ def depth_study(dataset: str, repeat: int) -> Iterator[Point]:
 
 def leaf_study(dataset: str, repeat: int) -> Iterator[Point]:
     """Figure 2(b): error against the smallest leaf, depth 8, share 0.5."""
-    data, source = synthetic_split(repeat), Stream(repeat, ("2b",))
+    data = synthetic_split(repeat)
+    source = Stream(repeat, ("2b",))
     for leaf in range(15, 136, 10):
         tree = _grown(data, "max_edge", 8, leaf)
         for epsilon in (3, 4, 6, 8):
@@ -136,7 +138,8 @@ def _deconvolution_errors(data: Split, epsilon: float, source: Randomness) -> It
 def budget_study(dataset: str, repeat: int) -> Iterator[Point]:
     """Figure 2(c): all methods against epsilon, best parameters in hindsight."""
     epsilons = (0.5, *range(1, 11))
-    data, source = synthetic_split(repeat), Stream(repeat, ("2c",))
+    data = synthetic_split(repeat)
+    source = Stream(repeat, ("2c",))
     for name, rule in (("LPDT-M", "max_edge"), ("LPDT-V", "cart")):
         for epsilon, error, parameter in _grid_errors(data, rule, epsilons, source):
             yield Point(name, epsilon, None, parameter, error)
@@ -153,10 +156,15 @@ def public_study(dataset: str, repeat: int, epsilon: float = 6.0) -> Iterator[Po
     The paper does not print its epsilon. Both methods scale features by the same public ranges.
     """
     data = load_dataset(dataset)
-    X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
-    order, source = np.random.default_rng([3, repeat]).permutation(len(y)), Stream(repeat, ("3",))
-    public, private, test = order[:100], order[100:1200], order[1200:]
-    space, bounds = FeatureSpace.from_public(X[public]), widened(y[public])
+    X = np.asarray(data.X, dtype=np.float64)
+    y = np.asarray(data.y, dtype=np.float64)
+    order = np.random.default_rng([3, repeat]).permutation(len(y))
+    source = Stream(repeat, ("3",))
+    public = order[:100]
+    private = order[100:1200]
+    test = order[1200:]
+    space = FeatureSpace.from_public(X[public])
+    bounds = widened(y[public])
     for delta in (0.2, 0.4, 0.6, 0.8, 1.0):
         some = private[: round(delta * len(private))]
         part = make_split(space, bounds, *((X[i], y[i]) for i in (public, some, test)))
@@ -169,7 +177,8 @@ def public_study(dataset: str, repeat: int, epsilon: float = 6.0) -> Iterator[Po
 
 
 def _wine() -> tuple[npt.NDArray[Any], ...]:
-    public, private = load_dataset("RED"), load_dataset("WHI")
+    public = load_dataset("RED")
+    private = load_dataset("WHI")
     return np.asarray(public.X, float), np.asarray(public.y, float), np.asarray(private.X, float), private.y
 
 
@@ -177,20 +186,27 @@ def _taxi() -> tuple[npt.NDArray[Any], ...]:
     """Return trips paid by prepaid card (public) and by credit card (private); a missing area is area 0."""
     data = load_dataset("TAX")
     numbers = data.X.drop(columns=["company", "payment_type"]).fillna(0).to_numpy(dtype=float)
-    y, paid = np.asarray(data.y, dtype=np.float64), np.asarray(data.X["payment_type"])
-    public, private = paid == "Prcard", paid == "Credit Card"
+    y = np.asarray(data.y, dtype=np.float64)
+    paid = np.asarray(data.X["payment_type"])
+    public = paid == "Prcard"
+    private = paid == "Credit Card"
     return numbers[public], y[public], numbers[private], y[private]
 
 
 def shift_study(dataset: str, repeat: int) -> Iterator[Point]:
     """Figure 5: 1,000 records for the partition, a share delta of them from the other distribution."""
     X0, y0, X1, y1 = {"wine": _wine, "taxi": _taxi}[dataset]()
-    rng, source = np.random.default_rng([5, repeat]), Stream(repeat, ("5", dataset))
-    foreign, own = rng.permutation(len(y0)), rng.permutation(len(y1))
-    test, rest = own[: len(own) // 5], own[len(own) // 5 :]
+    rng = np.random.default_rng([5, repeat])
+    source = Stream(repeat, ("5", dataset))
+    foreign = rng.permutation(len(y0))
+    own = rng.permutation(len(y1))
+    test = own[: len(own) // 5]
+    rest = own[len(own) // 5 :]
     for delta in (0.1, 0.3, 0.5, 0.7, 0.9):
-        far, near = foreign[: round(1000 * delta)], rest[: round(1000 * (1 - delta))]
-        Z, y = np.vstack([X0[far], X1[near]]), np.concatenate([y0[far], y1[near]])
+        far = foreign[: round(1000 * delta)]
+        near = rest[: round(1000 * (1 - delta))]
+        Z = np.vstack([X0[far], X1[near]])
+        y = np.concatenate([y0[far], y1[near]])
         # The same holders and bounds for every delta, so that only the partition differs.
         space = FeatureSpace.from_public(np.vstack([X0, X1[rest[:900]]]))
         bounds = widened(np.concatenate([y0, y1[rest[:900]]]))

@@ -24,7 +24,8 @@ def _trips(repeat: int) -> Split:
     X0, y0, X1, y1 = _taxi()
     order = np.random.default_rng([33, repeat]).permutation(len(y1))
     test, private = np.split(order, [len(order) // 5])
-    space, bounds = FeatureSpace.from_public(X0), widened(y0)
+    space = FeatureSpace.from_public(X0)
+    bounds = widened(y0)
     return make_split(space, bounds, (X0, y0), (X1[private], y1[private]), (X1[test], y1[test]))
 
 
@@ -79,7 +80,9 @@ def seconds(key: Key, seed: int) -> dict[str, float]:
 
     The first fills tables of noise that a program computes once.
     """
-    data, fit, took = _split(key.dataset, key.repeat), _FITS[key.group], 0.0
+    data = _split(key.dataset, key.repeat)
+    fit = _FITS[key.group]
+    took = 0.0
     for _ in range(2):
         start = time.process_time()
         fit(data, key.epsilon or 2.0, Stream(seed))

@@ -73,7 +73,8 @@ def _anova(found: Evidence) -> tuple[str, str]:
     if not cells:
         return "", ""
     told = ", ".join(f"{versus(geometric(r))} that of DP-EBM at epsilon {e:g}" for e, r in ratios.items())
-    shown, ends = ("PrivateAnova", "DP-EBM", "DiPriMe"), ("mean", "random forest")
+    shown = ("PrivateAnova", "DP-EBM", "DiPriMe")
+    ends = ("mean", "random forest")
     text = (
         "<p>Targets scaled to [0, 1], 90 % of the records to learn from. Delta is 1e-5 for PrivateAnova and DP-EBM, 0 "
         "for DiPriMe. Dashed: no privacy.</p>"

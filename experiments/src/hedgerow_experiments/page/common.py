@@ -82,7 +82,8 @@ def multiples(
         lines = {s.method: s.mean for s in own if s.method in ends}
         if any(p.y > 0 for c in curves for p in c.points):
             title = (names or {}).get(data, data)
-            full, at = [c for c in curves if c.points], epsilons(own)
+            full = [c for c in curves if c.points]
+            at = epsilons(own)
             few = at if len(at) <= 6 else None
             # A split may have no error at all, which no logarithm shows: bands that leave the scale end at its edge.
             values = [v for v in (*(p.y for c in full for p in c.points), *lines.values()) if v > 0]

@@ -17,12 +17,14 @@ _NAMES = {code: f"{facts.name} ({code})" for code, facts in FACTS.items()}
 
 
 def _assisted(found: Evidence) -> tuple[str, str]:
-    own, public = found.cells("frontier", method="AssistedForest"), found.cells("frontier", method="public model")
+    own = found.cells("frontier", method="AssistedForest")
+    public = found.cells("frontier", method="public model")
     alike = [s for s in own if "->" not in s.dataset]
     ratios = by_epsilon(alike, public, fixed=True)
     if not ratios:
         return "", ""
-    first, last = min(ratios), max(ratios)
+    first = min(ratios)
+    last = max(ratios)
     said = (
         f"AssistedForest's error is {versus(geometric(ratios[last]))} that of the best public model at epsilon "
         f"{last:g}, {versus(geometric(ratios[first]))} it at {first:g}, and at worst "
@@ -105,7 +107,8 @@ _MASKS = {"aligned": "The same features are private for all", "personal": "Every
 
 def _semi(found: Evidence) -> tuple[str, str]:
     floor = found.cells("histoftree", method="DT")
-    charts, rerun = [], []
+    charts = []
+    rerun = []
     for mask, title in _MASKS.items():
         cells = over(found.cells("histoftree", setting=(mask, "both"), method=_SEMI), floor)
         if not cells:

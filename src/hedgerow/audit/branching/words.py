@@ -27,7 +27,8 @@ class _Range:
     """What is known of the bits behind a word: ``low <= x < high``, all equally likely."""
 
     def __init__(self, low: int, high: int) -> None:
-        self.low, self.high = low, high
+        self.low = low
+        self.high = high
         self.spent = False
 
     def split(self, cuts: Sequence[int]) -> int:
@@ -47,7 +48,11 @@ class Word:
     """The number ``((x >> drop) << lift) + base`` of ``bits - drop + lift`` bits, with x in a range."""
 
     def __init__(self, known: _Range, bits: int, drop: int = 0, lift: int = 0, base: int = 0) -> None:
-        self.known, self.bits, self.drop, self.lift, self.base = known, bits, drop, lift, base
+        self.known = known
+        self.bits = bits
+        self.drop = drop
+        self.lift = lift
+        self.base = base
 
     def _with(self, drop: int = 0, lift: int = 0, base: int = 0) -> Word:
         return Word(self.known, self.bits, self.drop + drop, self.lift + lift, base)
@@ -88,7 +93,8 @@ class Word:
     def __or__(self, other: Any) -> Word:
         if isinstance(other, Word):
             return self._joined(other)
-        number, span = int(other), ((1 << self.bits - self.drop) - 1) << self.lift
+        number = int(other)
+        span = ((1 << self.bits - self.drop) - 1) << self.lift
         if number & span or number & self.base:
             raise HedgerowError("bits were set that a random word may hold already.")
         return self._with(base=self.base + number)
@@ -108,14 +114,17 @@ class Word:
     def __and__(self, mask: Any) -> Word:
         """Keep the low bits, if the others are known."""
         size = int(mask) + 1
-        low, high = self.known.low, self.known.high
+        low = self.known.low
+        high = self.known.high
         if size & (size - 1) or self.drop or self.lift or self.base or low // size != (high - 1) // size:
             raise HedgerowError("a mask was laid on a random word whose other bits are not known.")
         return self._with(base=-(low // size) * size)
 
     def __mod__(self, divisor: Any) -> int:
         """Branch over all remainders."""
-        m, low, high = int(divisor), self.known.low, self.known.high
+        m = int(divisor)
+        low = self.known.low
+        high = self.known.high
         if self.drop or self.lift or self.base or not 1 <= m <= _MOST_VALUES:
             raise HedgerowError(f"a random word modulo {m} cannot be branched over.")
         counts = [(high - 1 - r) // m - (low - 1 - r) // m for r in range(m)]
@@ -124,7 +133,8 @@ class Word:
 
     def __int__(self) -> int:
         """Branch over all values that are left."""
-        first, last = self._number(self.known.low), self._number(self.known.high - 1)
+        first = self._number(self.known.low)
+        last = self._number(self.known.high - 1)
         if last - first >= _MOST_VALUES << self.lift:
             raise HedgerowError("a random word was used as a number, and it has too many values to branch over.")
         values = range(first, last + 1, 1 << self.lift)

@@ -34,7 +34,9 @@ class Coins(SecureRandomness):
 
     def __init__(self, path: Bytes = b"", records: IntArray | None = None) -> None:
         super().__init__()
-        self.path, self.calls, self.records = path, 0, records
+        self.path = path
+        self.calls = 0
+        self.records = records
 
     def bytes(self, n: int) -> Bytes:
         """Return the bytes of the next call."""

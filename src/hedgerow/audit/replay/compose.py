@@ -104,10 +104,12 @@ def composed_epsilon(parts: Sequence[Outcomes], delta: float, width: float) -> f
     loss, law = parts[0] if len(parts) == 1 else _convolved(parts, width)  # one release needs no rounding
     finite = np.isfinite(loss)
     possible = 1.0 - float(law[loss == math.inf].sum())
-    loss, law = loss[finite], law[finite]
+    loss = loss[finite]
+    law = law[finite]
     if 1.0 - possible > delta:
         return math.inf
-    low_end, high_end = 0.0, max(float(loss.max()), 0.0)
+    low_end = 0.0
+    high_end = max(float(loss.max()), 0.0)
     for _ in range(50):
         middle = (low_end + high_end) / 2
         excess = 1.0 - possible + float(law @ np.maximum(0.0, -np.expm1(np.minimum(middle - loss, 0.0))))
@@ -117,13 +119,16 @@ def composed_epsilon(parts: Sequence[Outcomes], delta: float, width: float) -> f
 
 def _convolved(parts: Sequence[Outcomes], width: float) -> Outcomes:
     """Return the law of the sum of losses, rounded up; what has no finite loss is kept apart."""
-    law, first, possible = np.ones(1), 0, 1.0
+    law = np.ones(1)
+    first = 0
+    possible = 1.0
     for losses, masses in parts:
         finite = np.isfinite(losses)
         possible *= 1.0 - float(masses[losses == math.inf].sum())
         at = np.ceil(losses[finite] / width - 1e-9).astype(np.int64)
         low = int(at.min())
-        law, first = np.convolve(law, np.bincount(at - low, weights=masses[finite])), first + low
+        law = np.convolve(law, np.bincount(at - low, weights=masses[finite]))
+        first = first + low
     loss = width * (first + np.arange(law.size))
     return np.append(loss, math.inf), np.append(law, 1.0 - possible)
 
@@ -141,9 +146,11 @@ def epsilon_of_mu(mu: float, delta: float) -> float:
         near, far = (math.erfc((epsilon / mu + s * mu / 2) / math.sqrt(2)) / 2 for s in (-1, 1))
         return near - math.exp(min(epsilon, 700.0)) * far
 
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     while excess(high) > delta:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if excess(middle) > delta else (low, middle)

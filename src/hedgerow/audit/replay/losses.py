@@ -64,10 +64,12 @@ def loss_of(one: Release, two: Release) -> Loss:
         worst = scale * float(np.abs(one.true - two.true).sum())
         far = np.abs(one.output - two.true) - np.abs(one.output - one.true)
         return Loss(worst, scale * float(far.sum()), price=one.price)
-    worst, found = 0.0, 0.0
+    worst = 0.0
+    found = 0.0
     for more, less, chosen in _laws(one, two):
         apart = more - less
-        worst, found = worst + float(np.abs(apart).max()), found + float(apart[chosen])
+        worst = worst + float(np.abs(apart).max())
+        found = found + float(apart[chosen])
     return Loss(worst, found, price=one.price)
 
 
@@ -136,7 +138,8 @@ def _regions(one: Release, two: Release) -> tuple[IntArray, IntArray]:
 
 def _median_law(release: Release, starts: IntArray, sizes: IntArray) -> FloatArray:
     """Return the log probability of one cut of each region: ``r**(larger side)`` over the sum for all cuts."""
-    scale, n = scale_of(int(str(release.public[0]))), release.true.size
+    scale = scale_of(int(str(release.public[0])))
+    n = release.true.size
     left = np.searchsorted(np.sort(release.true), starts, side="left")
     excess = np.maximum(left, n - left)
     excess = excess - excess.min()

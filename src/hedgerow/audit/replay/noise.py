@@ -45,7 +45,8 @@ class DrawnNoise:
 
     def drawn(self, epsilon: float, randomness: Randomness | int | None = None) -> AuditResult:
         """Fit until enough noise was seen, and test its moments against what was paid for."""
-        start, source = time.perf_counter(), as_randomness(randomness)
+        start = time.perf_counter()
+        source = as_randomness(randomness)
         seen: list[FloatArray] = []
         fits = 0
         while sum(z.size for z in seen) < _ENOUGH:
@@ -74,7 +75,8 @@ def moments(seen: list[FloatArray]) -> tuple[int, float, list[str]]:
     ['outputs 0 and 1 of a release share noise']
     """
     flat = np.concatenate([z.ravel() for z in seen])
-    squares, width = flat**2, float(np.mean(flat**2))
+    squares = flat**2
+    width = float(np.mean(flat**2))
     deviation = math.sqrt(max(float(np.mean(squares**2)) / width**2 - 1.0, 2.0) / flat.size)
     faults = []
     if (width - 1.0) / deviation < -_LIMIT:

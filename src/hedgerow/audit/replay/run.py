@@ -65,7 +65,8 @@ def audit_replay(
     releases, summed (or composed, with a delta), must stay within the claim. ``measured`` is the largest sum that was
     met, ``pairs`` the number of neighbours.
     """
-    start, found = time.perf_counter(), _Findings()
+    start = time.perf_counter()
+    found = _Findings()
     for seed in seeds:
         for case in cases:
             first = play(fit, case.table, seed)
@@ -119,4 +120,5 @@ class _Findings:
         cost = cost_of(one.releases, two.releases, one.claim, neighbour.steps)
         self.faults += [f"{name}: {fault}" for fault in cost.faults]
         if cost.epsilon > self.worst.epsilon:
-            self.worst, self.witness = cost, name
+            self.worst = cost
+            self.witness = name

@@ -59,7 +59,8 @@ def watching(tape: Tape) -> Iterator[None]:
 def _randomizers() -> list[type[LocalMechanism]]:
     """Return the classes that randomise one label, each with a method of its own."""
     declared()  # loads them all: one that is loaded later, by the fit that is watched, would be missed
-    todo, found = [LevelMechanism, JointMechanism], []
+    todo = [LevelMechanism, JointMechanism]
+    found = []
     while todo:
         kind = todo.pop()
         todo += kind.__subclasses__()
@@ -113,7 +114,9 @@ def _median(tape: Tape, draw: Wrapped) -> Wrapped:
 def _grid(tape: Tape, levels: Wrapped) -> Wrapped:
     def wrapped(self: LabelGrid, y: Any, randomness: Any) -> Any:
         # Each label has coins of its own, as each record has. Those of a record that was added in front come last.
-        own, labels, due = tape.own(randomness, "grid"), np.asarray(y, dtype=np.float64), tape.expected()
+        own = tape.own(randomness, "grid")
+        labels = np.asarray(y, dtype=np.float64)
+        due = tape.expected()
         first = tape.records is not None and due is not None and labels.size == due.true.size + 1
         numbers = np.roll(np.arange(labels.size), 1 if first else 0).tolist()
         flat = labels.ravel()

@@ -42,7 +42,8 @@ class Table:
 
     def replaced(self, place: int, record: Record) -> Table:
         """Return the table with another record in one place."""
-        X, y = self.X.copy(), self.y.copy()
+        X = self.X.copy()
+        y = self.y.copy()
         X[place], y[place] = record
         return Table(f"{self.name}, record {place} now {record}", X, y)
 
@@ -120,7 +121,8 @@ def record_cases(*, quick: bool) -> list[Case]:
     An unrelated table says nothing about costs. It must give the same publication all the same, once the outputs of
     all releases are forced: what is not released must not matter, be it one record or all.
     """
-    clusters, others = _clusters(), _others()
+    clusters = _clusters()
+    others = _others()
     if quick:
         told = clusters.added(_TELLING[0])
         grown = [Neighbour(clusters.added(record, first=bool(k)), 1) for k, record in enumerate(_TELLING)]
@@ -128,7 +130,8 @@ def record_cases(*, quick: bool) -> list[Case]:
             Case(clusters, (*grown, Neighbour(others[0], None), Neighbour(_crowd(), None))),
             Case(told, (Neighbour(told.replaced(-1, _TELLING[1]), 2), Neighbour(told.replaced(0, _CORNERS[4]), 2))),
         ]
-    told, records = clusters.added(_TELLING[0]), [*_TELLING, *_CORNERS]
+    told = clusters.added(_TELLING[0])
+    records = [*_TELLING, *_CORNERS]
     cases = [_case(clusters, records, records[1::2], [others[0], _crowd()]), _case(told, [], records[1::2], others[2:])]
     return cases + [_case(table, records[1:7:2], records[::4], [others[k - 1]]) for k, table in enumerate(others)]
 
@@ -167,7 +170,8 @@ def label_cases(*, quick: bool, n: int = 60) -> list[Case]:
     labels = {"a slope": X[:, 0], "all at the top": np.ones(n)}
     cases = []
     for name, y in labels.items():
-        table, found = Table(name, X, y), list[Neighbour]()
+        table = Table(name, X, y)
+        found = list[Neighbour]()
         # Some of these holders scout for a prior, others do not.
         places = (0, 1, n - 1) if quick else (0, 1, 2, n - 1)
         for place in places:

@@ -121,10 +121,12 @@ class Tape:
         self, price: Fraction, true: IntArray, run: Callable[[Randomness], IntArray], randomness: Randomness
     ) -> IntArray:
         """Pass on a release of sums with noise."""
-        true, due = np.asarray(true), self.expected()
+        true = np.asarray(true)
+        due = self.expected()
         if due is not None and due.true.shape != true.shape:
             raise self.departed(f"a release has the shape {true.shape}, and {due.true.shape} in the first fit.")
-        self._open, self._forced = [], None if due is None else (due.output - true).ravel()
+        self._open = []
+        self._forced = None if due is None else (due.output - true).ravel()
         try:
             output = np.asarray(run(self.own(randomness, "noise")))
             drawn = self._open
@@ -146,7 +148,8 @@ class Tape:
         if self._forced is None:
             values = draw()
         else:
-            values, self._forced = self._forced[:n], self._forced[n:]
+            values = self._forced[:n]
+            self._forced = self._forced[n:]
             if values.size != n:
                 raise self.departed("a release draws more noise than it has numbers.")
         self._open.append((name, parameter, values))

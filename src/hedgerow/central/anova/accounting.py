@@ -32,8 +32,12 @@ class Release:
     """
 
     def __init__(self, purse: Purse, weight: int, deviation: float, cost: Fraction, bits: int, norm: int) -> None:
-        self.purse, self.weight, self.deviation, self.cost = purse, weight, deviation, cost
-        self._bits, self._norm = bits, norm
+        self.purse = purse
+        self.weight = weight
+        self.deviation = deviation
+        self.cost = cost
+        self._bits = bits
+        self._norm = norm
 
     def noisy(self, sums: IntArray, randomness: Randomness) -> IntArray:
         """Charge the purse, then add noise to every entry."""
@@ -57,7 +61,8 @@ class Purse:
     order = 2
 
     def __init__(self, total: Fraction | None) -> None:
-        self.total, self.spent = total, Fraction(0)
+        self.total = total
+        self.spent = Fraction(0)
 
     @property
     def strength(self) -> float:
@@ -153,7 +158,8 @@ class LaplacePurse(Purse):
         """Price one release; ``norm`` is the L1 norm at weight 1."""
         if self.total is None:
             return Release(self, least, 0.0, Fraction(0), 0, 0)
-        cost, unit = share * self.total, least * norm
+        cost = share * self.total
+        unit = least * norm
         return Release(self, least, NoisyCounts(cost, unit).deviation * unit, cost, 0, unit)
 
     def noise(self, release: Release, n: int, randomness: Randomness) -> IntArray:

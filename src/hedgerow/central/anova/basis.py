@@ -112,7 +112,8 @@ class Basis(Content, what="basis"):
     def largest(self, order: int) -> float:
         """Return a bound of the norm over all records: of one feature's indicators only one is on."""
         exponent = float(order)
-        linear, indicators = 1.0, dict[int, float]()
+        linear = 1.0
+        indicators = dict[int, float]()
         for function, weight in zip(self.functions, self.weights, strict=True):
             only = function[0]
             if len(function) == 1 and only.kind == "category":

@@ -22,7 +22,9 @@ UNIT = float(GRID * _COEFFICIENT)
 """Grid steps of a prediction, and of a label scaled to [0, 1]."""
 _LONGEST = 1024.0  # norm of the coefficients; with it all products stay below 2**53, hence exact
 _LEVELS = 1 << 12  # least number of levels of a clipped residual
-_CELLS, _RATIO, _QUANTILE = 14, 0.7, 0.9
+_CELLS = 14
+_RATIO = 0.7
+_QUANTILE = 0.9
 _COUNT = 256
 _LOOKS = (0.1, 0.7)
 _EVEN = 0.1
@@ -87,10 +89,13 @@ def descend(
     """
     # Laplace noise of many prices would need as many tables, and gained nothing where it was tried.
     parts = allocation(steps, energy) if purse.order == 2 else [Fraction(1, steps.rounds)] * steps.rounds
-    theta, before, total = start.copy(), start.copy(), np.zeros_like(start)
+    theta = start.copy()
+    before = start.copy()
+    total = np.zeros_like(start)
     half = steps.rounds - max(1, steps.rounds // 2)
     looks = {int(share * steps.rounds) for share in _LOOKS}
-    noise, edge = [], clip
+    noise = []
+    edge = clip
     for t in range(steps.rounds):
         at = _whole(theta + steps.momentum * (theta - before))
         if t in looks:
@@ -100,7 +105,8 @@ def descend(
         unit = clip / (each.weight * GRID)
         gradient = each.noisy(sums, randomness) * unit
         noise.append(each.deviation * unit)
-        before, theta = theta, at / _COEFFICIENT + steps.rate / steps.size * gradient
+        before = theta
+        theta = at / _COEFFICIENT + steps.rate / steps.size * gradient
         if t >= half:
             total += theta
         if progress is not None and progress(t) and t > half:

@@ -133,7 +133,9 @@ class Rows:
 
     def __init__(self, feature_map: FeatureMap, codes: Codes) -> None:
         p = len(feature_map.basis)
-        self.n, self.width, self.step = len(codes), p, max(16, _BLOCK // p)
+        self.n = len(codes)
+        self.width = p
+        self.step = max(16, _BLOCK // p)
         dtype: Any = np.float64 if self.n * p <= _IN_FLOATS else np.int16
         self._blocks = [feature_map.vectors(codes[slice(*at)]).astype(dtype) for at in self._bounds()]
 

@@ -17,7 +17,8 @@ from hedgerow.types import FloatArray
 
 __all__ = ["Curve", "Explanation", "Surface", "explain", "local_terms"]
 
-_POINTS, _SIDE = 65, 17
+_POINTS = 65
+_SIDE = 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +95,8 @@ class Explanation:
 
 
 def _draw(axes: Any, curve: Curve, output: int) -> None:
-    y, band = curve.y[:, output], 2 * curve.noise[:, output]
+    y = curve.y[:, output]
+    band = 2 * curve.noise[:, output]
     if isinstance(curve.x, list):
         axes.bar(curve.x, y, yerr=band)
         axes.tick_params(axis="x", rotation=45)
@@ -128,9 +130,12 @@ def _terms(model: AnovaModel, members: list[int], columns: dict[int, npt.NDArray
 def explain(model: AnovaModel) -> Explanation:
     """Take a model apart. Curves are drawn before any shortening of long records."""
     groups = dict(model.feature_map.basis.groups())
-    names, energy = model.space.names, energies(model.feature_map)
+    names = model.space.names
+    energy = energies(model.feature_map)
     width = np.array(model.high) - np.array(model.low)
-    curves, surfaces, importances = {}, {}, {}
+    curves = {}
+    surfaces = {}
+    importances = {}
     for j, name in enumerate(names):
         members = groups.get((j,), [])
         cells, x = _points(model, j, _POINTS)
@@ -163,7 +168,8 @@ def local_terms(model: AnovaModel, X: Any) -> dict[str, FloatArray]:
     """Return for each record the exact terms of its (unclipped) prediction, by feature and pair."""
     Z = encode(model.space, X, model.missing)
     phi = model.feature_map.vectors(model.feature_map.codes(Z)) / GRID
-    low, width = np.array(model.low), np.array(model.high) - np.array(model.low)
+    low = np.array(model.low)
+    width = np.array(model.high) - np.array(model.low)
     out = {"offset": low + width * (model.offset + phi[:, :1] * model.theta[0])}
     for features, members in model.feature_map.basis.groups():
         out[" x ".join(model.space.names[j] for j in features)] = width * (phi[:, members] @ model.theta[members])

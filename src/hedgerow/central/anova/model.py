@@ -33,7 +33,8 @@ def encode(space: FeatureSpace, X: Any, missing: bool) -> FloatArray:
     names, columns = columns_of(X)
     if names is None or columns is None:
         array = np.asarray(X)
-        names, columns = list(space.names), list(array.T) if array.ndim == 2 else []
+        names = list(space.names)
+        columns = list(array.T) if array.ndim == 2 else []
     if len(columns) != len(space) or not set(space.names) <= set(names):
         raise BoundsError(f"X has {len(columns)} features, but {len(space)} features are expected.")
     out = np.empty((int(X.shape[0]), len(space)))
@@ -117,7 +118,8 @@ class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", ver
         """Return predicted labels, within their bounds, one column an output; or the likeliest class."""
         if self.classes is not None:
             return np.array(self.classes)[self.predict_proba(X).argmax(axis=1)]
-        low, high = np.array(self.low), np.array(self.high)
+        low = np.array(self.low)
+        high = np.array(self.high)
         return np.asarray(np.clip(low + (high - low) * self.scores(X), low, high))
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -156,7 +158,8 @@ class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", ver
         return Explanation((str(found), str(self.guarantee)), facts, (), found.plot)
 
     def _check_read(self) -> None:
-        n, outputs = len(self.feature_map.basis), len(self.low)
+        n = len(self.feature_map.basis)
+        outputs = len(self.low)
         fits = self.theta.shape == (n, outputs) and self.variance.shape == (n,) and len(self.high) == outputs
         if not fits or not all(low < high for low, high in zip(self.low, self.high, strict=True)):
             raise FormatError("anova model: coefficients, weights and bounds do not fit together.")

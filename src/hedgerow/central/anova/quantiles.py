@@ -22,7 +22,9 @@ __all__ = ["CELLS", "Quantiles", "estimate", "project"]
 
 CELLS = 2048
 """Cells of a numeric feature, of equal estimated mass; one more is for missing values."""
-_FIRST, _FURTHER, _MOST = 32, 16, 8
+_FIRST = 32
+_FURTHER = 16
+_MOST = 8
 _MIX = 0.03
 _WINSOR = 0.02
 _LEAST = 50.0
@@ -99,13 +101,15 @@ class _Column:
 
     def refine(self, chosen: IntArray, cuts: FloatArray, counts: FloatArray) -> None:
         """Replace the chosen bins by their parts, whose counts are projected to the bin's mass."""
-        edges, mass = [self.edges[:1]], []
+        edges = [self.edges[:1]]
+        mass = []
         place = {int(i): row for row, i in enumerate(chosen)}
         for i in range(self.mass.size):
             row = place.get(i)
             edges.append(self.edges[i + 1 : i + 2] if row is None else cuts[row][1:])
             mass.append(self.mass[i : i + 1] if row is None else project(counts[row], float(self.mass[i])))
-        self.edges, self.mass = np.concatenate(edges), np.concatenate(mass)
+        self.edges = np.concatenate(edges)
+        self.mass = np.concatenate(mass)
 
 
 def _count(x: FloatArray, edges: FloatArray) -> IntArray:

@@ -21,13 +21,16 @@ from hedgerow.types import FloatArray
 __all__ = ["Fitted", "Options", "fit_anova"]
 
 
-_QUANTILE_SHARE, _LOOK_SHARE = Fraction(1, 10), Fraction(4, 100)
+_QUANTILE_SHARE = Fraction(1, 10)
+_LOOK_SHARE = Fraction(4, 100)
 _STAGES = (Fraction(3, 10), Fraction(7, 10))
 _TWO_STAGES, _EACH = 900.0, 90.0  # n mu, at most and by feature, from which features are re-weighted and pairs used
 _FULL = 0.3  # of n mu: how far the descent goes
 _SAMPLING = 150.0  # a longer descent than n**1.5 over this would fit the sample, not the law
-_FEWEST, _MOST = 120, 300
-_RADIUS, _PURE_RADIUS = 0.8, 1.2
+_FEWEST = 120
+_MOST = 300
+_RADIUS = 0.8
+_PURE_RADIUS = 1.2
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,8 @@ def energies(feature_map: FeatureMap) -> FloatArray:
 
 def relevance(fitted: Fitted, d: int) -> FloatArray:
     """Return feature weights of mean square 1 from the signal that rose above the noise (post-processing)."""
-    energy, found = energies(fitted.feature_map), np.zeros(d)
+    energy = energies(fitted.feature_map)
+    found = np.zeros(d)
     excess = ((fitted.theta**2).sum(axis=1) - fitted.variance * fitted.theta.shape[1]) * energy
     spread = 2 * fitted.theta.shape[1] * (fitted.variance * energy) ** 2
     for features, members in fitted.feature_map.basis.groups():
@@ -181,7 +185,8 @@ def carry(warm: Fitted, feature_map: FeatureMap) -> FloatArray:
 
 def _pure(data: _Data, options: Options) -> Fitted:
     """Fit with pure epsilon: one stage, few functions, discrete Laplace noise on vectors of bounded L1 norm."""
-    share, looks = Fraction(85, 100), Fraction(5, 100)
+    share = Fraction(85, 100)
+    looks = Fraction(5, 100)
     quantiles, size = estimate(data.space, data.Z, data.purse, _QUANTILE_SHARE, 2, data.randomness)
     signal = min(size * data.purse.strength, 1e9) / len(data.space)
     rounds = int(np.clip(0.9 * math.sqrt(signal), 6, 80))

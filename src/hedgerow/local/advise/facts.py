@@ -72,7 +72,8 @@ def fresh_predictions(D: FloatArray, y: FloatArray, seed: int) -> FloatArray:
     """
     from scipy.optimize import nnls
 
-    folds, scale = fold_numbers(len(y), seed), float(y.std()) or 1.0
+    folds = fold_numbers(len(y), seed)
+    scale = float(y.std()) or 1.0
     P = np.column_stack([out_of_fold(member, D, y, folds) for member in members(len(y), seed).values()])
     out = np.empty(len(y))
     for fold in range(int(folds.max()) + 1):

@@ -25,7 +25,8 @@ __all__ = ["SETTINGS", "Advice", "Forecast", "advise", "advise_from"]
 SETTINGS = ("public only", "local", "semi-feature", "label")
 EFFICIENCY = 0.8
 """What a label without noise is worth to the learner of corrections, in records of the learning curve."""
-CAUTION, WORTH = 1.0, 0.25
+CAUTION = 1.0
+WORTH = 0.25
 """What :mod:`hedgerow.label.residual` shrinks by. It is on the same layer; a test sees to it that they agree."""
 _NORMAL = np.array([NormalDist().inv_cdf((k + 0.5) / 40) for k in range(40)])
 _CELLS = 16
@@ -106,7 +107,8 @@ class Advice:
         raise HedgerowError(f"The 'setting' parameter must be one of {list(SETTINGS)}. Got {setting!r} instead.")
 
     def _label_gain(self, n: float) -> float:
-        S2, v = self.mean_square, self.noise["label"]
+        S2 = self.mean_square
+        v = self.noise["label"]
         gain = S2 * (1 - self.curve(self.n_public + EFFICIENCY * n * min(1.0, S2 / v) ** 2))
         z = math.sqrt(n * gain / (4 * v)) + _NORMAL
         used = max(0.0, 1 - 4 * v / (n * WORTH * S2)) * np.where(z > 0, np.maximum(0, 1 - CAUTION / z**2), 0.0)
@@ -132,7 +134,9 @@ class Advice:
 
     def pays_from(self, setting: str) -> int | None:
         """Return the least number of holders for a gain of 1 %, by bisection (errors fall with more holders)."""
-        goal, low, high = _PAYS * self.mean_square, 1, _FAR
+        goal = _PAYS * self.mean_square
+        low = 1
+        high = _FAR
         if setting == "public only" or self.expected(setting, high) > goal:
             return None
         while low < high:
@@ -208,7 +212,8 @@ def advise(
     >>> [f.setting for f in advice.forecasts]
     ['public only', 'local', 'label']
     """
-    epsilon, n = check_epsilon(epsilon), check_positive(n_holders, name="n_holders")
+    epsilon = check_epsilon(epsilon)
+    n = check_positive(n_holders, name="n_holders")
     y = np.asarray(check_labels(y_public, name="y_public"), dtype=np.float64)
     if len(y) < 20:
         raise HedgerowError(f"'y_public' must have at least 20 records to advise from. Got {len(y)} instead.")

@@ -117,10 +117,12 @@ def measure_curve(learn: Learner, D: FloatArray, y: FloatArray, seed: int) -> Cu
     It is fitted on 20, 40 and 80 % of the records (at most 1,600) and tested on others. All sizes are tested on the
     same records, and smaller samples are part of larger ones, so that what is particular to a record cancels.
     """
-    n, rng = len(y), np.random.default_rng(seed)
+    n = len(y)
+    rng = np.random.default_rng(seed)
     order = rng.permutation(n)
     sizes = [min(max(_FEWEST, int(share * n)), _MOST) for share in SHARES]
-    folds, found = np.array_split(order, 5), []
+    folds = np.array_split(order, 5)
+    found = []
     for held in folds if n <= _SMALL else folds[:2]:
         rest = rng.permutation(np.setdiff1d(order, held))
         predicted = [learn(D[rest[:m]], y[rest[:m]], D[held]) for m in sizes]

@@ -40,7 +40,10 @@ _OTHER_PILOT = "The 'pilot' parameter is of another public model, schema or labe
 
 def grow_forest(F: FloatArray, target: FloatArray, K: int, n_trees: int, seed: int) -> Trees:
     """Return trees of at most K leaves; the values of their leaves are the shares of the rows of ``F``."""
-    sizes, feature, threshold, shares = [], [], [], []
+    sizes = []
+    feature = []
+    threshold = []
+    shares = []
     for t in range(n_trees):
         limits = {"max_leaf_nodes": max(K, 2), "max_features": 0.5, "min_samples_leaf": max(1, len(F) // (3 * K))}
         tree = DecisionTreeRegressor(**limits, random_state=seed + t).fit(F, target if K > 1 else np.zeros(len(F)))
@@ -61,7 +64,8 @@ def expected_error(trees: Trees, choice: Choice, S2: float, n_holders: int) -> f
 
     where tau is what corrections by K leaves can be expected to gain, and N the noise of their average over trees.
     """
-    T, K = len(trees.sizes), max(trees.n_leaves)
+    T = len(trees.sizes)
+    K = max(trees.n_leaves)
     p = trees.value
     noise = float(np.sum((p * choice.A + (1 - p) * choice.B) / p)) * T / n_holders / T**2
     tau = S2 * (0.25 * (1 - K**-0.25) + 0.004)
@@ -109,7 +113,8 @@ def design_assisted(
     8
     48
     """
-    epsilon, bounds = check_epsilon(epsilon), check_label_bounds(label_bounds)
+    epsilon = check_epsilon(epsilon)
+    bounds = check_label_bounds(label_bounds)
     check_positive(n_trees, name="n_trees")
     model = public_model_for(public_model, random_state, schema, X_public, y_public)
     portable = model.portable_
@@ -117,14 +122,18 @@ def design_assisted(
     Z, seen, honest = public_errors(model, X_public, y_public, bounds)
     residuals = seen if pilot is None else _as_in_pilot(pilot, model, Z, bounds, seen)
     F = np.column_stack([portable.design(Z), honest])
-    S2, best, least = float(np.mean(residuals**2)), None, np.inf
+    S2 = float(np.mean(residuals**2))
+    best = None
+    least = np.inf
     # Larger errors make for larger corrections, and whatever is wrong about the shares of small leaves multiplies them.
     most = _LEAVES_IF_WIDER if float(np.mean(seen**2)) < S2 else max(SIZES)
     for K in (k for k in SIZES if k <= most and (k == 1 or 3 * k <= len(F))):
-        trees, choice = grow_forest(F, seen, K, n_trees, random_state), choose_randomizer(residuals, epsilon, K)
+        trees = grow_forest(F, seen, K, n_trees, random_state)
+        choice = choose_randomizer(residuals, epsilon, K)
         error = expected_error(trees, choice, S2, max(1, n_holders))
         if error < least:
-            least, best = error, (trees, choice)
+            least = error
+            best = (trees, choice)
     assert best is not None
     trees, choice = best
     rows = reference_rows(F, lambda D: np.clip(portable.predict_design(D), *bounds), random_state)
@@ -160,7 +169,8 @@ def _as_in_pilot(
 ) -> FloatArray:
     """Return residuals with the distribution that the pilot found, or as they are if it does not contradict them."""
     totals = pilot.model() if isinstance(pilot, Totals) else pilot
-    task, own = totals.task, model.portable_
+    task = totals.task
+    own = model.portable_
     if own is None or task.space != model.space_ or task.label_bounds != bounds:
         raise HedgerowError(_OTHER_PILOT)
     # Fitted again on another machine, a model may differ in its last digits.
@@ -182,9 +192,11 @@ def _busy(trees: Trees, F: FloatArray, v: FloatArray, n_levels: int) -> tuple[fl
     if n_levels == 2:
         return (1.0,) * len(trees.value)
     other = np.minimum(1.0, np.abs(v) * (n_levels - 1) / 2)
-    overall, out = float(other.mean()), []
+    overall = float(other.mean())
+    out = []
     for leaf, k in zip(trees.apply(F).T, trees.n_leaves, strict=True):
-        count, total = np.bincount(leaf, minlength=k), np.bincount(leaf, weights=other, minlength=k)
+        count = np.bincount(leaf, minlength=k)
+        total = np.bincount(leaf, weights=other, minlength=k)
         out += ((total + 5 * overall) / (count + 5)).tolist()
     return tuple(max(b, 1e-3) for b in out)
 
@@ -198,8 +210,10 @@ def design_without_public(
     >>> design_without_public(space, epsilon=1.0, label_bounds=(0, 4)).radius
     2.0
     """
-    epsilon, (low, high) = check_epsilon(epsilon), check_label_bounds(label_bounds)
-    radius, d = (high - low) / 2, len(space)
+    epsilon = check_epsilon(epsilon)
+    (low, high) = check_label_bounds(label_bounds)
+    radius = (high - low) / 2
+    d = len(space)
     base = PortableModel(d, np.arange(d), np.full(d, -1), low + radius, ())
     tree = Trees(np.array([1]), np.array([-1]), np.array([]), np.array([1.0]))
     residuals = Residuals.summarise(np.linspace(-radius, radius, 101), radius * (1 + 1e-9), 2)

@@ -17,7 +17,9 @@ from hedgerow.types import IntArray
 __all__ = ["design_pilot", "pilot_group", "pilot_size"]
 
 
-_ENOUGH, _USELESS, _MOST = 0.05, 0.15, 0.05
+_ENOUGH = 0.05
+_USELESS = 0.15
+_MOST = 0.05
 
 
 def pilot_size(pilot: Any, n_holders: int, epsilon: float) -> int:
@@ -36,7 +38,8 @@ def pilot_size(pilot: Any, n_holders: int, epsilon: float) -> int:
         return 0
     if isinstance(pilot, str) and pilot == "auto":
         message = PilotMessage(epsilon, 1 + 2 * len(pilot_multiples(epsilon)))
-        n, most = (0.5 / (message.kappa * _ENOUGH)) ** 2, int(_MOST * n_holders)
+        n = (0.5 / (message.kappa * _ENOUGH)) ** 2
+        most = int(_MOST * n_holders)
         return min(int(np.ceil(n)), most) if most >= n * (_ENOUGH / _USELESS) ** 2 else 0
     number = isinstance(pilot, int | float | np.integer | np.floating) and not isinstance(pilot, bool)
     if not number or not 0 <= pilot <= 0.5:
@@ -76,7 +79,8 @@ def design_pilot(
     >>> [round(edge, 2) for edge in task.edges]
     [-1.87, -0.66, 0.66, 1.87]
     """
-    epsilon, bounds = check_epsilon(epsilon), check_label_bounds(label_bounds)
+    epsilon = check_epsilon(epsilon)
+    bounds = check_label_bounds(label_bounds)
     model = public_model_for(public_model, random_state, schema, X_public, y_public)
     assert model.portable_ is not None
     _, residuals, _ = public_errors(model, X_public, y_public, bounds)

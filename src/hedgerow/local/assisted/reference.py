@@ -37,7 +37,8 @@ def reference_rows(F: FloatArray, predict: Callable[[FloatArray], FloatArray], s
     >>> rows.shape, bool((rows[:, 0] == rows[:, 1]).all()), float(rows.min()), float(rows.max())
     ((1500, 2), True, 0.0, 5.0)
     """
-    rng, n = np.random.default_rng(seed), len(F)
+    rng = np.random.default_rng(seed)
+    n = len(F)
     if n >= N_REFERENCE:
         return F[rng.choice(n, N_REFERENCE, replace=False)]
     D = F[:, :-1]

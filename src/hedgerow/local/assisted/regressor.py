@@ -136,7 +136,8 @@ class AssistedForestRegressor(PrivateRegressor, AssistedForest):
             self.pilot_task_ = task = design_pilot(X_public, y_public, **options)
             booking.book()
             self.pilot_ = task.simulate(take_rows(X, asked), y[asked], source.child("pilot")).model()
-            X, y = take_rows(X, others), y[others]
+            X = take_rows(X, others)
+            y = y[others]
         self.task_ = design_assisted(
             X_public, y_public, n_holders=len(y), n_trees=self.n_trees, pilot=self.pilot_, **options
         )

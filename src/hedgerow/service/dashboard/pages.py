@@ -105,7 +105,8 @@ class Dashboard:
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes."""
-        task, own = "/dashboard/tasks/{id}", self.signed_in
+        task = "/dashboard/tasks/{id}"
+        own = self.signed_in
         return [
             Route("/dashboard/sign-in", self.sign_in, methods=["GET", "POST"]),
             Route("/dashboard/sign-out", own(_sign_out), methods=["POST"]),

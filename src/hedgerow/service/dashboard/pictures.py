@@ -10,7 +10,9 @@ from hedgerow.tasks.models import Node
 
 __all__ = ["Branch", "Strip", "branch", "strip"]
 
-WIDTH, HEIGHT, _MARGIN = 220, 18, 6
+WIDTH = 220
+HEIGHT = 18
+_MARGIN = 6
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ def strip(row: dict[str, Any], name: str, bounds: tuple[float, float] | None) ->
     """
     if bounds is None:
         return None
-    least, span = bounds[0], bounds[1] - bounds[0]
+    least = bounds[0]
+    span = bounds[1] - bounds[0]
 
     def place(value: float) -> float:
         share = min(max((value - least) / span, 0.0), 1.0)

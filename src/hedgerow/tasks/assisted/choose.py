@@ -42,15 +42,18 @@ def randomizers(epsilon: float, K: int) -> list[tuple[str, int, JointMechanism]]
 def choose_randomizer(residuals: FloatArray, epsilon: float, K: int) -> Choice:
     """Return the radius and the randomiser with the least noise, ``r**2 (A + (K-1) B)/gamma**2``."""
     spread = float(np.sqrt(np.mean(residuals**2))) or 1e-6
-    best, least = None, np.inf
+    best = None
+    least = np.inf
     for radius in (c * spread for c in RADII):
-        v, inside = np.clip(residuals / radius, -1, 1), np.mean(np.abs(residuals) < radius)
+        v = np.clip(residuals / radius, -1, 1)
+        inside = np.mean(np.abs(residuals) < radius)
         if inside == 0:
             continue
         for kind, k, joint in randomizers(epsilon, K):
             A, B = joint.moments(rounded_square(v, joint.n_levels))
             gain = float((radius / inside) ** 2)
             if gain * (A + (K - 1) * B) < least:
-                least, best = gain * (A + (K - 1) * B), Choice(radius, kind, k, gain * A, gain * B)
+                least = gain * (A + (K - 1) * B)
+                best = Choice(radius, kind, k, gain * A, gain * B)
     assert best is not None
     return best

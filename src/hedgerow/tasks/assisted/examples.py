@@ -21,7 +21,8 @@ RADIUS = 0.5
 
 def _assisted(randomizer: str, parameter: int) -> Callable[[float], AssistedTask]:
     # A cut of the feature, and one of the public prediction (the column after the design).
-    sizes, features = np.array([3, 3]), np.array([0, -1, -1, 1, -1, -1])
+    sizes = np.array([3, 3])
+    features = np.array([0, -1, -1, 1, -1, -1])
     trees = Trees(sizes, features, np.array([0.5, 0.4]), np.full(4, 0.5), single=False)
 
     def build(epsilon: float) -> AssistedTask:

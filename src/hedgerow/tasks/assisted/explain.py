@@ -34,14 +34,17 @@ def assisted_table(model: AssistedModel, level: float = 0.9) -> list[dict[str, A
     (None for both where nobody answered for the tree); ``low`` and ``high`` are its interval. ``kept`` is what the
     leaf contributes after shrinkage: a prediction is the public one plus the mean of ``kept`` over the trees.
     """
-    rows, task, found = [], model.task, model.corrections
+    rows = []
+    task = model.task
+    found = model.corrections
     least, most = model.value_bounds
     z = NormalDist().inv_cdf((1 + level) / 2)
     rules = tree_rules(task.trees, task.public_model, task.space)
     for t, leaves in enumerate(rules):
         for j, rule in enumerate(leaves):
             known = found.V[t][j] < _UNKNOWN
-            middle, half = float(found.d[t][j]), z * float(np.sqrt(found.V[t][j]))
+            middle = float(found.d[t][j])
+            half = z * float(np.sqrt(found.V[t][j]))
             rows.append(
                 {
                     "tree": t,
@@ -109,7 +112,8 @@ def verdict(model: AssistedModel) -> str:
         return "There are no reports: the public model predicts alone."
     if not model.gate:
         return "The reports carry no evidence against the public model: it predicts alone."
-    found, T = model.corrections, len(model.corrections.d)
+    found = model.corrections
+    T = len(model.corrections.d)
     if any(V.max() >= _UNKNOWN for V in found.V):
         return "Not every tree has a report yet; until then next to nothing is believed."
     mean = sum(float(p @ d) for p, d in zip(found.p, found.d, strict=True)) / T
@@ -132,7 +136,8 @@ def draw_assisted(model: AssistedModel, rows: list[dict[str, Any]]) -> Figure:
     figure = Figure(figsize=(min(5 + 0.25 * len(rows), 22), 5), layout="constrained")
     ax = figure.subplots()
     known = [(i, row) for i, row in enumerate(rows) if row["estimate"] is not None]
-    at, middle = [i for i, _ in known], np.array([row["estimate"] for _, row in known], dtype=np.float64)
+    at = [i for i, _ in known]
+    middle = np.array([row["estimate"] for _, row in known], dtype=np.float64)
     half = np.array([row["estimate_sd"] for _, row in known], dtype=np.float64)
     ax.vlines(at, middle - half, middle + half, color="#2c7fb8", lw=2, label="reports, one deviation each way")
     ax.plot([row["kept"] for row in rows], "o", color="#08306b", label="kept")

@@ -57,7 +57,8 @@ class AssistedForgery(Forgery):
     @property
     def count(self) -> float:
         """The most by which the number of holders of a leaf changes, by reports alone (0: they do not tell)."""
-        most, at = 0.0, 0
+        most = 0.0
+        at = 0
         for joint in self.task.encoding.joint:
             busy = np.array(self.task.busy[at : at + joint.n_leaves])
             at += joint.n_leaves
@@ -84,7 +85,8 @@ class AssistedForgery(Forgery):
 
     def overall_shift(self, model: AssistedModel) -> float:
         """Return the most by which one further report moves the correction over all holders."""
-        one, T = np.ones(1), len(self.task.encoding.joint)
+        one = np.ones(1)
+        T = len(self.task.encoding.joint)
         parts = zip(self.task.encoding.joint, self._split(model), strict=True)
         return max(
             float(self._moved(j, n, np.array([score.sum()], dtype=np.float64), float(_most(j)), one)[0]) / T
@@ -100,7 +102,8 @@ class AssistedForgery(Forgery):
 
     def _moved(self, joint: JointMechanism, n: int, score: FloatArray, most: float, p: FloatArray) -> FloatArray:
         # The change of a correction is linear in the score of the report, so one of both ends is the worst.
-        res, unit = self.task.residuals, float(joint.kappa) * joint.top
+        res = self.task.residuals
+        unit = float(joint.kappa) * joint.top
 
         def correction(total: FloatArray, count: int) -> FloatArray:
             return (total / (unit * count * p) - res.clipped_mean) * self._gain + res.mean

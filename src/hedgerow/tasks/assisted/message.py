@@ -25,7 +25,8 @@ from hedgerow.types import ByteRows, IntArray
 __all__ = ["AUDITS", "RANDOMIZERS", "AssistedMessage", "build_joint"]
 
 RANDOMIZERS = ("subset", "levels")
-MOST_TREES, MOST_LEAVES = 255, 4096
+MOST_TREES = 255
+MOST_LEAVES = 4096
 
 
 def build_joint(kind: str, parameter: int, epsilon: float, n_leaves: int) -> JointMechanism:
@@ -172,7 +173,8 @@ class AssistedMessage(LocalMechanism, Message):
 
     def split(self, sums: IntArray) -> list[tuple[int, IntArray, IntArray]]:
         """Return ``(reports, scores, named)`` of each tree."""
-        out, at = [], 0
+        out = []
+        at = 0
         for k in self.leaves:
             out.append((int(sums[at]), sums[at + 1 : at + 1 + k], sums[at + 1 + k : at + 1 + 2 * k]))
             at += 1 + 2 * k
@@ -215,7 +217,8 @@ class AssistedMessage(LocalMechanism, Message):
 
     def randomize(self, values: npt.ArrayLike, randomness: Randomness | int | None = None) -> ByteRows:
         """Return the messages of holders given as inputs of the mechanism (for audits)."""
-        index, leaf = self._check(values), []
+        index = self._check(values)
+        leaf = []
         index, level = np.divmod(index, self.n_levels)
         for k in reversed(self.leaves):
             index, own = np.divmod(index, k)

@@ -71,17 +71,21 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
     @cached_property
     def overall(self) -> tuple[float, float]:
         """The correction over all records, and its variance."""
-        c, T = self.corrections, len(self.corrections.d)
+        c = self.corrections
+        T = len(self.corrections.d)
         mean = sum(float(p @ d) for p, d in zip(c.p, c.d, strict=True)) / T
         return mean, sum(float(p**2 @ V) for p, V in zip(c.p, c.V, strict=True)) / T**2
 
     @cached_property
     def pooled(self) -> Pooled:
         """What leaves add to the overall correction, before the gate."""
-        c, task = self.corrections, self.task
-        rows, leaves = task.reference, task.trees.n_leaves
+        c = self.corrections
+        task = self.task
+        rows = task.reference
+        leaves = task.trees.n_leaves
         M, G = overlaps(rows, leaves, rake(rows, leaves, np.concatenate(c.p)))
-        d, V = np.concatenate(c.d) - self.overall[0], np.concatenate(c.V)
+        d = np.concatenate(c.d) - self.overall[0]
+        V = np.concatenate(c.V)
         return pool(d, V, M, G, task.residuals.mean_square, len(c.d))
 
     @cached_property
@@ -140,7 +144,8 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
         """
         check_level(level)
         f, _ = self._predict(self.task.space.encode(X))
-        res, (s0, s) = self.task.residuals, self.factors
+        res = self.task.residuals
+        (s0, s) = self.factors
         ends = np.interp([(1 - level) / 2, (1 + level) / 2], np.linspace(0, 1, 101), res.quantiles)
         # What is left of the noise of an estimate kept by the share s0: s0 times its variance.
         left = (s0 * self.overall[1] + (self.pooled.left if s > 0 else 0.0)) ** 0.5 * NormalDist().inv_cdf(

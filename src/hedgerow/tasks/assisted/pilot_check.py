@@ -21,7 +21,8 @@ __all__ = ["FALSE_ALARM", "PilotCheck", "check_pilot"]
 FALSE_ALARM = 0.001
 _SCALES = 2.0 ** np.arange(-3, 4.01, 0.125)
 _PLACES = np.arange(-4, 4.01, 0.125)
-_SD_SCALE, _SD_PLACE = np.log(3.0), 1.0
+_SD_SCALE = np.log(3.0)
+_SD_PLACE = 1.0
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def check_pilot(pilot: PilotTotals, residuals: npt.ArrayLike) -> PilotCheck:
     False 1.0
     True 3.1
     """
-    res, k = np.sort(np.asarray(residuals, dtype=np.float64)), len(pilot.sums)
+    res = np.sort(np.asarray(residuals, dtype=np.float64))
+    k = len(pilot.sums)
     threshold = chi_square_limit(k - 1, 2.0 * (k - 1), NormalDist().inv_cdf(1 - FALSE_ALARM))
     if not pilot.n_reports:
         return PilotCheck(0.0, threshold)
@@ -91,12 +93,14 @@ def check_pilot(pilot: PilotTotals, residuals: npt.ArrayLike) -> PilotCheck:
     S = float(np.sqrt(np.mean(res**2))) or 1e-6
     # Once nearly all errors are in the middle bin, smaller ones look the same: a radius too large costs least.
     scales = _SCALES[np.abs(pilot.task.edges).min() / 2 <= S * _SCALES]
-    message, shares = pilot.task.encoding, _shares(pilot, res, scales, S * _PLACES)
+    message = pilot.task.encoding
+    shares = _shares(pilot, res, scales, S * _PLACES)
     fit = np.log(float(message.response.q) + message.kappa * shares) @ np.array(pilot.sums, dtype=np.float64)
     fit -= 0.5 * ((np.log(scales)[:, None] / _SD_SCALE) ** 2 + (_PLACES / _SD_PLACE) ** 2)
     weight = np.exp(fit - fit.max())
     weight /= weight.sum()
-    scale, place = np.exp(weight.sum(axis=1) @ np.log(scales)), weight.sum(axis=0) @ _PLACES
+    scale = np.exp(weight.sum(axis=1) @ np.log(scales))
+    place = weight.sum(axis=0) @ _PLACES
     return PilotCheck(statistic, threshold, float(scale), float(S * place))
 
 

@@ -23,7 +23,8 @@ def assisted_shift(model: AssistedModel) -> ShiftReport | None:
     where errors are larger, and what reports show of it may be either. Labels are not compared: reports hold the
     errors of a public model, and what that got wrong on public records of a leaf is not known.
     """
-    task, found = model.task, share_contrast(model.task, np.array(model.sums, dtype=np.int64))
+    task = model.task
+    found = share_contrast(model.task, np.array(model.sums, dtype=np.int64))
     if not model.n_reports or not found.known.any() or any(joint.naming is None for joint in task.encoding.joint):
         return None
     z = found.z

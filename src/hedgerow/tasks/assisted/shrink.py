@@ -46,12 +46,14 @@ class Corrections:
 
 def private_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray, FloatArray]]:
     """Return leaf shares among the holders, with variances, from how often leaves are named (inf: no information)."""
-    out, at = [], 0
+    out = []
+    at = 0
     for joint, (n, _, named) in zip(task.encoding.joint, task.encoding.split(sums), strict=True):
         busy = np.array(task.busy[at : at + joint.n_leaves])
         at += joint.n_leaves
         if joint.naming is None:
-            own, other = float(joint.kappa) * busy, float(1 - joint.kappa) * (joint.n_levels - 1)
+            own = float(joint.kappa) * busy
+            other = float(1 - joint.kappa) * (joint.n_levels - 1)
             other /= joint.n_leaves * (joint.n_levels - 1) + 1
         else:
             a, other = (float(x) for x in joint.naming)
@@ -69,7 +71,8 @@ def mixed_shares(task: AssistedTask, sums: IntArray, shift: float | None = None)
 
     A public share has variance ``(1/n_public + shift) p (1-p)``, see :func:`find_shift`.
     """
-    private, public = private_shares(task, sums), [np.asarray(p) for p in task.shares]
+    private = private_shares(task, sums)
+    public = [np.asarray(p) for p in task.shares]
     if shift is None:
         shift = find_shift(task, sums)
     out = []
@@ -121,8 +124,10 @@ class ShareContrast:
 def share_contrast(task: AssistedTask, sums: IntArray) -> ShareContrast:
     """Return how the leaf shares that reports tell differ from the public ones."""
     share, noise = (np.concatenate(parts) for parts in zip(*private_shares(task, sums), strict=True))
-    known, p = np.isfinite(noise), np.concatenate(task.shares)
-    n, busy = max(task.residuals.n_public, 1), np.array(task.busy)
+    known = np.isfinite(noise)
+    p = np.concatenate(task.shares)
+    n = max(task.residuals.n_public, 1)
+    busy = np.array(task.busy)
     # What is decoded from the public records of a leaf is as uncertain as its share is, and with it.
     spread = p * (1 - p) / n + p**2 * (1 / busy - 1) / (n * p + 5)
     expected = np.where(known, noise, 1.0) + spread
@@ -136,10 +141,12 @@ def find_shift(task: AssistedTask, sums: IntArray) -> float:
     standard deviations (of its cube root, which is nearly normal), the shift is what brings Q to m; else it is 0.
     """
     found = share_contrast(task, sums)
-    known, p = found.known, found.public
+    known = found.known
+    p = found.public
     if not known.any():
         return 0.0
-    Q, m = float(np.sum(((found.share - p) ** 2 / found.expected)[known])), int(known.sum())
+    Q = float(np.sum(((found.share - p) ** 2 / found.expected)[known]))
+    m = int(known.sum())
     if chi_square_limit(m, 2.0 * m, _CLEARLY) >= Q:  # correlations only widen what chance may do
         return 0.0
     if chi_square_limit(m, found.variance, _CLEARLY) >= Q:
@@ -158,7 +165,8 @@ def _correlations(task: AssistedTask, public: FloatArray) -> FloatArray:
     C = G - np.outer(np.diag(G), np.diag(G))
     sd = np.sqrt(np.maximum(np.diag(C), 0.0))
     scale = np.divide(np.sqrt(public), sd, out=np.zeros(len(sd)), where=sd > 0)
-    tree, size = np.repeat(np.arange(len(leaves)), leaves), np.repeat(leaves, leaves)
+    tree = np.repeat(np.arange(len(leaves)), leaves)
+    size = np.repeat(leaves, leaves)
     named = (tree[:, None] == tree) * -np.sqrt(np.outer(1 - public, 1 - public)) / np.maximum(size - 1, 1)
     R = C * np.outer(scale, scale) + named
     np.fill_diagonal(R, 1.0)
@@ -176,10 +184,12 @@ def estimate(task: AssistedTask, sums: IntArray) -> Corrections:
 
     because a residual that moves by a little moves the mean of v by gamma/r of it.
     """
-    res, shift = task.residuals, find_shift(task, sums)
+    res = task.residuals
+    shift = find_shift(task, sums)
     shares = mixed_shares(task, sums, shift)
     gain = task.radius / res.inside
-    d, V = [], []
+    d = []
+    V = []
     for joint, p, (n, score, _) in zip(task.encoding.joint, shares, task.encoding.split(sums), strict=True):
         mean = score / (float(joint.kappa) * joint.top * max(n, 1))
         A, B = joint.moments(res.level_square)

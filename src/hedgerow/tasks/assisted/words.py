@@ -41,7 +41,8 @@ def odds(task: AssistedTask) -> list[str]:
 
 def class_odds(task: AssistedClassTask) -> list[str]:
     """Return how a class is drawn, the public model's part in it, and the odds over the trees of all classes."""
-    target, asked = plain(task.target), [plain(name) for name in task.asked]
+    target = plain(task.target)
+    asked = [plain(name) for name in task.asked]
     some = f"whether your {target} is {asked[0]}"
     if len(asked) > 1:
         some = f"one of {len(asked)} classes, drawn at random without looking at you: whether it is your {target}"

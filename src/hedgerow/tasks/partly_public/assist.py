@@ -31,13 +31,16 @@ def best_radius(residuals: FloatArray, epsilon: float) -> tuple[float, float]:
     It minimises ``(E clip(res)^2 + 8 r^2/epsilon^2)/gamma^2`` with gamma the share of residuals within r: the variance
     of one report with Laplace noise of budget epsilon on ``[-r, r]``, after undoing what clipping hides.
     """
-    spread, best, least = float(np.sqrt(np.mean(residuals**2))) or 1e-6, 0.0, math.inf
+    spread = float(np.sqrt(np.mean(residuals**2))) or 1e-6
+    best = 0.0
+    least = math.inf
     for radius in (c * spread for c in RADII):
         inside = float(np.mean(np.abs(residuals) < radius))
         noise = 0.0 if math.isinf(epsilon) else 8 * (radius / epsilon) ** 2
         loss = (float(np.mean(np.clip(residuals, -radius, radius) ** 2)) + noise) / inside**2 if inside else math.inf
         if loss < least:
-            best, least = radius, loss
+            best = radius
+            least = loss
     return best, least
 
 
@@ -104,7 +107,8 @@ class Assist(Content, what="public model of this task"):
         to correct"; where that has 90 % of the posterior they are 0. ``strength`` multiplies the noise of cells that
         were chosen for their contrast; 0 keeps everything.
         """
-        N, D = moments.numerator, moments.denominator
+        N = moments.numerator
+        D = moments.denominator
         total = float(D.sum())
         if total <= 0:
             return np.zeros(len(D))
@@ -113,10 +117,8 @@ class Assist(Content, what="public model of this task"):
         solid = 2 * np.sqrt(np.maximum(moments.var_d, 0.0)) < D
         safe = np.where(solid, D, 1.0)
         scale = (grid.step / self.residuals.inside) ** 2
-        d0, V0 = (
-            float(self.unclipped(grid.low + grid.step * np.array([overall]))[0]),
-            scale * float(spread.sum()) / total**2,
-        )
+        d0 = float(self.unclipped(grid.low + grid.step * np.array([overall]))[0])
+        V0 = scale * float(spread.sum()) / total**2
         d = np.where(solid, self.unclipped(grid.low + grid.step * np.where(solid, N, 0.0) / safe), d0)
         if not strength:
             return d

@@ -116,7 +116,8 @@ class CellTask(Task, what="cell task", format="hedgerow/cell-task", version=2):
         over the others. With hidden masks no feature was sent: the splits are random, and the histogram is on the
         first columns.
         """
-        task, d = reports.task, len(reports.task.space)
+        task = reports.task
+        d = len(reports.task.space)
         check_positive(n_bins, name="n_bins")
         if check_positive(n_private, name="n_private", least=0) > d:
             raise HedgerowError(f"The 'n_private' parameter must be at most {d}, the features. Got {n_private!r}.")

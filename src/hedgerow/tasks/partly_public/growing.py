@@ -81,7 +81,8 @@ def _longest(cells: Cells, usable: BoolArray) -> BoolArray:
 
 class _RandomEdge:
     def __init__(self, usable: BoolArray, randomness: Integers) -> None:
-        self.usable, self.randomness = usable, randomness
+        self.usable = usable
+        self.randomness = randomness
 
     def choose(self, cells: Cells, where: IndexArray | None) -> Splits:
         mask = _longest(cells, self.usable)
@@ -105,8 +106,13 @@ class _Masked:
         least: int,
         balance: float,
     ) -> None:
-        self.Z, self.levels, self.private, self.usable = Z, levels, private, usable
-        self.cart, self.least, self.balance = cart, least, balance
+        self.Z = Z
+        self.levels = levels
+        self.private = private
+        self.usable = usable
+        self.cart = cart
+        self.least = least
+        self.balance = balance
         self.where = np.zeros(len(Z), dtype=np.intp)
         public = [np.flatnonzero(~private[:, j]) if usable[j] else np.empty(0, np.intp) for j in range(len(usable))]
         # Each column's public records, sorted by value once (a halving rule does not need the order).
@@ -140,16 +146,19 @@ class _Masked:
     def _halve(self, j: int, rows: IndexArray, cells: Cells) -> tuple[FloatArray, FloatArray]:
         middle = cells.midpoints[:, j]
         right = self.Z[rows, j] >= middle[self.where[rows]]
-        key, n = 2 * self.where[rows] + right, len(cells)
+        key = 2 * self.where[rows] + right
+        n = len(cells)
         count = np.bincount(key, minlength=2 * n).reshape(n, 2).astype(np.float64)
         total = np.bincount(key, self.levels[rows], minlength=2 * n).reshape(n, 2)
         return self._score(count[:, 0], total[:, 0], count[:, 1], total[:, 1]), middle
 
     def _cut(self, j: int, rows: IndexArray, cells: Cells) -> tuple[FloatArray, FloatArray]:
         """Return the best cut of each cell: halfway between neighbouring distinct values."""
-        score, cut = np.full(len(cells), -np.inf), np.zeros(len(cells))
+        score = np.full(len(cells), -np.inf)
+        cut = np.zeros(len(cells))
         rows = rows[np.argsort(self.where[rows].astype(np.uint32), kind="stable")]
-        cell, value = self.where[rows], self.Z[rows, j]
+        cell = self.where[rows]
+        value = self.Z[rows, j]
         first = np.flatnonzero(np.r_[True, cell[1:] != cell[:-1]])
         size = np.diff(np.r_[first, len(rows)])
         start = np.repeat(first, size)
@@ -178,7 +187,8 @@ class _Masked:
             return self._sides(left, count, total), left
         order = np.argsort(np.where(allowed, mean, np.inf), axis=1, kind="stable")
         rank = np.argsort(order, axis=1, kind="stable")
-        best, goes_left = np.full(len(allowed), -np.inf), np.zeros_like(allowed)
+        best = np.full(len(allowed), -np.inf)
+        goes_left = np.zeros_like(allowed)
         for k in range(allowed.shape[1] - 1):
             left = allowed & (rank <= k)
             score = self._sides(left, count, total)
@@ -187,11 +197,13 @@ class _Masked:
         return best, goes_left
 
     def _sides(self, left: BoolArray, count: FloatArray, total: FloatArray) -> FloatArray:
-        n_left, s_left = (count * left).sum(axis=1), (total * left).sum(axis=1)
+        n_left = (count * left).sum(axis=1)
+        s_left = (total * left).sum(axis=1)
         return self._score(n_left, s_left, count.sum(axis=1) - n_left, total.sum(axis=1) - s_left)
 
     def _score(self, n_left: Any, s_left: Any, n_right: Any, s_right: Any) -> FloatArray:
-        a, b = np.maximum(n_left, 1), np.maximum(n_right, 1)
+        a = np.maximum(n_left, 1)
+        b = np.maximum(n_right, 1)
         score = s_left**2 / a + s_right**2 / b - (s_left + s_right) ** 2 / (a + b)
         smaller = np.minimum(n_left, n_right)
         enough = (smaller >= self.least) & (smaller >= self.balance * (n_left + n_right))

@@ -48,7 +48,8 @@ def _bins(space: FeatureSpace, j: int, n_bins: int) -> list[_Node]:
         k = int(space.n_categories[j])
         edges = sorted({k * b // n_bins for b in range(1, n_bins)} - {0, k})
         return [(j, 0.0, tuple(code < edge for code in range(k))) for edge in edges]
-    low, high = float(space.low[j]), float(space.high[j])
+    low = float(space.low[j])
+    high = float(space.high[j])
     cuts = sorted({low * (1 - b / n_bins) + high * (b / n_bins) for b in range(1, n_bins)})
     return [(j, cut, None) for cut in cuts if low < cut < high]
 
@@ -57,7 +58,8 @@ class _Writer:
     """Writes the nodes breadth first: children are adjacent and follow their parent."""
 
     def __init__(self, tree: Partition, chains: list[list[_Node]]) -> None:
-        self.tree, self.chains = tree, chains
+        self.tree = tree
+        self.chains = chains
 
     def partition(self) -> Partition:
         feature: list[int] = []
@@ -83,7 +85,8 @@ class _Writer:
     def _expand(self, state: tuple[str, int, int]) -> tuple[_Node | None, list[tuple[str, int, int]]]:
         kind, one, two = state
         if kind == "tree":
-            tree, child = self.tree, int(self.tree.left[one])
+            tree = self.tree
+            child = int(self.tree.left[one])
             if tree.feature[one] < 0:
                 return self._expand(("chain", 0, 0))
             subset = tuple(map(bool, tree.subset(one))) if tree.subset_offset[one] >= 0 else None

@@ -24,7 +24,8 @@ from hedgerow.types import ByteRows
 __all__ = ["Secrets", "draw_first", "draw_second"]
 
 _HEADER = struct.Struct("<4sHBB32sQ")
-_MAGIC, _VERSION = b"HDGS", 1
+_MAGIC = b"HDGS"
+_VERSION = 1
 
 
 class Secrets:
@@ -35,7 +36,9 @@ class Secrets:
     """
 
     def __init__(self, task: SemiTask, tokens: Any, coarse: Any, fine: Any, private: Any, simulation: bool) -> None:
-        self.task, self.tokens, self.simulation = task, tokens, simulation
+        self.task = task
+        self.tokens = tokens
+        self.simulation = simulation
         self.coarse: npt.NDArray[np.int64] = coarse
         self.fine: npt.NDArray[np.int64] = fine
         self.private: npt.NDArray[np.bool_] = private
@@ -77,7 +80,8 @@ class Secrets:
     @classmethod
     def from_bytes(cls, task: SemiTask, data: bytes) -> Secrets:
         """Undo :meth:`to_bytes`."""
-        d, start = len(task.space), _HEADER.size
+        d = len(task.space)
+        start = _HEADER.size
         if len(data) < start or data[:4] != _MAGIC:
             raise FormatError("these are not the secrets of a first round.")
         _, version, flags, reserved, digest, n = _HEADER.unpack_from(data)

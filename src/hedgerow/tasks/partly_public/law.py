@@ -75,7 +75,8 @@ class TwoRounds(LocalMechanism):
     def law(self, value: int) -> Law:
         """Return the exact law of the transcript."""
         record, level = divmod(value, self.first.grid.n_steps + 1)
-        noise, levels = self.first.label, self._levels
+        noise = self.first.label
+        levels = self._levels
         open_mask = bool(self.first.effective(self._mask, 1)[0].any())
         chances: dict[Any, Fraction] = {}
         for coarse in levels:
@@ -83,7 +84,8 @@ class TwoRounds(LocalMechanism):
             row = self._candidates(task, record)
             if row.sum() > 1:
                 own = int(task.partition.apply(self.records[record : record + 1])[0])
-                law, share = task.cell.law((own, row)), noise.coarse_chance(coarse - level)
+                law = task.cell.law((own, row))
+                share = noise.coarse_chance(coarse - level)
                 for cells, weight in zip(law.outputs, law.weights, strict=True):
                     chances[coarse, cells] = share * Fraction(weight, law.total)
             elif open_mask:

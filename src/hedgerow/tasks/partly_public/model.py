@@ -55,7 +55,9 @@ def shrunk(partition: Partition, moments: Moments, width: float, strength: float
         r = value[inner]
         value[a] = value[a + 1] = r
         full = (D[a] > 0) & (D[a + 1] > 0)
-        move, noise, size = [], np.zeros(len(a)), []
+        move = []
+        noise = np.zeros(len(a))
+        size = []
         for side in (a, a + 1):
             spread = np.maximum(var_n[side] - 2 * r * cov[side] + r * r * var_d[side], 0.0)
             size.append(np.where(full, D[side], 1.0))
@@ -75,7 +77,8 @@ def shrunk(partition: Partition, moments: Moments, width: float, strength: float
 
 def _node_sums(partition: Partition, levels: list[Any], values: FloatArray) -> FloatArray:
     """Return the sums over the cells below each node."""
-    total, leaf = np.zeros(partition.n_nodes), partition.leaf_of_node
+    total = np.zeros(partition.n_nodes)
+    leaf = partition.leaf_of_node
     total[leaf >= 0] = values[leaf[leaf >= 0]]
     for level in reversed(levels):
         inner = level[partition.feature[level] >= 0]
@@ -171,7 +174,8 @@ class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-mod
     @property
     def value_bounds(self) -> tuple[float, float]:
         """The range of the grid; with a public model, of the mean errors that it stands for."""
-        grid, assist = self.task.first.grid, self.task.first.assist
+        grid = self.task.first.grid
+        assist = self.task.first.assist
         ends = np.array([grid.low, grid.high])
         if assist is not None:
             ends = assist.unclipped(ends)

@@ -32,7 +32,8 @@ def candidates(partition: Partition, Z: npt.NDArray[Any], private: BoolArray) ->
     >>> candidates(tree, np.array([[0.2, np.nan]]), np.array([[False, True]])).astype(int).tolist()
     [[1, 1, 0, 0]]
     """
-    known, hidden = np.where(private, partition.space.low, Z).T, np.ascontiguousarray(private.T)
+    known = np.where(private, partition.space.low, Z).T
+    hidden = np.ascontiguousarray(private.T)
     reach = np.zeros((partition.n_nodes, len(Z)), dtype=bool)  # one row a node
     reach[0] = True
     for level in node_levels(partition.feature, partition.left):
@@ -42,7 +43,9 @@ def candidates(partition: Partition, Z: npt.NDArray[Any], private: BoolArray) ->
         for row in np.flatnonzero(partition.subset_offset[inner] >= 0):
             subset = partition.subset(int(inner[row]))
             right[row] = ~subset[np.clip(known[column[row]], 0, len(subset) - 1).astype(np.intp)]
-        either, here, child = hidden[column], reach[inner], partition.left[inner]
+        either = hidden[column]
+        here = reach[inner]
+        child = partition.left[inner]
         reach[child + 1] = here & (either | right)
         reach[child] = here & (either | ~right)
     leaf = partition.leaf_of_node

@@ -155,7 +155,8 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         masks = "hidden" if hide_mask else "personal"
         names: tuple[str, ...] = ()
         if private_columns is not None and not hide_mask:
-            masks, names = "policy", _names(space, private_columns)
+            masks = "policy"
+            names = _names(space, private_columns)
         label = _split(check_epsilon(epsilon), float(label_share))[0]
         assist = None if public_model is None else Assist.choose(public_model, residuals, bounds, label)
         bounds = bounds if assist is None else (-assist.radius, assist.radius)

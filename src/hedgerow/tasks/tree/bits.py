@@ -148,7 +148,8 @@ class BitsEncoding(Encoding):
     def _native_sums(self, kernels: Any, rows: ByteRows) -> IntArray:
         """Return :meth:`sums` by the compiled kernel, in blocks whose rows are put in order of their labels."""
         total = np.zeros(self.n_sums, dtype=np.int64)
-        stride, head = rows.shape[1], self._label_bytes
+        stride = rows.shape[1]
+        head = self._label_bytes
         for start in range(0, len(rows), _SORTED):
             part = rows[start : start + _SORTED]
             if not kernels.label_sums(part, stride, self.n_leaves, head, self.label.reach, self.n_columns, total):
@@ -173,7 +174,8 @@ class BitsEncoding(Encoding):
         ``Bin(n_g - c_jg, q) + c_jg - Bin(c_jg, q)``, independent over (j, g): others flip on, own flip off.
         """
         by_label = counts.T
-        n_g, v = by_label.sum(axis=1, dtype=np.int64), np.arange(self.n_columns) - self.label.reach
+        n_g = by_label.sum(axis=1, dtype=np.int64)
+        v = np.arange(self.n_columns) - self.label.reach
         powers = np.stack([v**0, v, v**2])
         # float64 sums of integers below 2**53 are exact, and much faster.
         exact = np.float64 if int(n_g.sum()) * self.largest < 1 << 53 else np.int64
@@ -195,17 +197,21 @@ class BitsEncoding(Encoding):
         if reading is not None:
             raise HedgerowError("response='bits' is for numeric labels; use 'unary', 'k_ary' or 'subset' for classes.")
         q = float(self.cell.q)
-        kappa, T = 1 - 2 * q, np.array([n, sums[0], sums[1]], dtype=np.float64)
+        kappa = 1 - 2 * q
+        T = np.array([n, sums[0], sums[1]], dtype=np.float64)
         S = sums[2:].reshape(3, -1).astype(np.float64)
-        D, N = (S[0] - q * T[0]) / kappa, (S[1] - q * T[1]) / kappa
+        D = (S[0] - q * T[0]) / kappa
+        N = (S[1] - q * T[1]) / kappa
         second = (kappa * S + q * q * T[:, None]) / kappa**2
         m = max(n, 1)
         return Moments(N, D, second[2] - N * N / m, second[1] - N * D / m, second[0] - D * D / m)
 
     def expected_sums(self, shares: FloatArray, n: int) -> FloatArray:
         """Return ``E S_kj = n [(1-2q) E(v^k; j) + q E v^k]`` and ``E T_k = n E v^k``."""
-        q, level = float(self.cell.q), np.arange(self.n_steps + 1)
-        v1, mass = shares @ level, shares.sum(axis=1)
+        q = float(self.cell.q)
+        level = np.arange(self.n_steps + 1)
+        v1 = shares @ level
+        mass = shares.sum(axis=1)
         v2 = shares @ (level * level) + mass * self.label.variance
         by_leaf = np.stack([mass, v1, v2])
         total = by_leaf.sum(axis=1)
@@ -215,7 +221,8 @@ class BitsEncoding(Encoding):
     def law(self, given: tuple[int, int], *, reach: int | None = None) -> Law:
         """Return the exact joint law of (noisy level, bits); ``reach`` clamps the level nearer."""
         leaf, level = given
-        cell, label = self.cell.law(leaf), self.label.law(level, reach=reach)
+        cell = self.cell.law(leaf)
+        label = self.label.law(level, reach=reach)
         outputs = tuple(itertools.product(label.outputs, cell.outputs))
         return Law(outputs, tuple(a * b for a, b in itertools.product(label.weights, cell.weights)))
 
@@ -250,7 +257,8 @@ class BitsEncoding(Encoding):
         >>> round(one.count, 2), round(one.label_sum, 1)
         (2.54, 104.2)
         """
-        q, reach = float(self.cell.q), self.label.reach
+        q = float(self.cell.q)
+        reach = self.label.reach
         units = np.array([1 - q, 1 - q, -q, -q]) / (1 - 2 * q)
         return units, units * np.array([-reach, self.n_steps + reach] * 2)
 

@@ -103,7 +103,8 @@ class CellEncoding(Encoding):
         ``reading`` says what each level counts as in N, by default itself; a unit vector counts one class.
         """
         m = self.mechanism
-        p, q = float(m.p), float(m.q)
+        p = float(m.p)
+        q = float(m.q)
         own, other = (float(j) for j in m.joint)
         share = (sums / max(n, 1)).reshape(self.n_leaves, self.n_levels)
         pi = (share - q) / (p - q)
@@ -123,7 +124,8 @@ class CellEncoding(Encoding):
 
     def expected_sums(self, shares: FloatArray, n: int) -> FloatArray:
         """Return ``n [q + (p - q) share]`` for each pair."""
-        p, q = float(self.mechanism.p), float(self.mechanism.q)
+        p = float(self.mechanism.p)
+        q = float(self.mechanism.q)
         return n * (q + (p - q) * shares.ravel())
 
     def law(self, given: tuple[int, int]) -> Law:
@@ -141,7 +143,8 @@ class CellEncoding(Encoding):
 
     def most_influence(self, n: int) -> float:
         """Return the change of a count by one support: ``(1-q)/(p-q)``."""
-        p, q = float(self.mechanism.p), float(self.mechanism.q)
+        p = float(self.mechanism.p)
+        q = float(self.mechanism.q)
         return (1 - q) / (p - q)
 
     def _supported(self) -> tuple[int, int]:
@@ -166,7 +169,8 @@ class CellEncoding(Encoding):
         >>> round(one.count, 2), round(one.label_sum, 2)
         (4.63, 2.31)
         """
-        p, q = float(self.mechanism.p), float(self.mechanism.q)
+        p = float(self.mechanism.p)
+        q = float(self.mechanism.q)
         least, most = self._supported()
         level = np.arange(self.n_levels)
         patterns = [p for m in range(least, most + 1) for p in (level < m, level >= self.n_levels - m)]
@@ -202,7 +206,8 @@ class UnaryCellEncoding(CellEncoding):
     def simulate(self, counts: IntArray, randomness: Randomness) -> IntArray:
         """Return ``Bin(c, p) + Bin(n - c, q)`` for each pair: bits are independent, so this is exact."""
         c = counts.ravel()
-        p, q = int(self.mechanism.p * ONE), int(self.mechanism.q * ONE)
+        p = int(self.mechanism.p * ONE)
+        q = int(self.mechanism.q * ONE)
         return binomial(c, p, randomness) + binomial(c.sum() - c, q, randomness)
 
 

@@ -64,7 +64,8 @@ def design(facts: Facts, **options: Any) -> tuple[LocalTask, About]:
 
 def _about(task: LocalTask) -> About:
     low, high = task.label_bounds
-    depth, forged = task.partition.depth, task.encoding.largest_influence
+    depth = task.partition.depth
+    forged = task.encoding.largest_influence
     facts = {
         "response": task.response,
         "cell_share": task.cell_share if task.response == "bits" else None,

@@ -25,20 +25,26 @@ def fieller(moments: Moments, level: float, top: float) -> tuple[FloatArray, Flo
     """
     if not 0 < level < 1:
         raise HedgerowError(f"The 'level' parameter must be between 0 and 1. Got {level!r} instead.")
-    N, D = moments.numerator, moments.denominator
+    N = moments.numerator
+    D = moments.denominator
     z2 = NormalDist().inv_cdf(0.5 + level / 2) ** 2
     # The set is a r^2 - 2 b r + c <= 0.
-    a, b, c = D**2 - z2 * moments.var_d, N * D - z2 * moments.cov, N**2 - z2 * moments.var_n
+    a = D**2 - z2 * moments.var_d
+    b = N * D - z2 * moments.cov
+    c = N**2 - z2 * moments.var_n
     inside = b * b - a * c
-    root, safe = np.sqrt(np.maximum(inside, 0.0)), np.where(a == 0, 1.0, a)
+    root = np.sqrt(np.maximum(inside, 0.0))
+    safe = np.where(a == 0, 1.0, a)
     first, last = np.sort([(b - root) / safe, (b + root) / safe], axis=0)
-    bounded, gap = a > 0, (a < 0) & (inside > 0)
+    bounded = a > 0
+    gap = (a < 0) & (inside > 0)
     gap &= (first >= 0) | (last <= top)  # a gap wider than the range would leave nothing
     low = np.where(bounded, first, np.where(gap & (first < 0), last, 0.0))
     high = np.where(bounded, last, np.where(gap & (last > top), first, top))
     # The estimate itself belongs to the set; after clipping it may not.
     ratio = np.divide(N, D, out=np.full(len(D), np.nan), where=D > 0)
-    low, high = np.fmin(low, ratio), np.fmax(high, ratio)
+    low = np.fmin(low, ratio)
+    high = np.fmax(high, ratio)
     return np.clip(low, 0.0, top), np.clip(high, 0.0, top)
 
 
@@ -76,14 +82,16 @@ class LeafEstimates:
     @property
     def mean(self) -> FloatArray:
         """Return the leaf means, equation (5) of the paper, clipped to the label bounds."""
-        D, middle = self.moments.denominator, self.grid.n_steps / 2
+        D = self.moments.denominator
+        middle = self.grid.n_steps / 2
         ratio = np.divide(self.moments.numerator, D, out=np.full(len(D), middle), where=D > 0)
         return self.grid.values(np.clip(ratio, 0.0, self.grid.n_steps))
 
     @property
     def mean_sd(self) -> FloatArray:
         """Return the standard deviation of the leaf means by the delta method, at most half the label range."""
-        D, m = self.moments.denominator, self.moments
+        D = self.moments.denominator
+        m = self.moments
         r = (self.mean - self.grid.low) / self.grid.step
         variance = np.maximum(m.var_n - 2 * r * m.cov + r * r * m.var_d, 0.0)
         half = self.grid.n_steps / 2

@@ -103,7 +103,8 @@ class TreeModel(LeafModel, what="model", format="hedgerow/local-model", version=
 
     def _prior(self) -> tuple[FloatArray, FloatArray]:
         """Return the public mean of each leaf and its variance, in grid steps."""
-        public, grid = self.task.public, self.task.grid
+        public = self.task.public
+        grid = self.task.grid
         assert public is not None
         return (np.array(public.mean) - grid.low) / grid.step, public.mean_variance / grid.step**2
 
@@ -187,7 +188,8 @@ class ClassModel(TreeModel):
         return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / len(self.classes))
 
     def _class_share(self, c: int) -> FloatArray:
-        public, moments = self.task.public, self._moments(np.eye(len(self.classes))[c])
+        public = self.task.public
+        moments = self._moments(np.eye(len(self.classes))[c])
         mean = LeafEstimates(LabelGrid(0.0, 1.0, 1), moments, self.n_reports).mean
         if self.fallback == "none" or public is None or public.classes is None:
             return mean

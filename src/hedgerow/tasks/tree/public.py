@@ -39,7 +39,8 @@ class PublicLeaves(Content, what="public leaves"):
         safe = np.maximum(count, 1)
         mean = np.bincount(leaf, weights=y, minlength=n_leaves) / safe
         spread = np.bincount(leaf, weights=(y - mean[leaf]) ** 2, minlength=n_leaves) / np.maximum(count - 1, 1)
-        overall, overall_sd = float(np.mean(y)), float(np.std(y))
+        overall = float(np.mean(y))
+        overall_sd = float(np.std(y))
         mean = np.where(count > 0, mean, overall)
         sd = np.where(count > 1, np.sqrt(spread), overall_sd)
         table = None
@@ -51,7 +52,8 @@ class PublicLeaves(Content, what="public leaves"):
     @property
     def mean_variance(self) -> Any:
         """Variance of each public mean; spreads are shrunk towards the pooled one by two records' weight."""
-        count, sd = np.array(self.count, dtype=float), np.array(self.sd)
+        count = np.array(self.count, dtype=float)
+        sd = np.array(self.sd)
         freedom = np.maximum(count - 1, 0.0)
         pooled = float((freedom * sd**2).sum() / max(freedom.sum(), 1.0))
         return (freedom * sd**2 + 2 * pooled) / (freedom + 2) / np.maximum(count, 0.5)

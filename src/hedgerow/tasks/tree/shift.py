@@ -29,10 +29,12 @@ def shift_report(model: TreeModel) -> ShiftReport | None:
     their leaf means stray too far from the truth; c = 2 allows for that (and for few records in a leaf).
     None without public records: there is nothing to compare with.
     """
-    task, public = model.task, model.task.public
+    task = model.task
+    public = model.task.public
     if public is None:
         return None
-    moments, n = model.leaves.moments, max(model.n_reports, 1)
+    moments = model.leaves.moments
+    n = max(model.n_reports, 1)
     count = np.array(public.count, dtype=float)
     size = max(count.sum(), 1.0)
     w = count / size
@@ -61,7 +63,8 @@ def _tail(z: Any, freedom: int) -> float:
 def _rows(model: TreeModel, w: Any, z_share: Any, z_mean: Any) -> tuple[LeafShift, ...]:
     public = model.task.public
     assert public is not None
-    mass, mean = model.leaves.mass, model.leaves.mean
+    mass = model.leaves.mass
+    mean = model.leaves.mean
     return tuple(
         LeafShift(
             j,

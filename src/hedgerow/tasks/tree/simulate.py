@@ -77,7 +77,8 @@ def _table(
     kernels = native()
     if kernels is None or not isinstance(task.encoding, BitsEncoding) or len(rows) >= 1 << 32:
         return _reference_table(task, rows, apply, y, source)
-    encoding, leaves = task.encoding, task.n_leaves
+    encoding = task.encoding
+    leaves = task.n_leaves
     counts = Counts((encoding.n_columns, leaves))
     noise, low = encoding.label.ratio, -encoding.label.reach
     for start in range(0, len(rows), _ROWS):
@@ -89,9 +90,12 @@ def _table(
 
 def _levels(task: LocalTask, y: npt.NDArray[Any], source: Randomness, kernels: Any) -> npt.NDArray[np.int32]:
     """Return what :meth:`LabelGrid.levels` does, draw for draw, by the compiled kernel."""
-    grid, labels = task.grid, np.ascontiguousarray(y, dtype=np.float64)
-    scale, top = 256 * (grid.n_steps / (grid.high - grid.low)), 256.0 * grid.n_steps
-    out, at = np.empty(labels.size, dtype=np.int32), np.empty(labels.size + 1, dtype=np.int32)
+    grid = task.grid
+    labels = np.ascontiguousarray(y, dtype=np.float64)
+    scale = 256 * (grid.n_steps / (grid.high - grid.low))
+    top = 256.0 * grid.n_steps
+    out = np.empty(labels.size, dtype=np.int32)
+    at = np.empty(labels.size + 1, dtype=np.int32)
     n = kernels.levels(labels, source.uint8(labels.size), grid.low, grid.high, scale, top, out, at)
     unsure = at[:n]
     position = np.minimum((np.clip(labels[unsure], grid.low, grid.high) - grid.low) * scale, top)
@@ -104,7 +108,8 @@ def _reference_table(
     task: LocalTask, rows: npt.NDArray[Any], apply: Apply, y: npt.NDArray[Any], source: Randomness
 ) -> npt.NDArray[np.int64]:
     """Count with NumPy, for every kind of message."""
-    encoding, leaves = task.encoding, task.n_leaves
+    encoding = task.encoding
+    leaves = task.n_leaves
     counts = np.zeros((encoding.n_columns, leaves), dtype=np.int64)
     for start in range(0, len(rows), _TABLE_ROWS):
         stop = min(start + _TABLE_ROWS, len(rows))
@@ -116,7 +121,8 @@ def _reference_table(
             np.multiply(column, leaves, out=cell)
             cell += apply(rows[part])
         # Most columns are far out in the tails of the noise, and empty: count from the first to the last found.
-        first, last = int(cells.min()) // leaves, int(cells.max()) // leaves
+        first = int(cells.min()) // leaves
+        last = int(cells.max()) // leaves
         cells -= first * leaves
         found = np.bincount(cells, minlength=(last + 1 - first) * leaves)
         counts[first : last + 1] += found.reshape(-1, leaves)

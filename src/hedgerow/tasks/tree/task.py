@@ -167,7 +167,9 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         names = class_names(classes, y_public)
         bounds = check_label_bounds(label_bounds) if names is None else (0.0, len(names) - 1.0)
         if X_public is None:
-            space, Z, y = _without_public(feature_bounds, features, categorical_features, categories), None, None
+            space = _without_public(feature_bounds, features, categorical_features, categories)
+            Z = None
+            y = None
             if y_public is not None:
                 raise HedgerowError("'X_public' is required with 'y_public': the records of the public labels.")
         else:

@@ -168,7 +168,8 @@ def _without_data(
 
     A tree of depth s leaves ``2**(-2 s/d)`` of half the variance of a uniform label unexplained.
     """
-    n, size = n_holders or 10_000, 1 if min_samples_leaf == "auto" else _whole(min_samples_leaf, "min_samples_leaf")
+    n = n_holders or 10_000
+    size = 1 if min_samples_leaf == "auto" else _whole(min_samples_leaf, "min_samples_leaf")
     depths = range(MAX_DEPTH + 1) if max_depth == "auto" else [_whole(max_depth, "max_depth")]
     scores = {}
     for depth in depths:
@@ -231,7 +232,8 @@ def predict_error(
     ``by_class`` reads ``y`` as class codes and adds the errors of all class probabilities.
     """
     shares = level_shares(leaf, y, grid, n_leaves)
-    count, encoding = np.maximum(np.bincount(leaf, minlength=n_leaves), 1), message.encoding(epsilon, n_leaves)
+    count = np.maximum(np.bincount(leaf, minlength=n_leaves), 1)
+    encoding = message.encoding(epsilon, n_leaves)
     mass = shares.sum(axis=1)
     if not by_class:
         public = _leaf_variance(leaf, y, n_leaves) / grid.step**2 / count if blend else None
