@@ -18,9 +18,8 @@ demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
 # One thread a worker: threads of boosting that wait for each other cost more than they bring.
-# One worker more than cores: a part of the tests waits for servers and other processes.
 test: $(STAMP)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $$(($(JOBS) + 1))
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
