@@ -201,9 +201,11 @@ class Task(Published):
     ) -> Totals:
         """Return totals with exactly the law of adding up the reports of these records; see :meth:`privatize`."""
         self.check_round(private, kept)
-        source = as_randomness(randomness)
+        return self._simulate(X, y, as_randomness(randomness), private, kept)
+
+    def _simulate(self, X: Any, y: Any, source: Randomness, private: Any, kept: Any) -> Totals:
         totals = self.totals()
-        if self.retains or kept is not None:
+        if self.retains:
             return totals.add(self.privatize(X, y, private=private, kept=kept, randomness=source))
         Z, labels = self.encode(X, y)
         for start in range(0, len(Z), _ROWS):

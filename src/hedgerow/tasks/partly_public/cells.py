@@ -204,20 +204,10 @@ class CellTask(Task, what="cell task", format="hedgerow/cell-task", version=2):
         payloads = np.concatenate([none, *draw_second(self, np.asarray(Z, dtype=np.float64), kept, source)])
         return Drawn(payloads, kept.tokens)
 
-    def simulate(
-        self,
-        X: Any,
-        y: Any = None,
-        randomness: Randomness | int | None = None,
-        *,
-        private: Any = None,
-        kept: Any = None,
-    ) -> Totals:
+    def _simulate(self, X: Any, y: Any, source: Randomness, private: Any, kept: Any) -> Totals:
         """Return the totals of these holders' answers, a block of them at a time."""
         from hedgerow.tasks.partly_public.holder import draw_second
 
-        self.check_round(private, kept)
-        source = as_randomness(randomness)
         totals = self.totals()
         for payloads in draw_second(self, self.encode(X, None)[0], kept, source):
             totals.include(len(payloads), self.encoding.blocks(payloads), source.simulation or kept.simulation)

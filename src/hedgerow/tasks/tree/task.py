@@ -287,20 +287,11 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
 
         return Drawn(payloads(self, Z, y, source))
 
-    def simulate(
-        self,
-        X: Any,
-        y: Any = None,
-        randomness: Randomness | int | None = None,
-        *,
-        private: Any = None,
-        kept: Any = None,
-    ) -> Totals:
+    def _simulate(self, X: Any, y: Any, source: Randomness, private: Any, kept: Any) -> Totals:
         """Draw the totals of holders with these records, at O(n + cells): see :mod:`hedgerow.tasks.tree.simulate`."""
         from hedgerow.tasks.tree.simulate import simulate_aggregate
 
-        self.check_round(private, kept)
-        return simulate_aggregate(self, X, y, randomness)
+        return simulate_aggregate(self, X, y, source)
 
     def __repr__(self) -> str:
         low, high = self.label_bounds
