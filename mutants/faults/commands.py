@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutants.fault import Fault
 
 _TESTS = "tests/commands/test_receipt.py"
+_LEDGER = "tests/commands/test_cli_ledger.py"
 _ANSWER = "tests/commands/test_answer.py"
 
 FAULTS = (
@@ -32,9 +33,30 @@ FAULTS = (
     Fault(
         name="what a device kept is marked after the answer is written",
         path="src/hedgerow/commands/answer.py",
-        before="                take_room(file, self.task, len(self.kept))\n                use_up()\n",
-        after="                take_room(file, self.task, len(self.kept))\n                stack.callback(use_up)\n",
+        before="                spend()\n",
+        after="                stack.callback(spend)\n",
         caught_by=("tests/commands/test_cli_semi.py::test_crash_at_any_step_leaves_one_answer_at_most",),
+    ),
+    Fault(
+        name="privatize books after it has drawn",
+        path="src/hedgerow/commands/answer.py",
+        before="        self._book(secrets.token_hex(16))\n        self._use_up()\n",
+        after="        self._use_up()\n",
+        caught_by=(f"{_LEDGER}::test_booking_comes_before_the_first_draw",),
+    ),
+    Fault(
+        name="a second round is free whatever was booked",
+        path="src/hedgerow/commands/answer.py",
+        before='        if first is not None and any((e.key or "").startswith(_key(first)) for e in self.ledger.entries()):\n',
+        after="        if first is not None:\n",
+        caught_by=("tests/conformance/test_cli_matrix.py::test_ledger",),
+    ),
+    Fault(
+        name="a ledger's trigger may give a budget back",
+        path="src/hedgerow/ledger.py",
+        before="    if _layout(connection) != _own_layout():\n",
+        after="    if False:\n",
+        caught_by=(f"{_LEDGER}::test_what_is_no_ledger_is_refused_in_one_line",),
     ),
     Fault(
         name="the parts of an answer hold a plain digest of the private file",

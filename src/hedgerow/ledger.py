@@ -17,6 +17,7 @@ Only the standard library is imported.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import secrets
@@ -40,6 +41,7 @@ EPSILON_UNITS = 10**6  # in 1 of epsilon
 DELTA_UNITS = 10**15  # in 1 of delta
 _LARGEST = 10**9  # of an epsilon: amounts keep to 15 digits, so that floats give them back exactly
 _APPLICATION = 0x48656467  # "Hedg", in the file's header
+_LONGEST = 200  # characters of a purpose or a key: one line on a screen, with room for a digest
 _WAIT = 60.0  # seconds for another process to finish its spend
 _COLUMNS = "number, key, purpose, guarantee, epsilon, delta, time"
 
@@ -117,8 +119,10 @@ class Ledger:
         wanted = None if limit is None else _as_limit(limit)
         if self.path is None:
             self._memory = _Memory(wanted)
-        elif not self.path.exists():
-            _create(self.path, wanted)
+        else:
+            _check_place(self.path)
+            if not self.path.exists():
+                _create(self.path, wanted)
         with self._connection() as connection:
             self.limit = _verified_limit(connection)
         if wanted is not None and wanted != self.limit:
@@ -220,7 +224,8 @@ class Ledger:
         if (guarantee.protects, guarantee.neighbours) != (limit.protects, limit.neighbours):
             raise BudgetError(
                 f"guarantee must have protects={limit.protects!r} and neighbours={limit.neighbours!r}, like "
-                f"the limit. Got {guarantee.protects!r} and {guarantee.neighbours!r}: convert() it first."
+                f"the limit. Got {guarantee.protects!r} and {guarantee.neighbours!r}: convert() it first, or keep "
+                "another ledger for it."
             )
         if guarantee.trust == "central" and limit.trust == "local":
             raise BudgetError("trust must be 'local', as in the limit. Got 'central': keep another ledger for it.")
@@ -312,6 +317,25 @@ def _fill(connection: sqlite3.Connection, limit: Guarantee) -> None:
     connection.execute("COMMIT")
 
 
+def _check_place(path: Path) -> None:
+    """Refuse what no ledger can be: SQLite would wait for a pipe for ever."""
+    if path.exists() and not path.is_file():
+        raise FormatError(f"{path} is not a file, and so not a ledger. Give another path.")
+
+
+def _layout(connection: sqlite3.Connection) -> set[tuple[Any, ...]]:
+    """Return everything that a file declares: a trigger could give a budget back, a view could hide a spend."""
+    return set(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
+
+
+@functools.cache
+def _own_layout() -> set[tuple[Any, ...]]:
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        return _layout(connection)
+
+
 def _verified_limit(connection: sqlite3.Connection) -> Guarantee:
     """Check the whole file once, and return its limit."""
     connection.execute("BEGIN")
@@ -322,6 +346,8 @@ def _verified_limit(connection: sqlite3.Connection) -> Guarantee:
         raise FormatError(f"The ledger has version {found[1]}, not {VERSION}. Use the hedgerow that wrote it.")
     if (state := connection.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
         raise _damaged(state)
+    if _layout(connection) != _own_layout():
+        raise _damaged("it declares other things than a ledger does")
     limits = connection.execute("SELECT guarantee FROM budget").fetchall()
     if len(limits) != 1:
         raise _damaged("it has no limit")
@@ -329,6 +355,8 @@ def _verified_limit(connection: sqlite3.Connection) -> Guarantee:
     for row in connection.execute(f"SELECT {_COLUMNS} FROM entries"):
         if row[4:6] != _cost(_entry(row).guarantee):
             raise _damaged(f"the charge of entry {row[0]} is not its guarantee's")
+        if not (_is_line(row[2]) and _is_line(row[6]) and (row[1] is None or _is_line(row[1]))):
+            raise _damaged(f"the words of entry {row[0]} are not one line of text each")
     if min(_left(connection, limit)) < 0:
         raise _damaged("more than the limit was spent")
     connection.execute("ROLLBACK")
@@ -373,8 +401,14 @@ def _as_limit(limit: Guarantee | float) -> Guarantee:
     return limit
 
 
+def _is_line(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and value.isprintable() and len(value) <= _LONGEST
+
+
 def _check_text(name: str, value: object) -> None:
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+    if isinstance(value, str) and len(value) > _LONGEST:
+        raise HedgerowError(f"{name} must have at most {_LONGEST} characters. Got {len(value)} instead.")
+    if not _is_line(value):
         raise HedgerowError(f"{name} must be one line of text that is not empty. Got {value!r} instead.")
 
 

@@ -6,6 +6,7 @@ A kind is covered by being registered: its first example answers, and its own de
 import argparse
 import contextlib
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 from hedgerow import cli
 from hedgerow.commands import tables
+from hedgerow.ledger import Ledger
 from hedgerow.schema import NumberColumn, Schema
 from hedgerow.tasks.designs import Design
 from hedgerow.tasks.examples import examples
@@ -117,7 +119,7 @@ def test_every_kind_has_an_example():
 # What the device does.
 
 
-PRIVATIZE = {"seed", "resume", "again", "secrets", "mask", "output"}
+PRIVATIZE = {"seed", "resume", "again", "secrets", "mask", "ledger", "output"}
 
 
 def test_no_option_of_privatize_is_left_out():
@@ -171,6 +173,29 @@ def test_secrets_and_mask(places, kind, capsys):
         assert run(*plain, *(secrets if two_rounds else []), "--mask", place("no.csv")) == 2
         assert "--mask is for tasks in which holders choose what is private" in capsys.readouterr().err
     assert not os.path.exists(place("x.bin")) and not os.path.exists(place("x.secrets"))
+
+
+@kinds
+def test_ledger(places, kind, capsys):
+    """Each answer is booked; a second round was paid for with its first, and is booked if that is not in the ledger."""
+    place = places(kind)
+    seeded = place.task.before is not None  # as the first rounds of these places are
+    guarantee = replace(place.task.guarantee, simulation=seeded, notes=())
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(place("b.ledger"))
+    ledger = Ledger(place("b.ledger"), limit=replace(guarantee, epsilon=9.0, delta=1e-2))
+    for _ in range(2):
+        assert place.answer("booked.bin", "--ledger", place("b.ledger")) == 0
+        charged = [entry.charged.epsilon for entry in ledger.entries()]
+    assert charged == [4.0, 4.0]
+    assert place.answer("refused.bin", "--ledger", place("b.ledger")) == 2
+    assert "epsilon = 1 and delta" in capsys.readouterr().err and not os.path.exists(place("refused.bin"))
+    first = place.task.before
+    if first is not None:
+        key = f"task {first.id} of this group"
+        other = Ledger(place("paid.ledger"), limit=guarantee)
+        other.spend(guarantee, purpose="first round", key=key)
+        assert place.answer("paid.bin", "--ledger", place("paid.ledger")) == 0 and len(other.entries()) == 1
 
 
 # What the curator does.

@@ -15,6 +15,7 @@ COMMANDS = (
     "explain",
     "labels",
     "fit",
+    "ledger",
     "audit",
     "advise",
     "compare",

@@ -5,7 +5,9 @@ No record is ever answered twice:
 1. Of a first round, what the device keeps is on disk before the report has its name; a name that exists is refused.
 2. In a second round, what was kept is marked as used, on disk, before any of the answer is written. Room for the answer
    is taken before that. A crash in between loses the answer, which costs accuracy; no order of events gives another.
-3. With ``--resume`` each block is kept, all or nothing, before the next is drawn, and is never drawn again. The blocks
+3. With ``--ledger`` what each holder spends is booked before the first draw, and before what was kept is marked. A
+   second round was paid for with its first; if that is not in the ledger, it is booked with the second.
+4. With ``--resume`` each block is kept, all or nothing, before the next is drawn, and is never drawn again. The blocks
    of a first round hold what the device keeps: they lie beside the secrets, not beside the reports.
 """
 
@@ -13,8 +15,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import IO, Any
 
 import numpy as np
@@ -27,7 +31,10 @@ from hedgerow.commands.parts import Parts
 from hedgerow.commands.receipt import Receipt
 from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.guarantee import Guarantee
+from hedgerow.ledger import Ledger
 from hedgerow.randomness import as_randomness
+from hedgerow.spending import book
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.reports import Reports
 
@@ -37,9 +44,10 @@ __all__ = ["Answering"]
 class Answering:
     """One run: the records of a file answer a task."""
 
-    def __init__(self, arguments: argparse.Namespace, task: Task) -> None:
+    def __init__(self, arguments: argparse.Namespace, task: Task, ledger: Ledger | None = None) -> None:
         self.arguments = arguments
         self.task = task
+        self.ledger = ledger
         self.source = as_randomness(arguments.seed)
         self.question = task.question()
         self.table = Table(arguments.private)
@@ -56,6 +64,11 @@ class Answering:
     def simulation(self) -> bool:
         """Whether the noise protects nobody."""
         return self.source.simulation or getattr(self.kept, "simulation", False)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the holders are promised."""
+        return replace(self.task.guarantee, simulation=self.simulation)
 
     def _count(self) -> int:
         """Return the number of records: whatever is wrong with the file shows here, while nothing is spent."""
@@ -106,11 +119,12 @@ class Answering:
                 stack.enter_context(locked(self.arguments.secrets, f"--secrets {self.arguments.secrets}"))
                 self._open_kept(self.task.before)
             if not self.arguments.resume:
-                return self._write(self._drawn(), use_up=self._use_up)
+                return self._write(self._drawn(), spend=self._spend)
             if self.task.keeps:
                 path = self.arguments.secrets
                 stack.enter_context(reserved(path, begun=os.path.exists(f"{path}.parts")))
             parts = stack.enter_context(self._parts())
+            self._book(parts.key)
             if self.kept is not None and not (parts.marked and self.kept.answered):
                 self._use_up()
                 parts.mark()
@@ -130,6 +144,8 @@ class Answering:
         arguments = self.arguments
         inputs = [arguments.private] + ([arguments.mask] if arguments.mask else [])
         work = {"task": self.task.id, "seed": arguments.seed}
+        if self.ledger is not None:
+            work["ledger"] = str(self.ledger.path)
         beside = arguments.secrets if self.task.keeps else arguments.output
         kept = None if self.kept is None else self.kept.tokens.tobytes()
         return Parts(beside, work, inputs, kept)
@@ -143,6 +159,21 @@ class Answering:
                 f"{self.arguments.private} must have the {len(self.kept)} records of the first round. "
                 f"Got {self._n} instead."
             )
+
+    def _book(self, token: str) -> None:
+        """Book what each holder spends; the token names this very draw, which is charged once."""
+        first = self.task.before
+        if self.ledger is None:
+            return
+        if first is not None and any((e.key or "").startswith(_key(first)) for e in self.ledger.entries()):
+            return
+        key = f"{_key(self.task)}{token}"
+        book(self.ledger, self.guarantee, purpose=f"hedgerow privatize: task {self.task.id[:12]}", key=key)
+
+    def _spend(self) -> None:
+        """Book, then mark what was kept: nothing is drawn before both are on disk."""
+        self._book(secrets.token_hex(16))
+        self._use_up()
 
     def _use_up(self) -> None:
         """Mark what was kept, on disk; refuse if it was marked."""
@@ -175,9 +206,7 @@ class Answering:
         kept = self.task.kept_from_bytes(data[8 + size :]) if self.task.keeps else None
         return self.task.batch(reports.tokens, reports.payloads, reports.simulation, kept)
 
-    def _write(
-        self, blocks: Iterable[Reports], *, use_up: Callable[[], None] | None = None, begun: bool = False
-    ) -> int:
+    def _write(self, blocks: Iterable[Reports], *, spend: Callable[[], None] | None = None, begun: bool = False) -> int:
         """Write reports, and what the device keeps of them, which gets its name first."""
         path = self.arguments.secrets
         kept: list[Any] = []
@@ -185,11 +214,12 @@ class Answering:
             if self.task.keeps and not begun:
                 stack.enter_context(reserved(path))
             file: IO[bytes] = stack.enter_context(output(self.arguments.output))
-            if use_up is not None and self.kept is not None:
-                take_room(file, self.task, len(self.kept))
-                use_up()
+            if spend is not None:
+                if self.kept is not None:
+                    take_room(file, self.task, len(self.kept))
+                spend()
             if self.task.keeps:
-                secrets = stack.enter_context(output(path, "--secrets", secret=True))
+                held = stack.enter_context(output(path, "--secrets", secret=True))
             batch = stack.enter_context(open_batch(self.arguments.output, file, self.task, self.simulation))
             progress = stack.enter_context(Progress("privatising"))
             for reports in blocks:
@@ -201,8 +231,13 @@ class Answering:
                 data = self.task.join_kept(kept).to_bytes()
                 if begun:
                     _check_own(path, data)
-                secrets.write(data)
+                held.write(data)
         return int(batch.n)
+
+
+def _key(task: Task) -> str:
+    """Return how the ledger's keys of all answers to a task begin."""
+    return f"task {task.id} "
 
 
 def _pack(reports: Reports) -> bytes:

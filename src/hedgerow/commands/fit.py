@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import add_columns, add_schema, bounds, names
+from hedgerow.commands.booking import add_ledger, booked, left_lines, open_ledger
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
 from hedgerow.commands.schema import take_schema
 from hedgerow.errors import HedgerowError
@@ -53,6 +54,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--additive", action="store_true", help="curves only: the model is exactly their sum")
     parser.add_argument("--missing", action="store_true", help="missing values have a say of their own")
     parser.add_argument("--seed", type=int, help="reproducible noise: a simulation (default: secure randomness)")
+    add_ledger(parser)
     parser.add_argument("--predict", metavar="FILE", help="also predict these records")
     parser.add_argument("--predictions", metavar="FILE", help="where to, CSV or Parquet; the prediction is last")
     add_output(parser, "the model, JSON")
@@ -63,16 +65,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, fit, write, and predict if asked to."""
     if (arguments.predict is None) != (arguments.predictions is None):
         raise HedgerowError("--predict and --predictions go together.")
-    inputs = [name for name in (arguments.private, arguments.predict, arguments.schema) if name]
+    inputs = [name for name in (arguments.private, arguments.predict, arguments.schema, arguments.ledger) if name]
     check_output(arguments, inputs)
     if arguments.predictions:
         check_output(argparse.Namespace(output=arguments.predictions, json=arguments.json), inputs, "--predictions")
+    ledger = open_ledger(arguments)
     known, names, text = _known(arguments)
     new = _table_to_predict(arguments, names) if arguments.predict else None
     warn_if_weak(arguments, arguments.epsilon, arguments.delta)
     records, labels = _read(arguments, names, text)
     with Rounds() as rounds:
-        model = _estimator(arguments, known, rounds.update).fit(records, labels)
+        model = _estimator(arguments, {**known, "ledger": ledger}, rounds.update).fit(records, labels)
     write_text(arguments.output, model.model_.to_json() + "\n")
     predicted = None
     if new is not None:
@@ -84,8 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
         "n_predictions": predicted,
         "guarantee": model.guarantee_.to_dict(),
         "statement": str(model.guarantee_),
+        **booked(ledger),
     }
-    report(arguments, summary, [f"model -> {arguments.output}", str(model.explain()), str(model.guarantee_)])
+    lines = [f"model -> {arguments.output}", str(model.explain()), str(model.guarantee_), *left_lines(ledger)]
+    report(arguments, summary, lines)
     return 0
 
 

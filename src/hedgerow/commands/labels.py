@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import bounds
+from hedgerow.commands.booking import add_ledger, booked, left_lines, open_ledger
 from hedgerow.commands.files import (
     EXIT_CODES,
     add_command,
@@ -62,18 +63,23 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--seed", type=int, metavar="N", help="for simulation only: noise that can be repeated protects nobody"
     )
+    add_ledger(parser)
     add_output(parser, "the records with noisy labels, as CSV, the label last")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read all labels, randomise them, write the file."""
+    from dataclasses import replace
+
     import numpy as np
 
     from hedgerow.commands.tables import Table
     from hedgerow.randomness import as_randomness
+    from hedgerow.spending import Booking
 
-    check_output(arguments, [arguments.records])
+    check_output(arguments, [name for name in (arguments.records, arguments.ledger) if name])
+    ledger = open_ledger(arguments)
     table = Table(arguments.records)
     mechanism = _mechanism(arguments)
     target = arguments.target
@@ -83,13 +89,19 @@ def run(arguments: argparse.Namespace) -> int:
     y = np.concatenate([block.private_numbers(target) for block in blocks]) if blocks else np.empty(0)
     if y.size and not np.isfinite(y).any():  # the caller's own file and option: a wrong column
         raise HedgerowError(f"{arguments.records}: column {target!r} holds no number at all; --target names the label.")
-    released = mechanism.release(y, as_randomness(arguments.seed))
+    source = as_randomness(arguments.seed)
+    booking = Booking(ledger, replace(mechanism.guarantee, simulation=source.simulation), purpose="hedgerow labels")
+    booking.book()
+    released = mechanism.release(y, source)
+    booking.check(released.guarantee)
     _write(arguments, table, blocks, target, released.labels)
     claim = as_if_local(released.guarantee)
     warn_if_weak(arguments, claim.epsilon, claim.delta)
     summary = {"output": arguments.output, "n_rows": int(y.size), "guarantee": claim.to_dict()}
+    summary |= booked(ledger)
     summary["mechanism"] = released.parts[-1].task.mechanism.name
-    report(arguments, summary, [f"{y.size:,} labels by {summary['mechanism']} -> {arguments.output}", str(claim)])
+    lines = [f"{y.size:,} labels by {summary['mechanism']} -> {arguments.output}", str(claim), *left_lines(ledger)]
+    report(arguments, summary, lines)
     return 0
 
 

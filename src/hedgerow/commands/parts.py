@@ -68,6 +68,15 @@ class Parts:
         self._lock.__exit__(*error)
 
     @property
+    def key(self) -> str:
+        """A random name of this very work, the same whenever it goes on: what is booked under it is charged once."""
+        path = os.path.join(self.folder, "key")
+        if not os.path.exists(path):
+            write_whole(path, secrets.token_hex(16).encode())
+        with open(path, encoding="ascii") as file:
+            return file.read()
+
+    @property
     def marked(self) -> bool:
         """Whether this very work has used up what a device kept."""
         return os.path.exists(os.path.join(self.folder, "marked"))

@@ -6,6 +6,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.commands.booking import add_ledger, booked, left_lines, open_ledger
 from hedgerow.commands.files import (
     STDIO,
     add_command,
@@ -20,6 +21,7 @@ from hedgerow.commands.files import (
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
+    from hedgerow.commands.answer import Answering
     from hedgerow.tasks.base import Task
 
 _DESCRIPTION = """\
@@ -60,6 +62,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--mask", metavar="FILE", help="where holders choose: CSV, a row a record, 1 where a feature is private"
     )
+    add_ledger(parser)
     add_output(parser, "the reports; Parquet if its name ends in .parquet")
     parser.set_defaults(run=run)
 
@@ -69,20 +72,21 @@ def run(arguments: argparse.Namespace) -> int:
     from hedgerow.commands.answer import Answering
     from hedgerow.holder.make import check_question
 
-    others = [name for name in (arguments.task, arguments.private, arguments.mask) if name is not None]
+    others = [name for name in (arguments.task, arguments.private, arguments.mask, arguments.ledger) if name]
     check_output(arguments, others)
+    ledger = open_ledger(arguments)
     task = read_task(arguments.task)
     check_question(task)
     _check_options(arguments, task, others)
     warn_of_seed(arguments)
     if math.isinf(task.guarantee.epsilon):
         warn(arguments, "the task's epsilon is infinite: reports hold the truth; nobody is protected")
-    answering = Answering(arguments, task)
+    answering = Answering(arguments, task, ledger)
     n = _answered(arguments, task)
     again = n is not None
     if n is None:
         n = answering.run()
-    _report(arguments, task, n, answering.simulation, again=again)
+    _report(arguments, answering, n, again=again)
     return 0
 
 
@@ -123,19 +127,19 @@ def _answered(arguments: argparse.Namespace, task: Task) -> int | None:
     return Receipt(arguments.output, task.id).answered()
 
 
-def _report(arguments: argparse.Namespace, task: Task, n: int, simulation: bool, *, again: bool) -> None:
-    from dataclasses import replace
-
-    guarantee = replace(task.guarantee, simulation=simulation)
+def _report(arguments: argparse.Namespace, answering: Answering, n: int, *, again: bool) -> None:
+    task = answering.task
+    guarantee = answering.guarantee
     summary = {
         "output": arguments.output,
         "task": task.id,
         "n_reports": n,
         "report_bytes": 18 + task.encoding.width,
-        "simulation": simulation,
+        "simulation": answering.simulation,
         "again": again,
         **({} if arguments.secrets is None else {"secrets": arguments.secrets}),
         "guarantee": guarantee.to_dict(),
+        **booked(answering.ledger),
     }
     lines = [f"{counted(n, 'report')} to task {task.id[:12]} -> {arguments.output}"]
     if again:
@@ -146,4 +150,4 @@ def _report(arguments: argparse.Namespace, task: Task, n: int, simulation: bool,
         lines.append(f"{arguments.secrets} stays on this device (mode 0600): keep it for the next round, never send it")
     if task.before is not None:
         lines.append(f"{arguments.secrets} is marked as answered; if the report is lost, send the same file again")
-    report(arguments, summary, [*lines, str(guarantee)])
+    report(arguments, summary, [*lines, str(guarantee), *left_lines(answering.ledger)])
