@@ -12,7 +12,7 @@ from hedgerow.errors import BoundsError
 from hedgerow.types import RealArray
 from hedgerow.values import cells
 
-__all__ = ["columns_of", "floats_of", "is_text", "matrix_of", "rows_of"]
+__all__ = ["columns_of", "floats_of", "is_text", "matrix_of", "rows_of", "take_columns"]
 
 
 def columns_of(X: object) -> tuple[list[str] | None, list[Any] | None]:
@@ -22,6 +22,13 @@ def columns_of(X: object) -> tuple[list[str] | None, list[Any] | None]:
         return None, None
     names = list(names)
     return [str(c) for c in names], [cast("Any", X)[c] for c in names]
+
+
+def take_columns(X: Any, names: Sequence[str]) -> Any:
+    """Return a data frame of the same kind with these columns, in this order."""
+    own = {str(name): name for name in getattr(X, "column_names", X.columns)}
+    chosen = [own[name] for name in names]
+    return X.select(chosen) if hasattr(X, "select") else X[chosen]
 
 
 def matrix_of(X: object) -> npt.NDArray[Any]:
@@ -38,6 +45,8 @@ def matrix_of(X: object) -> npt.NDArray[Any]:
 def rows_of(X: object, names: Sequence[str]) -> npt.NDArray[Any]:
     """Return private records in the order of ``names`` as an array of numbers, or of whatever they hold."""
     array = _from_rows(X, len(names)) if isinstance(X, list | tuple) else matrix_of(X)
+    if array.dtype.kind == "c":
+        raise BoundsError("Complex data not supported in 'X': pass real numbers.")
     if array.shape[1] != len(names):
         raise BoundsError(f"X has {array.shape[1]} features, but {len(names)} features are expected: {list(names)}.")
     return array

@@ -12,7 +12,7 @@ import numpy as np
 from hedgerow.content import Content
 from hedgerow.errors import BoundsError
 from hedgerow.features import CategoricalFeature, Feature, NumericFeature, category_lists, category_name
-from hedgerow.frames import columns_of, floats_of, is_text, matrix_of, rows_of
+from hedgerow.frames import columns_of, floats_of, is_text, matrix_of, rows_of, take_columns
 from hedgerow.ranges import Range, feature_ranges
 from hedgerow.types import BoolArray, FloatArray, IntArray, RealArray
 from hedgerow.values import category, cells, numbers, record_values
@@ -102,7 +102,7 @@ class FeatureSpace(Content, what="feature space"):
             columns = [array[:, j] for j in range(array.shape[1])]
         names = names or [f"x{j}" for j in range(len(columns))]
         if isinstance(feature_bounds, FeatureSpace):
-            return feature_bounds.arranged(names)
+            return feature_bounds.among(names)
         chosen = {names[c] if isinstance(c, int | np.integer) else str(c) for c in categorical_features or ()}
         given = category_lists(categories, names)
         unknown = chosen - set(names)
@@ -140,7 +140,7 @@ class FeatureSpace(Content, what="feature space"):
         whole = isinstance(names, int | np.integer)
         labels = [f"x{j}" for j in range(int(cast("int", names)))] if whole else [str(n) for n in cast("Any", names)]
         if isinstance(feature_bounds, FeatureSpace):
-            return feature_bounds.arranged(labels)
+            return feature_bounds.among(labels)
         given = category_lists(categories, labels)
         ranges = feature_ranges(feature_bounds, labels, given)
         if lacking := [name for name in labels if name not in given and name not in ranges]:
@@ -157,22 +157,47 @@ class FeatureSpace(Content, what="feature space"):
         return cls(tuple(features))
 
     def arranged(self, names: Sequence[str]) -> FeatureSpace:
-        """Return the features of these columns, in this order; columns without names are taken by position.
+        """Return the features of these names alone, in this order.
 
         >>> space = FeatureSpace((NumericFeature("age", 0, 99), CategoricalFeature("sex", ("F", "M"))))
-        >>> space.arranged(["sex", "age"]).names, space.arranged(["x0", "x1"]).names
-        (('sex', 'age'), ('age', 'sex'))
+        >>> space.arranged(["sex", "age"]).names
+        ('sex', 'age')
         """
         known = {feature.name: feature for feature in self.features}
-        absent = [name for name in names if name not in known]
-        if not absent:
-            return FeatureSpace(tuple(known[name] for name in names))
-        if list(names) == [f"x{j}" for j in range(len(self))]:
-            return self
-        raise BoundsError(
-            f"the schema does not describe the columns {absent}, only {list(self.names)}; add them to it by "
-            "with_range() or with_categories(), or leave them out."
-        )
+        if absent := [name for name in names if name not in known]:
+            raise BoundsError(
+                f"the schema does not describe the columns {absent}, only {list(self.names)}; add them to it by "
+                "with_range() or with_categories(), or leave them out."
+            )
+        return FeatureSpace(tuple(known[name] for name in names))
+
+    def among(self, names: Sequence[str]) -> FeatureSpace:
+        """Return this schema for a table with columns of these names: it has all that are described, or is an array.
+
+        Columns of the table that are not described are not used.
+        """
+        if list(names) != [f"x{j}" for j in range(len(self))]:
+            self._check_present(names)
+        return self
+
+    def _check_present(self, names: Sequence[str]) -> None:
+        if absent := [name for name in self.names if name not in names]:
+            raise BoundsError(f"'X' lacks the columns {absent}; needed are {list(self.names)}.")
+
+    def table(self, X: object) -> Any:
+        """Return the columns that are described, in this order: a data frame's by name, an array's by position.
+
+        >>> space = FeatureSpace((NumericFeature("age", 0, 99), CategoricalFeature("sex", ("F", "M"))))
+        >>> space.table([[41, "M"]]).tolist()
+        [[41, 'M']]
+        """
+        names, _ = columns_of(X)
+        if names is None:
+            return rows_of(X, self.names)
+        self._check_present(names)
+        if twice := [name for name in self.names if names.count(name) > 1]:
+            raise BoundsError(f"'X' has two columns named {twice[0]!r}; rename one.")
+        return take_columns(X, self.names)
 
     def encode(self, X: object, *, fill: bool = False) -> RealArray:
         """Return records as a float matrix: numbers clipped to their range, categories as codes.
@@ -201,8 +226,8 @@ class FeatureSpace(Content, what="feature space"):
         absent = [name for name in self.names if name not in names]
         if twice := [name for name in self.names if names.count(name) > 1]:
             raise BoundsError(f"'X' has two columns named {twice[0]!r}; rename one.")
-        if absent and not (fill and len(absent) < len(self)):
-            raise BoundsError(f"'X' lacks the columns {absent}; the task asks for {list(self.names)}.")
+        if not (fill and len(absent) < len(self)):
+            self._check_present(names)
         if absent:
             warnings.warn(f"'X' lacks the columns {absent}: all of their values count as missing.", stacklevel=4)
         return n, [[None] * n if name in absent else columns[names.index(name)] for name in self.names]

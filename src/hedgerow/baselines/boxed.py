@@ -1,4 +1,7 @@
-"""What the baselines without public data share: numeric records, scaled to the unit box by their public bounds."""
+"""What the baselines without public data share: records scaled to the unit box by their public bounds.
+
+Categories of a schema are numbers here: their places in the list, whose order the schema keeps.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.errors import BoundsError
 from hedgerow.estimators.base import PrivateRegressor
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
@@ -27,11 +29,6 @@ class BoxedRegressor(PrivateRegressor):
         """Set ``space_`` from public bounds; return scaled records, and labels."""
         rows, labels = self._open(X, y)
         self.space_ = self._space(rows)
-        if self.space_.is_categorical.any():
-            text = [
-                name for name, is_text in zip(self.space_.names, self.space_.is_categorical, strict=True) if is_text
-            ]
-            raise BoundsError(f"{type(self).__name__} takes numbers only: leave the columns {text} of 'schema' out.")
         return unit(self.space_, rows), labels
 
     def _unit(self, X: Any) -> FloatArray:
@@ -41,7 +38,7 @@ class BoxedRegressor(PrivateRegressor):
 
 
 def unit(space: FeatureSpace, rows: Any) -> FloatArray:
-    """Clip numeric records to their public ranges and scale these to [0, 1]; a constant column becomes 0."""
+    """Clip records to their public ranges and scale these to [0, 1]; a constant column becomes 0."""
     low = space.low
     high = space.high
     width = np.where(high > low, high - low, 1.0)

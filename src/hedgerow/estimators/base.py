@@ -21,6 +21,7 @@ from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.estimators.records import (
     column_names,
     declared_categories,
+    read_described_records,
     read_private_classes,
     read_private_labels,
     read_private_records,
@@ -104,6 +105,8 @@ class PrivateEstimator(_Facts):
 
     def _records(self, X: Any, *, reset: bool) -> Any:
         """Check the shape of records; whatever is in them, they are read by the public rule."""
+        if self.schema is not None:
+            return read_described_records(self, X, self.schema.space, reset=reset)
         return read_private_records(self, X, reset=reset)
 
     def _rows(self, X: Any) -> Any:

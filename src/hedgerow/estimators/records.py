@@ -33,6 +33,7 @@ __all__ = [
     "column_names",
     "declared_categories",
     "label_columns",
+    "read_described_records",
     "read_private_classes",
     "read_private_labels",
     "read_private_records",
@@ -67,7 +68,7 @@ def declared_categories(
     names = column_names(X)
     ranged = set(feature_bounds) if isinstance(feature_bounds, Mapping) else set()
     if isinstance(feature_bounds, FeatureSpace):
-        space = feature_bounds.arranged(names)
+        space = feature_bounds.among(names)
         return {f.name: f.categories for f in space.features if isinstance(f, CategoricalFeature)}
     given = category_lists(categories, names)
     chosen = {str(column_name(c, names) or c) for c in categorical_features or ()}
@@ -111,6 +112,20 @@ def read_private_records(estimator: Any, X: Any, *, reset: bool) -> Any:
         return validate_data(estimator, array, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
     validate_data(estimator, np.zeros(array.shape), reset=reset)
     return array
+
+
+def read_described_records(estimator: Any, X: Any, space: FeatureSpace, *, reset: bool) -> Any:
+    """Return the columns that a schema describes: by name, or by position if they have none.
+
+    The schema has the names, so that one kind of table can follow another.
+    """
+    rows = space.table(X)
+    if rows.shape[0] < 1:
+        raise HedgerowError("Found 0 sample(s) in 'X' while a minimum of 1 is required.")
+    if reset:
+        estimator.n_features_in_ = len(space)
+        estimator.feature_names_in_ = np.array(space.names, dtype=object)
+    return rows
 
 
 def _as_array(X: Any) -> Any:

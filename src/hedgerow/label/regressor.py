@@ -23,6 +23,7 @@ from hedgerow.label.boosting import boosting_for
 from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
 from hedgerow.label.residual import inputs, learn_residuals, residual_mechanism
+from hedgerow.public.estimator import design_matrix
 from hedgerow.public.given import PUBLIC_MODEL, fit_public_model
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.tree.bits import split_epsilon
@@ -34,7 +35,8 @@ __all__ = ["LabelPrivateRegressor", "measure_averaging"]
 class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: ignore[misc]
     """Randomise the labels once, then train any regressor on them.
 
-    Only labels are protected; features are public. Whatever the regressor does with the noisy labels (many
+    Only labels are protected; features are public. With a schema the regressor reads numbers within their ranges and
+    an indicator for each category, without one the records as they are. Whatever it does with the noisy labels (many
     passes, tuning, early stopping) is post-processing and costs nothing more.
 
     Parameters
@@ -127,10 +129,14 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         outputs = label_columns(y)
         source = self._source()
         seed = int(source.child("design").integers(2**31 - 1, 1)[0])
-        model = fit_public_model(self.public_model, X_public, y_public, random_state=seed)
+        known = {} if self.schema is None else {"feature_bounds": self.schema.space}
+        model = fit_public_model(self.public_model, X_public, y_public, random_state=seed, **known)
+        self.space_ = None
         if model is not None:
             columns = _labels(self, outputs, X.shape[0], [self._label_bounds] * len(outputs))
             return self._fit_residuals(X, columns, model, source)
+        self.space_ = None if self.schema is None else self.schema.space
+        X = self._inputs(X)
         mechanisms = self._mechanisms(len(outputs))
         columns = _labels(self, outputs, X.shape[0], [mechanism.label_bounds for mechanism in mechanisms])
         n = columns[0].size
@@ -210,12 +216,20 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
 
     def _records(self, X: Any, *, reset: bool) -> Any:
         """Check records the scikit-learn way; data frames are left to the regressor (or its pipeline)."""
+        if self.schema is not None:
+            return super()._records(X, reset=reset)
         if hasattr(X, "columns"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         tags = get_tags(self).input_tags
         finite = not tags.allow_nan
         return validate_data(self, X, reset=reset, dtype=None, accept_sparse=tags.sparse, ensure_all_finite=finite)
+
+    def _inputs(self, rows: Any) -> Any:
+        """Return what the regressor reads: records as they are, or, by a schema, as numbers."""
+        if self.space_ is None:
+            return rows
+        return np.ascontiguousarray(design_matrix(self.space_, rows))  # as arrays come: else sums differ in last digits
 
     def _learner(self, n: int = 1) -> Any:
         if self.regressor is not None:
@@ -231,7 +245,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""
         rows = self._rows(X)
-        predicted = np.asarray(self.regressor_.predict(rows), dtype=np.float64)
+        predicted = np.asarray(self.regressor_.predict(self._inputs(rows)), dtype=np.float64)
         if self.clip:
             low, high = np.array(self.label_bounds_).T
             predicted = np.clip(predicted, *((low[0], high[0]) if predicted.ndim == 1 else (low, high)))

@@ -10,17 +10,18 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.grid import check_labels
 from hedgerow.portable import PortableModel
 from hedgerow.portable.model import Part
 from hedgerow.public.convert import portable_parts
 from hedgerow.public.distil import COMPACT_BYTES, distil
 from hedgerow.public.stack import assign_folds, fit_stack, out_of_fold
+from hedgerow.schema import Schema
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
-__all__ = ["PublicModel", "design_columns"]
+__all__ = ["PublicModel", "design_columns", "design_matrix"]
 
 
 class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -39,6 +40,8 @@ class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Distil a model larger than that into at most 200 kB, which a phone or a browser can run. It is then the small
         model that predicts, and its residuals that are kept.
     categorical_features, categories, feature_bounds : see :class:`~hedgerow.LPDTRegressor`
+    schema : Schema, optional
+        What is public of the columns, in the place of these three; missing and unknown values count as it says.
     random_state : None, int or RandomState, default=None
         Seed of trees and folds.
 
@@ -74,6 +77,7 @@ class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         categories: Any = None,
         feature_bounds: Any = None,
         random_state: Any = None,
+        schema: Any = None,
     ) -> None:
         self.regressor = regressor
         self.compact = compact
@@ -81,16 +85,18 @@ class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.categories = categories
         self.feature_bounds = feature_bounds
         self.random_state = random_state
+        self.schema = schema
 
     def fit(self, X: Any, y: Any) -> PublicModel:
         """Fit on public records and labels."""
         if y is None:
             raise HedgerowError("PublicModel requires y to be passed, but the target y is None.")
+        self._check_schema()
         X = self._records(X, reset=True)
-        y = check_labels(column_or_1d(y, warn=True), n=len(X)).astype(np.float64)
+        y = check_labels(column_or_1d(y, warn=True), n=X.shape[0]).astype(np.float64)
         self.space_ = FeatureSpace.from_public(
             X,
-            feature_bounds=self.feature_bounds,
+            feature_bounds=self.feature_bounds if self._stated is None else self._stated,
             categorical_features=self.categorical_features,
             categories=self.categories,
         )
@@ -135,9 +141,36 @@ class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return PortableModel(len(self.space_), self._column, self._code, constant, tuple(parts))
 
     def _design(self, X: Any) -> FloatArray:
-        return PortableModel(len(self.space_), self._column, self._code, 0.0, ()).design(self.space_.encode(X))
+        return design_matrix(self.space_, X)
+
+    def _check_schema(self) -> None:
+        """Refuse what the schema says already."""
+        if self.schema is None:
+            return
+        if not isinstance(self.schema, Schema):
+            raise HedgerowError(f"The 'schema' parameter must be a Schema or None. Got {self.schema!r} instead.")
+        for name in ("feature_bounds", "categories", "categorical_features"):
+            if getattr(self, name) is not None:
+                raise BoundsError(
+                    f"'{name}' and 'schema' say the same thing: leave '{name}' out, or edit the schema. "
+                    f"Got {name}={getattr(self, name)!r} beside a schema."
+                )
+
+    @property
+    def _stated(self) -> FeatureSpace | None:
+        """Everything about the columns, if a schema says it (estimators pass its space as ``feature_bounds``)."""
+        if self.schema is not None:
+            space: FeatureSpace = self.schema.space
+            return space
+        return self.feature_bounds if isinstance(self.feature_bounds, FeatureSpace) else None
 
     def _records(self, X: Any, *, reset: bool) -> Any:
+        if self._stated is not None:
+            rows = self._stated.table(X)
+            if reset:
+                self.n_features_in_ = len(self._stated)
+                self.feature_names_in_ = np.array(self._stated.names, dtype=object)
+            return rows
         if hasattr(X, "columns") or self.categorical_features is not None:
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X if hasattr(X, "columns") else np.asarray(X)
@@ -164,3 +197,13 @@ def design_columns(space: FeatureSpace) -> tuple[npt.NDArray[np.int64], npt.NDAr
         pairs += [(j, code) for code in range(size)] if size else [(j, -1)]
     column, code = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return column, code
+
+
+def design_matrix(space: FeatureSpace, X: Any) -> FloatArray:
+    """Return records as numbers for any regressor: within their ranges, and an indicator for each category.
+
+    >>> space = FeatureSpace.from_bounds((0, 1), ["a", "b"], categories={"b": ["x", "y"]})
+    >>> design_matrix(space, [[7, "y"], [None, "?"]]).tolist()
+    [[1.0, 0.0, 1.0], [0.5, 1.0, 0.0]]
+    """
+    return PortableModel(len(space), *design_columns(space), 0.0, ()).design(space.encode(X))

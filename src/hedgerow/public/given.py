@@ -7,8 +7,9 @@ from typing import Any
 from sklearn.base import clone
 
 from hedgerow.checks import OneOf, Rule, check_parameters
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.public.estimator import PublicModel
+from hedgerow.space import FeatureSpace
 
 __all__ = ["PUBLIC_MODEL", "fit_public_model", "is_fitted"]
 
@@ -47,6 +48,7 @@ def fit_public_model(public_model: Any, X_public: object, y_public: object, *, r
     """
     check_parameters({"public_model": public_model}, {"public_model": PUBLIC_MODEL})
     if is_fitted(public_model):
+        _check_space(public_model, schema)
         return public_model
     if X_public is None:
         if public_model is None or (isinstance(public_model, str) and public_model == "auto"):
@@ -57,8 +59,28 @@ def fit_public_model(public_model: Any, X_public: object, y_public: object, *, r
     regressor = None if isinstance(public_model, str) else public_model
     compact = isinstance(public_model, str) and public_model == "compact"
     if isinstance(public_model, PublicModel):
-        return clone(public_model).fit(X_public, y_public)
+        own = clone(public_model)
+        if own.schema is None and own.feature_bounds is None and isinstance(schema.get("feature_bounds"), FeatureSpace):
+            own.set_params(feature_bounds=schema["feature_bounds"])
+        own.fit(X_public, y_public)
+        _check_space(own, schema)
+        return own
     model = PublicModel(regressor, compact=compact, random_state=random_state, **schema).fit(X_public, y_public)
     if model.portable_ is None:  # a kind of regressor that cannot be written down: a small one that learns from it
         model = PublicModel(regressor, compact=True, random_state=random_state, **schema).fit(X_public, y_public)
     return model
+
+
+def _check_space(model: Any, schema: dict[str, Any]) -> None:
+    """Refuse a public model of other columns, ranges or categories than a schema states: both cannot be true."""
+    stated = schema.get("feature_bounds")
+    space = getattr(model, "space_", None)
+    if not isinstance(stated, FeatureSpace) or space is None or space == stated:
+        return
+    known = {feature.name: feature for feature in space.features}
+    other = [feature.name for feature in stated.features if known.get(feature.name) != feature]
+    other += [name for name in known if name not in stated.names]
+    raise BoundsError(
+        f"'public_model' was fitted with other public facts than 'schema' states (differing: {other or 'the order'}): "
+        "fit it by PublicModel(schema=schema).fit(X_public, y_public), or leave one of them out."
+    )
