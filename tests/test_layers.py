@@ -19,7 +19,7 @@ LAYERS = [
     ["errors", "types"],
     ["kernels", "forms", "ranges", "values", "checks"],
     ["content", "arrays"],
-    ["randomness", "guarantee"],
+    ["randomness", "guarantee", "wording"],
     ["samplers", "ledger", "grid", "frames"],
     ["features"],
     ["space"],

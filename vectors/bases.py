@@ -15,6 +15,7 @@ from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.partition import grow
 from hedgerow.samplers import ONE
+from hedgerow.schema import CategoryColumn, NumberColumn, Schema, WholeNumberColumn
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.announcement import task_text
 from hedgerow.tasks.labels.task import LabelTask
@@ -28,6 +29,14 @@ from vectors.rounds import make_first, model_tree
 
 __all__ = ["bases"]
 
+_WORDS = Schema(
+    (
+        WholeNumberColumn("age", 0, 99, unit="years", question={"de": "Wie alt sind Sie?", "en": "How old are you?"}),
+        CategoryColumn("sex", ("F", "M", "other"), question={"en": "Your sex"}),
+    ),
+    NumberColumn("hours", 0, 80, unit="h", question={"en-GB": "Hours at work"}),
+)
+
 _SPACE = FeatureSpace((NumericFeature("age", 0, 99), CategoricalFeature("sex", ("F", "M", "other"))))
 
 
@@ -35,7 +44,8 @@ def _local() -> Iterator[tuple[str, Any]]:
     tree = grow("max_edge", _SPACE, None, None, max_depth=2)
     k = tree.n_leaves
     means = PublicLeaves((3,) * k, (1.5,) * k, (0.5,) * k)
-    yield "tree, bits", LocalTask(1.0, LabelGrid(0.0, 80.0, 16), tree, "bits", 0.5, means, "hours", "Hours")
+    bits = LocalTask(1.0, LabelGrid(0.0, 80.0, 16), tree, "bits", 0.5, means, "hours", "Hours")
+    yield "tree, bits", bits.worded(_WORDS)
     classes = ("no", "yes", "maybe")
     counts = PublicLeaves((3,) * k, (1.0,) * k, (0.5,) * k, ((1, 0, 2),) * k)
     grid = LabelGrid(0.0, 2.0, 2)
@@ -66,7 +76,7 @@ def _rounds() -> Iterator[tuple[str, Any]]:
         "hidden": {"hide_mask": True},
     }
     for name, option in options.items():
-        first = SemiTask.design(_SPACE, epsilon=1.5, label_bounds=(0, 10), **option)
+        first = SemiTask.design(_SPACE, epsilon=1.5, label_bounds=(0, 10), **option).worded(_WORDS)
         yield f"first round, {name}", first
         if name != "hidden":
             yield f"second round, {name}", CellTask(first, tree, "bits" if name == "policy" else "k_ary")

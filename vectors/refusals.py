@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from hedgerow.content import canonical
 from hedgerow.errors import HedgerowError
 from hedgerow.holder.budget import Cost
 from hedgerow.holder.make import check_question, make_body
@@ -39,6 +40,24 @@ KNOWN: dict[str, list[tuple[Path, str]]] = {
         (("grid", "high"), "1e-290"),
         (("grid",), '{"high":1e-290,"low":0.0,"missing":0.0,"n_steps":16}'),
         (("cell_share",), "1.5"),
+        (("asking", 0, "unit"), canonical("m" * 40)),
+        (("asking", 0, "unit"), canonical("m" * 41)),
+        (("asking", 0, "unit"), canonical("\U0001f600" * 40)),
+        (("asking", 0, "unit"), canonical("a\u202eb")),
+        (("asking", 0, "unit"), '"\\ud800"'),
+        (("asking", 0, "kind"), '"yes/no"'),
+        (("asking", 1, "kind"), '"whole number"'),
+        (("asking", 0, "question"), canonical({"en": "m" * 480})),
+        (("asking", 0, "question"), canonical({"en": "m" * 481})),
+        (("asking", 0, "question"), canonical({"en": "<b>bold</b>"})),
+        (("asking", 0, "question"), canonical({"en": "two\nlines"})),
+        (("asking", 0, "question"), canonical({"__proto__": "x"})),
+        (("asking", 0, "question"), canonical({"en_GB": "x"})),
+        (("asking", 0, "question"), canonical({"de" + "-abcdefgh" * 4: "x"})),
+        (("asking", 0, "question"), canonical({f"a{chr(97 + i)}": "x" for i in range(24)})),
+        (("asking", 0, "question"), canonical({f"a{chr(97 + i)}": "x" for i in range(25)})),
+        (("asking", 0, "name"), '"hours"'),
+        (("asking", 0, "name"), '"height"'),
     ],
     "label, bins": [(("mechanism", "starts"), "[1,4,7]"), (("mechanism", "starts", 0), "0.5")],
     "label, matrix": [

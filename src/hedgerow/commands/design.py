@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import add_columns, add_schema, bounds, names
-from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
+from hedgerow.commands.files import add_command, add_output, check_output, naming, report, warn_if_weak, write_text
 from hedgerow.commands.schema import take_schema
 from hedgerow.errors import HedgerowError
 
@@ -72,6 +72,8 @@ def _kinds() -> dict[str, Any]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the kind that is asked for, read what is public, design, write."""
+    from hedgerow.tasks.designs import described
+
     offered = _offered()
     schema = take_schema(arguments)
     kind = _chosen(offered.given(arguments), arguments.classes is not None)
@@ -87,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
     files = [getattr(arguments, option.name) for option in kind.designed.options if option.takes == "file"]
     check_output(arguments, [name for name in (arguments.public, arguments.schema, *files) if name])
     if schema is not None:
-        _check_missing_label(arguments.schema, schema)
+        with naming(arguments.schema):
+            described(schema)
     facts = _facts(arguments, kind, schema)
     task, about = kind.designed(facts, **options)
     write_text(arguments.output, task.to_json() + "\n")
@@ -117,32 +120,20 @@ def _check_later(given: list[str], kind: Any) -> None:
             raise HedgerowError(f"--{name} is for what is made of the reports; give it to 'hedgerow aggregate'.")
 
 
-def _check_missing_label(path: str, schema: Schema) -> None:
-    """Refuse a rule for missing labels that the devices would not follow: in a task they count as the middle."""
-    stated = getattr(schema.label, "missing", None)
-    if stated is None or schema.label_bounds is None:
-        return
-    low, high = schema.label_bounds
-    if stated != low / 2 + high / 2:
-        raise HedgerowError(
-            f"{path}: a missing label counts as {stated:g} in this schema, and as the middle of its bounds in a task; "
-            "leave out 'missing' of the label."
-        )
-
-
 def _facts(arguments: argparse.Namespace, kind: Any, schema: Schema | None) -> Facts:
     from hedgerow.commands.public_facts import read_described, read_public, read_space
     from hedgerow.tasks.designs import Facts
 
     known = {"epsilon": arguments.epsilon, "target": arguments.target, "label_bounds": arguments.label_bounds}
     if not kind.designed.records:
-        return Facts(**known, space=read_space(arguments) if schema is None else _chosen_space(arguments, schema))
+        space = read_space(arguments) if schema is None else _chosen_space(arguments, schema)
+        return Facts(**known, space=space, schema=schema)
     if arguments.public is None:
         raise HedgerowError("public records are needed; give a CSV or Parquet file (only two rounds do without).")
     if schema is not None:
         space = _chosen_space(arguments, schema)
         X, y = read_described(arguments, space)
-        return Facts(**known, classes=arguments.classes, X=X, y=y, feature_bounds=space)
+        return Facts(**known, classes=arguments.classes, X=X, y=y, feature_bounds=space, schema=schema)
     X, y, given = read_public(arguments)
     text = [name for name in X.columns if X[name].dtype == object]
     return Facts(

@@ -40,6 +40,7 @@ SCRIPTS = (
     "task.js",
     "tree.js",
     "view.js",
+    "wording.js",
 )
 """The modules of the page; the first one loads the others."""
 

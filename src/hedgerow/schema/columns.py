@@ -6,8 +6,6 @@ as the nearest end, and whatever is missing or unknown counts as the column says
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, cast
 
@@ -17,10 +15,9 @@ from hedgerow.features import CategoricalFeature, Feature, NumericFeature, categ
 from hedgerow.grid import middle
 from hedgerow.ranges import Range, read_pair
 from hedgerow.values import category
+from hedgerow.wording import Wording, check_question, check_unit
 
 __all__ = ["CategoryColumn", "ClassColumn", "Column", "NumberColumn", "WholeNumberColumn", "YesNoColumn"]
-
-_LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +42,8 @@ class Column(Content, what="column", tag="kind"):
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise BoundsError(f"the name of a column must be text. Got {self.name!r} instead.")
-        if not isinstance(self.unit, str):
-            raise BoundsError(f"'unit' of {self.name!r} must be text. Got {self.unit!r} instead.")
-        object.__setattr__(self, "question", _questions(self.name, self.question))
+        check_unit(self.name, self.unit)
+        object.__setattr__(self, "question", check_question(self.name, self.question))
 
     def ask(self, language: str = "en") -> str:
         """Return the question in a language; if it has none, in English, in any, or else the name.
@@ -55,8 +51,12 @@ class Column(Content, what="column", tag="kind"):
         >>> NumberColumn("age", 0, 99, question={"en": "How old are you?", "de": "Wie alt sind Sie?"}).ask("de-CH")
         'Wie alt sind Sie?'
         """
-        wanted = (language, language.partition("-")[0], "en", *sorted(self.question))
-        return next((self.question[word] for word in wanted if word in self.question), self.name)
+        return self.wording.ask(language)
+
+    @property
+    def wording(self) -> Wording:
+        """How people are asked for the value, as a task publishes it."""
+        return Wording(self.name, "", self.unit, self.question)
 
     @property
     def feature(self) -> Feature:
@@ -130,6 +130,11 @@ class WholeNumberColumn(NumberColumn, what="column of whole numbers"):
                 f"Got {self.range!r} instead."
             )
 
+    @property
+    def wording(self) -> Wording:
+        """How people are asked for the value, as a task publishes it."""
+        return Wording(self.name, "whole number", self.unit, self.question)
+
 
 @dataclass(frozen=True, eq=False)
 class CategoryColumn(Column, what="column of categories"):
@@ -197,6 +202,12 @@ class YesNoColumn(Column, what="column of yes and no"):
         object.__setattr__(self, "unknown", no if self.unknown is None else feature.unknown)
 
     @property
+    def wording(self) -> Wording:
+        """How people are asked for the value, as a task publishes it; a list of two says itself that it is one."""
+        spelled = (self.no, self.yes) == ("0", "1")
+        return Wording(self.name, "yes/no" if spelled else "", self.unit, self.question)
+
+    @property
     def feature(self) -> Feature:
         """The column as tasks and trees read it."""
         if (self.no, self.yes) == ("0", "1"):
@@ -250,14 +261,3 @@ def _plain_class(value: object) -> str | int | bool:
     if isinstance(plain, float) and plain.is_integer():
         return int(plain)
     return plain if isinstance(plain, int) else category_name(plain)
-
-
-def _questions(name: str, question: object) -> dict[str, str]:
-    if not isinstance(question, Mapping):
-        raise BoundsError(f"'question' of {name!r} must be a dict by language. Got {question!r} instead.")
-    for language, text in question.items():
-        if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
-            raise BoundsError(f"'question' of {name!r} is given by language ('en', 'de-CH'). Got {language!r} instead.")
-        if not isinstance(text, str) or not text:
-            raise BoundsError(f"'question' of {name!r} must be text. Got {text!r} instead.")
-    return {language: question[language] for language in sorted(question)}

@@ -145,7 +145,7 @@ class HistOfTreeRegressor(SemiRegressor):
         space = self._space(rows) if model is None else self._space_of(model, rows)
         mask = mask_of(private, rows.shape[0], len(space))
         self.choice_ = self._choose(mask)
-        self.task_ = self._task(space, private, mask, model)
+        self.task_ = self._task(space, private, mask, model).worded(self.schema)
         sent = None if self.task_.masks == "policy" else mask
         # Both rounds: the second spends what the first has left.
         booking = self._book(self._holders_claim(source, protects="private features and label"), source)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from hedgerow.errors import HedgerowError
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.tasks.asking import Asks
 from hedgerow.tasks.designs import Design
 from hedgerow.tasks.message import Message
 from hedgerow.tasks.options import Option
-from hedgerow.tasks.published import Published
 from hedgerow.tasks.question import Question
 from hedgerow.tasks.records import IN_RECORD, read_record, read_table
 from hedgerow.tasks.reports import TOKEN_BYTES, Report, Reports
@@ -46,7 +46,7 @@ class Drawn:
     kept: Any = None
 
 
-class Task(Published):
+class Task(Asks):
     """A question to holders of records, published and immutable.
 
     Attributes
@@ -61,6 +61,8 @@ class Task(Published):
         How a door makes one of public facts; None if it is made otherwise.
     model_options : mapping
         What :meth:`model` takes besides the totals, by parameter; a door refuses any other option by name.
+    asking : tuple of Wording
+        How people are asked, with units; see :class:`~hedgerow.tasks.asking.Asks`.
     """
 
     kind: ClassVar[str]

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.errors import HedgerowError
 from hedgerow.tasks.models import About
 from hedgerow.tasks.options import Option
 
 if TYPE_CHECKING:
+    from hedgerow.schema import Schema
     from hedgerow.space import FeatureSpace
     from hedgerow.tasks.base import Task
 
-__all__ = ["Design", "Facts"]
+__all__ = ["Design", "Facts", "described"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Facts:
         Ranges, categorical columns and category lists, as far as they were given; a space is all of it.
     space : FeatureSpace or None
         All features, where the design does without public records.
+    schema : Schema or None
+        Where the facts are from, if from one: its units and questions go into the task.
     """
 
     epsilon: float
@@ -40,6 +44,30 @@ class Facts:
     categorical: Sequence[str] = ()
     categories: Mapping[str, Sequence[str]] = field(default_factory=dict)
     space: FeatureSpace | None = None
+    schema: Schema | None = None
+
+
+def described(schema: Schema, **short_forms: Any) -> Schema:
+    """Return a schema that a task can follow; refuse what it says already, and a rule that no device would follow."""
+    for name, given in short_forms.items():
+        if given is not None:
+            raise HedgerowError(
+                f"'{name}' and 'schema' say the same thing: leave '{name}' out, or edit the schema. "
+                f"Got {name}={given!r} beside a schema."
+            )
+    if schema.label is None:
+        raise HedgerowError(
+            "'schema' has no label: add one by with_label(bounds=(low, high)) or with_label(classes=...)."
+        )
+    stated = getattr(schema.label, "missing", None)
+    if stated is not None and schema.label_bounds is not None:
+        low, high = schema.label_bounds
+        if stated != low / 2 + high / 2:
+            raise HedgerowError(
+                f"a missing label counts as {stated:g} in this schema, and as the middle of its bounds in a task; "
+                "leave out 'missing' of the label."
+            )
+    return schema
 
 
 @dataclass(frozen=True)

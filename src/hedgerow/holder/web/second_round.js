@@ -30,6 +30,7 @@ export class SecondTask extends Task {
   static format = "hedgerow/cell-task";
   static kind = "semi-second";
   static names = ["first", "response", "partition"];
+  static asks = false;
 
   /** The first round, as this task tells it. @type {FirstTask} */
   begun = /** @type {any} */ (null);
@@ -46,6 +47,7 @@ export class SecondTask extends Task {
     content.delete("id");
     this.begun = /** @type {FirstTask} */ (await FirstTask.read(content, digest));
     this.first = this.begun.id;
+    this.asking = this.begun.asking;
     this.partition = readPartition(found.partition);
     insist(spell(found.partition.get("space")) === spell(found.first.get("space")), "other features than in the first round");
     this.response = word(found.response, "the response", ["k_ary", "bits"]);

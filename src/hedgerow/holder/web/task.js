@@ -9,6 +9,7 @@
 import { join, littleBytes, require, toHex } from "./basics.js";
 import { fields, insist, text, whole } from "./reader.js";
 import { encodeLabel, encodeRecord, valueOf } from "./schema.js";
+import { readAsking } from "./wording.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./exact.js").Source} Source */
@@ -76,6 +77,8 @@ export class Task {
   static kind = "";
   /** Fields beside format and version. @type {string[]} */
   static names = [];
+  /** Whether it says how people are asked; a second round asks as the first one within it. */
+  static asks = true;
 
   /** Whether a record is protected whole; what is not may be sent in clear. */
   protects = "all of these values together";
@@ -88,6 +91,8 @@ export class Task {
   columns = [];
   /** @type {Labels} */
   labels = { low: 0, high: 0, missing: 0 };
+  /** How people are asked, by name. @type {Map<string, import("./wording.js").Wording>} */
+  asking = new Map();
   /** The whole numbers that the probabilities are made of, by name. @type {{[name: string]: bigint | number | undefined}} */
   parameters = {};
 
@@ -103,12 +108,13 @@ export class Task {
 
   /** Fill in a task from its content. @param {Map<string, unknown>} content @param {Uint8Array} digest @returns {Promise<Task>} */
   static async read(content, digest) {
-    const { format, version, ...found } = fields(content, "its fields", ["format", "version", ...this.names]);
+    const { format, version, ...found } = fields(content, "its fields", ["format", "version", ...this.names, ...(this.asks ? ["asking"] : [])]);
     insist(format === this.format, "its format");
     require(whole(version, "the version", 0, 2 ** 31) === this.version, "this page knows another version of this kind of task; use the command line");
     const task = new this(digest);
     if ("title" in found) text(found.title, "the title");
     await task.fill(found);
+    if (this.asks) task.asking = readAsking(found.asking, task.questions());
     // A value that is to be randomised under a name must not be sent in clear because something public has the same one.
     require(!task.publicNames().includes(task.target), `this task calls both a feature and the label ${task.target}; do not answer it`);
     return task;

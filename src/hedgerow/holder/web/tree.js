@@ -145,7 +145,7 @@ export class LocalTask extends Task {
     insist(share > 0 && share < 1, "cell_share");
     const classes = found.classes === null ? null : readClasses(found.classes, this.grid);
     insist(!classes || response !== "bits", "classes");
-    insist(found.observed === false, "classes that were read off private labels");
+    insist(typeof found.observed === "boolean", "where the classes are from");
     if (found.public !== null) checkPublic(found.public, this.partition.leaves);
     this.labels = { low: this.grid.low, high: this.grid.high, missing: this.grid.missing, classes };
     const [groups, steps] = [this.partition.leaves, this.grid.n_steps];

@@ -109,6 +109,7 @@ class AssistedForestRegressor(PrivateRegressor, AssistedForest):
         else:
             bounds = check_label_bounds(self._label_bounds)
             self.task_ = design_without_public(self._space(rows), epsilon=self.epsilon, label_bounds=bounds)
+        self.task_ = self.task_.worded(self.schema)
         booking.book()
         self.aggregate_ = self.task_.simulate(rows, labels, source.child("holders"))
         self.model_: AssistedModel = replace(self.aggregate_.model(), notes=self._notes())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,6 +28,7 @@ from hedgerow.tasks.partly_public.task import SemiTask
 from hedgerow.tasks.question import Question
 from hedgerow.tasks.reports import Reports
 from hedgerow.types import ByteRows
+from hedgerow.wording import Wording
 
 if TYPE_CHECKING:
     from hedgerow.tasks.partly_public.model import SemiModel
@@ -69,8 +70,10 @@ class CellTask(Task, what="cell task", format="hedgerow/cell-task", version=2):
     first: SemiTask
     partition: Partition
     response: str = "k_ary"
+    asking: tuple[Wording, ...] = field(init=False, repr=False)  # that of the first round, which is within
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "asking", tuple(w for w in self.first.asking if w.name != self.first.target))
         if self.response not in _RESPONSES:
             raise HedgerowError(
                 f"The 'response' parameter must be one of {list(RESPONSES)}. Got {self.response!r} instead."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector, far_levels
 from hedgerow.tasks.base import Drawn, Task
+from hedgerow.tasks.designs import described
 from hedgerow.tasks.options import Option, by_parameter
 from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.partly_public.design import DESIGN
@@ -32,6 +33,7 @@ from hedgerow.types import ByteRows, FloatArray, IntArray
 from hedgerow.values import RULE
 
 if TYPE_CHECKING:
+    from hedgerow.schema import Schema
     from hedgerow.tasks.partly_public.cells import CellTask
     from hedgerow.tasks.totals import KeptRows
 
@@ -129,12 +131,12 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
                 raise FormatError("the grid of this task must reach from -radius to radius of its public model.")
 
     @classmethod
-    def design(
+    def design(  # noqa: PLR0913 - one keyword for each thing that is public
         cls,
-        features: Sequence[str] | int | FeatureSpace,
+        features: Sequence[str] | int | FeatureSpace | None = None,
         *,
         epsilon: float,
-        label_bounds: object,
+        label_bounds: object = None,
         feature_bounds: object = None,
         label_share: float = 0.5,
         private_columns: Sequence[str | int] | None = None,
@@ -144,12 +146,22 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         title: str = "",
         public_model: PortableModel | None = None,
         residuals: npt.ArrayLike = (),
+        schema: Schema | None = None,
     ) -> SemiTask:
         """Make a task from public facts only.
 
         ``private_columns`` fixes the mask by policy; without it each holder chooses, openly or (``hide_mask``) not.
         ``public_model`` is a public model to start from, with its out-of-fold ``residuals`` on public records.
+        A ``schema`` says all about features and label; its units and questions go into the task.
         """
+        if schema is not None:
+            schema = described(schema, label_bounds=label_bounds, feature_bounds=feature_bounds)
+            label_bounds = schema.label_bounds
+            features = schema.space if features is None else features
+            feature_bounds = schema.space
+            target = cast("Any", schema.label).name if target == "y" else target
+        if features is None:
+            raise HedgerowError("'features' is required: the names of the columns, or a schema that has them.")
         bounds = check_label_bounds(label_bounds)
         space = features if isinstance(features, FeatureSpace) else FeatureSpace.from_bounds(feature_bounds, features)
         masks = "hidden" if hide_mask else "personal"
@@ -161,7 +173,8 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         assist = None if public_model is None else Assist.choose(public_model, residuals, bounds, label)
         bounds = bounds if assist is None else (-assist.radius, assist.radius)
         grid = LabelGrid.for_epsilon(bounds, label) if n_steps is None else LabelGrid(*bounds, n_steps)
-        return cls(epsilon, grid, space, float(label_share), masks, names, target, title, assist)
+        made = cls(epsilon, grid, space, float(label_share), masks, names, target, title, assist)
+        return made.worded(schema)
 
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
         """Return labels as numbers, missing ones as the task says."""

@@ -22,6 +22,7 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Drawn, Task
+from hedgerow.tasks.designs import described
 from hedgerow.tasks.influence import LeafForgery
 from hedgerow.tasks.options import Option, by_parameter
 from hedgerow.tasks.question import LabelField, Question
@@ -35,6 +36,7 @@ from hedgerow.types import RealArray
 from hedgerow.values import RULE, category
 
 if TYPE_CHECKING:
+    from hedgerow.schema import Schema
     from hedgerow.tasks.totals import Totals
     from hedgerow.tasks.tree.model import TreeModel
 
@@ -153,6 +155,7 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         target: str = "y",
         title: str = "",
         random_state: object = None,
+        schema: Schema | None = None,
     ) -> LocalTask:
         """Grow a partition on public records and make a task of it.
 
@@ -161,8 +164,23 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         paper's settings are :data:`hedgerow.tasks.tree.tuning.PAPER`. ``blend`` says whether the model will weigh
         public means against reports, or use reports alone: by default as :meth:`model` does, so not if ``response`` is
         "bits" by name. Without public records pass ``features`` (names or their number) and ``feature_bounds``: the
-        partition is then fixed in advance. Nothing here may be private.
+        partition is then fixed in advance. A ``schema`` says all about features and label, in the place of their
+        bounds and lists; its units and questions go into the task. Nothing here may be private.
         """
+        if schema is not None:
+            schema = described(
+                schema,
+                feature_bounds=feature_bounds,
+                label_bounds=label_bounds,
+                classes=classes,
+                categories=categories,
+                categorical_features=categorical_features,
+            )
+            feature_bounds = schema.space
+            label_bounds = schema.label_bounds
+            classes = schema.classes
+            features = schema.names if features is None else features
+            target = cast("Any", schema.label).name if target == "y" else target
         epsilon = check_epsilon(epsilon)
         names = class_names(classes, y_public)
         bounds = check_label_bounds(label_bounds) if names is None else (0.0, len(names) - 1.0)
@@ -208,7 +226,8 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         message = plan.message
         missing = middle(*bounds, None if names is None else 0.0, "the label")  # the first class
         grid = LabelGrid(*bounds, message.n_steps, missing)
-        return cls(epsilon, grid, partition, message.response, message.cell_share, public, target, title, names)
+        made = cls(epsilon, grid, partition, message.response, message.cell_share, public, target, title, names)
+        return made.worded(schema)
 
     @cached_property
     def encoding(self) -> Encoding:
