@@ -14,7 +14,7 @@ import io
 import math
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
@@ -47,6 +47,10 @@ class Frame:
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         return self._data[name]
+
+    def select(self, names: Sequence[str]) -> Frame:
+        """Return these columns, in this order."""
+        return Frame({name: self._data[name] for name in names}, self.shape[0])
 
     def __len__(self) -> int:
         return self.shape[0]
