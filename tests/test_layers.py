@@ -26,10 +26,12 @@ LAYERS = [
     ["counting", "spending", "classes", "schema"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
+    ["formula"],  # what a model computes
     ["tasks"],  # know nothing of estimators
     ["estimators", "public"],  # what estimators share
     ["local", "semi", "label", "central"],  # know nothing of each other, of engines or of the service
     ["baselines"],
+    ["export"],
     ["collect"],
     ["holder"],
     ["audit"],  # of what runs on devices, too
@@ -114,7 +116,7 @@ def test_light_modules_load_numpy_and_the_standard_library_only():
 
 
 # What collects, audits, shows and answers knows `Task` and `Model`; which kinds there are, only the registry knows.
-DOORS = ("collect", "holder", "audit", "service", "compare", "commands", "cli")
+DOORS = ("export", "collect", "holder", "audit", "service", "compare", "commands", "cli")
 FOLDERS = {module.rpartition(".")[0] for module, _ in TASKS.values()}
 NAMES = {name for table in (TASKS, MODELS) for _, name in table.values()} - {"Model"}
 KINDS = {cls.kind for cls in task_classes()}

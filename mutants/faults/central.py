@@ -313,7 +313,7 @@ _MODELS = (
         name="long records not shortened",
         path=f"{_ANOVA}/design.py",
         before="        return self._enforce(out)\n",
-        after="        return np.rint(fine / _FINE)\n",
+        after="        return np.rint(fine / FINE)\n",
         caught_by=_fits("PrivateAnovaRegressor"),
     ),
     Fault(

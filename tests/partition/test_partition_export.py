@@ -74,17 +74,6 @@ def test_scikit_learns_own_tools_read_the_tree():
     plt.close(figure)
 
 
-def test_onnx_predicts_the_same():
-    skl2onnx = pytest.importorskip("skl2onnx")
-    runtime = pytest.importorskip("onnxruntime")
-    tree, values = example()
-    Z = np.random.default_rng(2).random((500, 3)).astype(np.float32)
-    onnx = skl2onnx.to_onnx(tree.to_sklearn(values), Z[:1])
-    session = runtime.InferenceSession(onnx.SerializeToString(), providers=["CPUExecutionProvider"])
-    (out,) = session.run(None, {session.get_inputs()[0].name: Z})
-    assert np.allclose(out[:, 0], values[tree.apply(Z)], rtol=1e-6)
-
-
 def test_categorical_splits_are_refused_by_name():
     tree = grow("max_edge", COLOURS, None, None, max_depth=2)
     with pytest.raises(HedgerowError, match=r"categorical columns \['colour'\]"):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.baselines.boxed import BoxedRegressor
 from hedgerow.checks import Real, Rule
+from hedgerow.errors import HedgerowError
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.record_laplace import RecordLaplace, equal_share
 from hedgerow.samplers import ONE
 from hedgerow.types import FloatArray
+
+if TYPE_CHECKING:
+    from hedgerow.formula import Formula
 
 __all__ = ["DeconvolutionRegressor", "deconvolution_kernel"]
 
@@ -116,6 +120,13 @@ class DeconvolutionRegressor(BoxedRegressor):
         parts = [self._block(Z[i : i + _RECORDS], columns) for i in range(0, len(Z), _RECORDS)]
         half = self.grid_.n_steps / 2
         return self.grid_.values(np.clip(np.concatenate(parts) + half, 0, self.grid_.n_steps))
+
+    def formula(self) -> Formula:
+        """Refuse: it is no tree, forest or sum of curves."""
+        raise HedgerowError(
+            "DeconvolutionRegressor cannot be exported: it keeps every noisy record and predicts by kernels around "
+            "all of them; it is no tree, forest or sum of curves."
+        )
 
     def _block(self, Z: FloatArray, columns: list[_Column]) -> FloatArray:
         """Return label levels, counted from the middle of the grid, for a block of scaled records."""

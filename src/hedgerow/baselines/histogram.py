@@ -5,16 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.baselines.boxed import BoxedRegressor
 from hedgerow.baselines.cell_sums import CellSums, cell_keys
 from hedgerow.checks import Flag, Real, Rule, Whole
+from hedgerow.errors import HedgerowError
 from hedgerow.grid import LabelGrid, check_label_bounds
 from hedgerow.mechanisms.cell_laplace import CellLaplace, split
+
+if TYPE_CHECKING:
+    from hedgerow.formula import Formula
 
 __all__ = ["PrivateHistogramRegressor"]
 
@@ -126,6 +131,29 @@ class PrivateHistogramRegressor(BoxedRegressor):
         """Predict labels; a cell has the same answer however often it is asked for."""
         keys = cell_keys(self._unit(X), self.n_bins)
         return self.estimate(self.sums_.ask(keys))
+
+    def formula(self) -> Formula:
+        """Return the table of cells; refuse one that is too large, or still private."""
+        from hedgerow.formula.formula import Formula
+        from hedgerow.formula.terms import lookup, records
+
+        check_is_fitted(self)
+        bins = int(self.n_bins)
+        d = len(self.space_)
+        if bins**d > self.max_cells or not self.sums_.frozen:
+            raise HedgerowError(
+                f"PrivateHistogramRegressor cannot be exported with {bins}**{d} cells, more than max_cells="
+                f"{self.max_cells}: such a table is drawn cell by cell when it is asked for; fit with fewer bins."
+            )
+        corners = np.array(list(itertools.product(range(bins), repeat=d))) / bins
+        table = self.estimate(self.sums_.ask(cell_keys(corners + 0.5 / bins, bins)))
+        low = self.space_.low
+        width = np.where(self.space_.high > low, self.space_.high - low, 1.0)
+        scaled = ((records() - low) / width).clip(0.0, 1.0)
+        cell = (scaled * float(bins)).apply("truncate").clip(0.0, bins - 1.0)
+        places = float(bins) ** np.arange(d - 1, -1, -1)
+        value = lookup(cell.product(places[:, None]), table[:, None])
+        return Formula.of(self.space_, value, self.guarantee_)
 
     def estimate(self, totals: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the labels that totals (two rows, A and B) stand for: pure post-processing."""

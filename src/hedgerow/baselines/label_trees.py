@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.checks import OneOf, Rule, Whole
 from hedgerow.frames import columns_of
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.laplace import DiscreteLaplace
+from hedgerow.public.convert import portable_parts
 from hedgerow.randomness import Randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import mask_note, mask_of
 from hedgerow.space import FeatureSpace
 from hedgerow.values import numbers
+
+if TYPE_CHECKING:
+    from hedgerow.formula import Formula
 
 _LARGEST = float(np.finfo(np.float32).max)
 """What scikit-learn's trees can hold."""
@@ -66,6 +71,24 @@ class NoisyLabelTree(SemiRegressor):
         Z = self._encode(self._rows(X))
         low, high = self._label_bounds
         return np.clip(np.asarray(self.tree_.predict(Z), dtype=np.float64), low, high)
+
+    def formula(self) -> Formula:
+        """Return the tree; without a schema, a record with a missing number has no prediction (NaN)."""
+        from hedgerow.formula.formula import Formula, promised
+        from hedgerow.formula.inputs import NumberInput
+        from hedgerow.formula.portable import part_term
+        from hedgerow.formula.terms import records, where_missing
+
+        check_is_fitted(self)
+        rows = records()
+        constant, parts = portable_parts(self.tree_, self.n_features_in_)
+        value = (part_term(parts[0], rows) + constant).clip(*self._label_bounds)
+        if self.space_ is not None:
+            return Formula.of(self.space_, value, self.guarantee_)
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        inputs = tuple(NumberInput(str(name), -_LARGEST, _LARGEST) for name in names)
+        value = where_missing(rows.apply("row_sum"), np.nan, value)
+        return Formula(inputs, value, facts=promised(self.guarantee_))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

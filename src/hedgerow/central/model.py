@@ -21,6 +21,8 @@ from hedgerow.types import FloatArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from hedgerow.formula import Formula
+
 __all__ = ["ForestModel", "ForestTree"]
 
 
@@ -114,6 +116,26 @@ class ForestModel(Content, what="forest model", format="hedgerow/forest-model", 
         if values.shape[1] == 1 and len(self.classes or ()) == 2:
             return np.column_stack([1 - values, values])
         return np.asarray(values / values.sum(axis=1, keepdims=True))
+
+    def formula(self) -> Formula:
+        """Return the stages: of each, the sum of its trees' weighted values over that of their weights."""
+        from hedgerow.formula.formula import Formula
+        from hedgerow.formula.terms import constant, join, records
+        from hedgerow.formula.trees import tree_sum
+
+        rows = records()
+        total = constant(0.0)
+        width = self.trees[0].values.shape[1]
+        for stage in self.stages:
+            leaves = [np.column_stack([tree.weights[:, None] * tree.values, tree.weights]) for tree in stage]
+            sums = tree_sum(rows, [tree.partition for tree in stage], leaves)
+            mean = sums.pick(range(width)) / sums.pick([width])
+            total = (total + mean).clip(self.low, self.high)
+        if self.classes is not None and width == 1 and len(self.classes) == 2:
+            total = join(constant(1.0) - total, total)
+        elif self.classes is not None:
+            total = total / total.apply("row_sum")
+        return Formula.of(self.space, total, self.guarantee, classes=self.classes)
 
     def importances(self) -> FloatArray:
         """Return how much each column's splits separate the released leaf values, summing to 1 (post-processing)."""

@@ -13,6 +13,7 @@ COMMANDS = (
     "aggregate",
     "predict",
     "explain",
+    "export",
     "labels",
     "fit",
     "ledger",

@@ -8,8 +8,8 @@ only then looks at shapes. Fitted attributes end in an underscore and are set by
 from __future__ import annotations
 
 import os
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,9 @@ from hedgerow.schema import Column, Schema
 from hedgerow.space import FeatureSpace
 from hedgerow.spending import Booking
 from hedgerow.types import FloatArray
+
+if TYPE_CHECKING:
+    from hedgerow.formula import Formula
 
 __all__ = ["PrivateClassifier", "PrivateEstimator", "PrivateRegressor", "check_public"]
 
@@ -125,6 +128,14 @@ class PrivateEstimator(_Facts):
     def _known_label(self) -> Column | None:
         """The label of the schema, if there is one."""
         return None if self.schema is None else self.schema.label
+
+    def formula(self) -> Formula:
+        """Return what ``predict`` computes, for :mod:`hedgerow.export`; refuse, with the reason, what has none."""
+        from hedgerow.formula.formula import promised
+
+        check_is_fitted(self)
+        found: Formula = self.model_.formula()
+        return replace(found, facts={**found.facts, **promised(self.guarantee_)})
 
     def _source(self) -> Randomness:
         return as_randomness(self.random_state)
@@ -251,6 +262,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         best = self.predict_proba(X).argmax(axis=1)
         chosen: npt.NDArray[Any] = self.classes_[best]
         return chosen
+
+    def formula(self) -> Formula:
+        """Return what ``predict_proba`` computes, with class labels as ``classes_`` has them."""
+        found = super().formula()
+        return replace(found, classes=tuple(self.classes_.tolist()))
 
     def __sklearn_tags__(self) -> Any:
         return tag_total(super().__sklearn_tags__())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import _check_method_params, validate_data
+from sklearn.utils.validation import _check_method_params, check_is_fitted, validate_data
 
 from hedgerow.checks import EPSILON, Flag, Kind, OneOf, Real, Rule
 from hedgerow.errors import BoundsError, HedgerowError
@@ -27,6 +27,9 @@ from hedgerow.public.estimator import design_matrix
 from hedgerow.public.given import PUBLIC_MODEL, fit_public_model
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.tree.bits import split_epsilon
+
+if TYPE_CHECKING:
+    from hedgerow.formula import Formula
 
 __all__ = ["LabelPrivateRegressor", "measure_averaging"]
 
@@ -250,6 +253,13 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
             low, high = np.array(self.label_bounds_).T
             predicted = np.clip(predicted, *((low[0], high[0]) if predicted.ndim == 1 else (low, high)))
         return predicted
+
+    def formula(self) -> Formula:
+        """Return what the regressor computes; see :func:`hedgerow.label.formula.label_formula`."""
+        from hedgerow.label.formula import label_formula
+
+        check_is_fitted(self)
+        return label_formula(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

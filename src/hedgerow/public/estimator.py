@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from hedgerow.public.stack import assign_folds, fit_stack, out_of_fold
 from hedgerow.schema import Schema
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
+
+if TYPE_CHECKING:
+    from hedgerow.formula import Formula
 
 __all__ = ["PublicModel", "design_columns", "design_matrix"]
 
@@ -183,6 +186,20 @@ class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self.compact and self.portable_ is not None:
             return self.portable_.predict(self.space_.encode(X))
         return np.asarray(self.fitted_.predict(self._design(X)), dtype=np.float64)
+
+    def formula(self) -> Formula:
+        """Return what the portable form computes, for :mod:`hedgerow.export`."""
+        from hedgerow.formula.formula import Formula
+        from hedgerow.formula.portable import design_term, portable_term
+        from hedgerow.formula.terms import records
+
+        check_is_fitted(self)
+        if self.portable_ is None:
+            raise HedgerowError(
+                f"PublicModel cannot be exported: there is no portable form of {type(self.regressor).__name__}; pass "
+                "compact=True to distil it into one."
+            )
+        return Formula.of(self.space_, portable_term(self.portable_, design_term(self.portable_, records())), None)
 
 
 def design_columns(space: FeatureSpace) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from hedgerow.formula import Formula
     from hedgerow.tasks.forecast import Forecast
 
 __all__ = ["LONGEST", "LeafModel", "split_gains"]
@@ -83,6 +84,15 @@ class LeafModel(Model):
     def predict(self, X: object) -> Any:
         """Predict labels."""
         return self.leaf_values[self.apply(X)]
+
+    def formula(self) -> Formula:
+        """Return the tree with what its leaves predict."""
+        from hedgerow.formula.formula import Formula
+        from hedgerow.formula.terms import records
+        from hedgerow.formula.trees import tree_sum
+
+        value = tree_sum(records(), [self.partition], [self.leaf_values])
+        return Formula.of(self.space, value, self.guarantee, classes=self.classes, task=self.task.id)
 
     def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Return ``(low, high)`` for the mean label of each record's leaf.

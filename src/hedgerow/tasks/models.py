@@ -19,6 +19,7 @@ from hedgerow.guarantee import Guarantee
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from hedgerow.formula import Formula
     from hedgerow.space import FeatureSpace
     from hedgerow.tasks.forecast import Forecast
     from hedgerow.tasks.shift import ShiftReport
@@ -143,6 +144,10 @@ class Model(Content, what="model"):
     def predict_interval(self, X: object, level: float = 0.9) -> tuple[Any, Any]:
         """Return ``(low, high)`` for each record; each kind says of what."""
         raise HedgerowError(f"a {self._what} has no intervals; use predict.")
+
+    def formula(self) -> Formula:
+        """Return what :meth:`predict` computes, for :mod:`hedgerow.export`; refuse, with the reason, what has none."""
+        raise HedgerowError(f"a {self._what} predicts nothing, so that there is nothing to export.")
 
     def about(self) -> About:
         """Return what was made, in short."""

@@ -21,13 +21,16 @@ from hedgerow.forms import Budget
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
-__all__ = ["GRID", "FeatureMap", "Rows"]
+__all__ = ["FINE", "GRID", "SHORTEN", "FeatureMap", "Rows"]
 
 Codes = npt.NDArray[np.int32]
 
 GRID = 1 << 14
 """Grid steps of a vector of norm 1."""
-_FINE = 8.0
+FINE = 8.0
+"""Parts of a grid step that a vector is rounded to before its norm is taken."""
+SHORTEN = 1 - 2.0**-40
+"""What vectors are multiplied by, so that no rounding lengthens them."""
 _BLOCK = 1 << 17  # entries of a block: it stays in the cache between its two products
 _IN_FLOATS = 50_000_000  # entries kept as floats; more are kept as 16-bit integers
 
@@ -73,7 +76,8 @@ class FeatureMap(Content, what="feature map"):
         return int(self.most * GRID)
 
     @cached_property
-    def _tables(self) -> tuple[list[Single], FloatArray, npt.NDArray[np.int64]]:
+    def tables(self) -> tuple[list[Single], FloatArray, npt.NDArray[np.int64]]:
+        """The functions of one feature, their value in each cell, and the two that each function is the product of."""
         used = sorted({s for f in self.basis.functions for s in f})
         sizes = {s.feature: self._size(s.feature) for s in used}
         width = max(sizes.values(), default=1)
@@ -98,7 +102,7 @@ class FeatureMap(Content, what="feature map"):
 
     def functions(self, codes: Codes) -> FloatArray:
         """Return ``w_m b_m(x) / scale`` for all functions, the constant first; not yet rounded or clipped."""
-        used, tables, factors = self._tables
+        used, tables, factors = self.tables
         values = np.ones((len(used) + 1, len(codes)))
         for i, single in enumerate(used):
             values[i] = tables[i][codes[:, single.feature]]
@@ -110,13 +114,13 @@ class FeatureMap(Content, what="feature map"):
 
     def vectors(self, codes: Codes) -> FloatArray:
         """Return phi as whole numbers (of type float, for exact products)."""
-        fine = np.rint(self.functions(codes) * (GRID * _FINE))  # whole numbers: sums of them are exact
+        fine = np.rint(self.functions(codes) * (GRID * FINE))  # whole numbers: sums of them are exact
         squares = np.einsum("ij,ij->i", fine, fine)
-        factor = np.minimum(1.0, GRID * _FINE / np.sqrt(np.maximum(squares, 1.0)))
+        factor = np.minimum(1.0, GRID * FINE / np.sqrt(np.maximum(squares, 1.0)))
         if np.isfinite(self.most):
             sums = np.abs(fine).sum(axis=1)
-            factor = np.minimum(factor, self.l1_bound * _FINE / np.maximum(sums, 1.0))
-        out = np.trunc(fine * (factor * ((1 - 2.0**-40) / _FINE))[:, None])
+            factor = np.minimum(factor, self.l1_bound * FINE / np.maximum(sums, 1.0))
+        out = np.trunc(fine * (factor * (SHORTEN / FINE))[:, None])
         return self._enforce(out)
 
     def _enforce(self, vectors: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from hedgerow.space import FeatureSpace
 from hedgerow.tasks.models import Explanation
 from hedgerow.types import FloatArray
 from hedgerow.values import category, cells, numbers
+
+if TYPE_CHECKING:
+    from hedgerow.formula import Formula
 
 __all__ = ["MISSING", "AnovaModel", "encode"]
 
@@ -131,6 +134,12 @@ class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", ver
             return np.column_stack([1 - scores[:, 0], scores[:, 0]])
         safe = scores + 1e-9
         return np.asarray(safe / safe.sum(axis=1, keepdims=True))
+
+    def formula(self) -> Formula:
+        """Return the sum of curves and pairs, see :func:`hedgerow.central.anova.formula.anova_formula`."""
+        from hedgerow.central.anova.formula import anova_formula
+
+        return anova_formula(self)
 
     def shift(self) -> None:
         """Return None: there are no public records to compare with."""

@@ -60,10 +60,13 @@ class Quantiles(Content, what="quantiles"):
         edges, cdf = self._knots()
         return np.interp(u, cdf, edges)
 
+    def cuts(self) -> FloatArray:
+        """Return where cells begin, but for the first; a value is in the cell of the last cut that it reaches."""
+        return np.maximum.accumulate(self.inverse(np.arange(1, CELLS) / CELLS))
+
     def codes(self, x: FloatArray) -> npt.NDArray[np.int32]:
         """Return each value's cell. Comparisons only: a record's cell depends on nothing else."""
-        cuts = np.maximum.accumulate(self.inverse(np.arange(1, CELLS) / CELLS))
-        out = np.searchsorted(cuts, x, side="right")
+        out = np.searchsorted(self.cuts(), x, side="right")
         return np.where(np.isnan(x), CELLS, out).astype(np.int32)
 
     def linear(self) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from hedgerow.tasks.models import About, Model, Node
 from hedgerow.tasks.rules import reports
 from hedgerow.tasks.shift import ShiftReport
 from hedgerow.types import FloatArray
+
+if TYPE_CHECKING:
+    from hedgerow.formula import Formula
 
 __all__ = ["AssistedClassModel"]
 
@@ -69,6 +72,21 @@ class AssistedClassModel(Model, what="assisted model of classes", format="hedger
     def predict(self, X: object) -> Any:
         """Return the most likely class of each record, by name."""
         return np.array(self.classes)[self.predict_proba(X).argmax(axis=1)]
+
+    def formula(self) -> Formula:
+        """Return the formulas of all classes, brought to a sum of 1."""
+        from hedgerow.formula.formula import Formula
+        from hedgerow.formula.terms import constant, join, records, where_positive
+
+        rows = records()
+        shares = [part.term(rows) for part in self.parts]
+        if len(self.classes) == 2:
+            value = join(constant(1.0) - shares[0], shares[0])
+        else:
+            value = join(*shares)
+            total = value.apply("row_sum")
+            value = where_positive(total, value / total, constant([1.0 / len(shares)] * len(shares)))
+        return Formula.of(self.space, value, self.guarantee, classes=self.classes, task=self.task.id)
 
     def about(self) -> About:
         """Return what was made, in short."""

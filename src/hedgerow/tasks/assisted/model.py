@@ -22,6 +22,8 @@ from hedgerow.types import FloatArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from hedgerow.formula import Formula, Term
+
 __all__ = ["AssistedModel"]
 
 GATE = 0.9
@@ -134,6 +136,25 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
         g, leaf = self.task.place(Z)
         delta = np.mean([values[leaf[:, t]] for t, values in enumerate(self.leaf_values)], axis=0)
         return np.clip(g + delta, *self.task.label_bounds), leaf
+
+    def formula(self) -> Formula:
+        """Return the public model, and the trees with what their leaves add to it."""
+        from hedgerow.formula.formula import Formula
+        from hedgerow.formula.terms import records
+
+        return Formula.of(self.space, self.term(records()), self.guarantee, task=self.task.id)
+
+    def term(self, rows: Term) -> Term:
+        """Return the prediction for encoded records, as a term."""
+        from hedgerow.formula.portable import design_term, portable_term, within
+        from hedgerow.formula.terms import join
+        from hedgerow.formula.trees import leaf_sum
+
+        design = design_term(self.task.public_model, rows)
+        g = within(portable_term(self.task.public_model, design), self.task.label_bounds)
+        shares = [values / len(self.leaf_values) for values in self.leaf_values]
+        added = leaf_sum(join(design, g), self.task.trees, shares)
+        return (g + added).clip(*self.task.label_bounds)
 
     def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Return ``(low, high)`` for the *label* of each record.

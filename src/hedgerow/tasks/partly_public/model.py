@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from hedgerow.tasks.rules import reports
 from hedgerow.tasks.tree.encoding import Moments
 from hedgerow.tasks.tree.estimates import LeafEstimates
 from hedgerow.types import FloatArray
+
+if TYPE_CHECKING:
+    from hedgerow.formula import Formula
 
 __all__ = ["SemiModel", "shrunk"]
 
@@ -150,6 +153,21 @@ class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-mod
         if (assist := self.task.first.assist) is None:
             return prediction
         return np.clip(assist.predict(self.task.first.space.encode(X)) + prediction, *assist.label_bounds)
+
+    def formula(self) -> Formula:
+        """Return the tree of cells; with a public model, what cells add to that."""
+        if (assist := self.task.first.assist) is None:
+            return super().formula()
+        from hedgerow.formula.portable import design_term, portable_term, within
+        from hedgerow.formula.terms import records
+        from hedgerow.formula.trees import tree_sum
+
+        rows = records()
+        public = portable_term(assist.public_model, design_term(assist.public_model, rows))
+        added = tree_sum(rows, [self.partition], [self.leaf_values])
+        return replace(
+            super().formula(), value=(within(public, assist.label_bounds) + added).clip(*assist.label_bounds)
+        )
 
     def ends(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return an interval for the mean label of each cell, or for the mean error of the public model there."""
