@@ -13,7 +13,10 @@ from hedgerow.formula.inputs import raw_inputs
 from hedgerow.formula.portable import design_term, part_term, portable_term
 from hedgerow.formula.terms import Term, join, records, where_missing
 from hedgerow.label.residual import ResidualModel
+from hedgerow.portable import PortableModel
 from hedgerow.public.convert import portable_parts
+from hedgerow.public.estimator import design_columns
+from hedgerow.space import FeatureSpace
 
 if TYPE_CHECKING:
     from hedgerow.label.regressor import LabelPrivateRegressor
@@ -31,6 +34,8 @@ def label_formula(estimator: LabelPrivateRegressor) -> Formula:
     regressor = estimator.regressor_
     if isinstance(regressor, ResidualModel):
         found = _residuals(regressor)
+    elif estimator.space_ is not None:
+        found = _described(estimator.space_, regressor)
     elif hasattr(regressor, "formula"):
         found = regressor.formula()
     else:
@@ -47,6 +52,12 @@ def _raw(estimator: LabelPrivateRegressor, regressor: Any) -> Formula:
     rows = records()
     value = where_missing(rows.apply("row_sum"), np.nan, _learnt(regressor, rows, d))
     return Formula(raw_inputs(tuple(str(name) for name in names)), value)
+
+
+def _described(space: FeatureSpace, regressor: Any) -> Formula:
+    """Return what a regressor computes that reads the columns of a schema: numbers, and indicators of categories."""
+    design = PortableModel(len(space), *design_columns(space), 0.0, ())
+    return Formula.of(space, _learnt(regressor, design_term(design, records()), len(design.column)), None)
 
 
 def _learnt(regressor: Any, columns: Term, n_columns: int) -> Term:
