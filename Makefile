@@ -17,9 +17,10 @@ $(STAMP): pyproject.toml setup.py csrc/kernels.c experiments/pyproject.toml
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
-# One thread a worker: threads of boosting that wait for each other cost more than they bring.
+# One thread a worker: threads of boosting that wait for each other cost more than they bring. Compiled files are kept,
+# whatever the environment says: each of some hundred subprocesses would compile the library again.
 test: $(STAMP)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
