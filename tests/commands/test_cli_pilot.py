@@ -14,7 +14,7 @@ DESIGN = ["design", "public.csv", "--target", "kwh", "--epsilon", "4", "--label-
 
 @pytest.fixture
 def pilot(shell):
-    return json.loads(shell.ok(*DESIGN, "--pilot", "-o", "pilot.json", "--json"))
+    return json.loads(shell.once(*DESIGN, "--pilot", "-o", "pilot.json", "--json"))
 
 
 def columns(shell, name):

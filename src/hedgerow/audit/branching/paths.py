@@ -32,16 +32,27 @@ class Walk:
     def choose(self, chances: Sequence[Fraction]) -> int:
         """Return which of several things happens; their chances sum to 1."""
         if self.place < len(self.path):
-            choice = self.path[self.place]
-            if choice >= len(chances):
-                raise HedgerowError("the same draws led to another question: the function uses other randomness too.")
-        else:
-            choice = max(range(len(chances)), key=chances.__getitem__)
-            for other, chance in enumerate(chances):
-                if other != choice and chance:
-                    self.put_off((*self.path, other), self.chance * chance)
-            self.chance *= chances[choice]
-            self.path = (*self.path, choice)
+            return self._again(len(chances))
+        choice = max(range(len(chances)), key=chances.__getitem__)
+        for other, chance in enumerate(chances):
+            if other != choice and chance:
+                self.put_off((*self.path, other), self.chance * chance)
+        self.chance *= chances[choice]
+        self.path = (*self.path, choice)
+        self.place += 1
+        return choice
+
+    def choose_part(self, sizes: Sequence[int]) -> int:
+        """Return which part of a whole is hit; its chance is its share. Most calls are replays, which need no shares."""
+        if self.place < len(self.path):
+            return self._again(len(sizes))
+        total = sum(sizes)
+        return self.choose([Fraction(size, total) for size in sizes])
+
+    def _again(self, n: int) -> int:
+        choice = self.path[self.place]
+        if choice >= n:
+            raise HedgerowError("the same draws led to another question: the function uses other randomness too.")
         self.place += 1
         return choice
 

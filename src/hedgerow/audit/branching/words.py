@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -33,15 +32,27 @@ class _Range:
 
     def split(self, cuts: Sequence[int]) -> int:
         """Choose the part between two neighbouring cuts; the parts' chances are their lengths."""
-        if self.spent:
-            raise HedgerowError("a random word was used again after it had become part of another.")
+        self._check()
         ends = [self.low, *(min(max(cut, self.low), self.high) for cut in cuts), self.high]
         parts = list(pairwise(ends))
         sizes = [b - a for a, b in parts]
         total = self.high - self.low
-        chosen = sizes.index(total) if total in sizes else active().choose([Fraction(size, total) for size in sizes])
+        chosen = sizes.index(total) if total in sizes else active().choose_part(sizes)
         self.low, self.high = parts[chosen]
         return chosen
+
+    def settle(self) -> int:
+        """Choose one x of those left, and return its place among them."""
+        self._check()
+        total = self.high - self.low
+        chosen = active().choose_part([1] * total) if total > 1 else 0
+        self.low += chosen
+        self.high = self.low + 1
+        return chosen
+
+    def _check(self) -> None:
+        if self.spent:
+            raise HedgerowError("a random word was used again after it had become part of another.")
 
 
 class Word:
@@ -129,7 +140,7 @@ class Word:
             raise HedgerowError(f"a random word modulo {m} cannot be branched over.")
         counts = [(high - 1 - r) // m - (low - 1 - r) // m for r in range(m)]
         self.known.spent = True
-        return active().choose([Fraction(count, high - low) for count in counts]) if m > 1 else 0
+        return active().choose_part(counts) if m > 1 else 0
 
     def __int__(self) -> int:
         """Branch over all values that are left."""
@@ -138,6 +149,8 @@ class Word:
         if last - first >= _MOST_VALUES << self.lift:
             raise HedgerowError("a random word was used as a number, and it has too many values to branch over.")
         values = range(first, last + 1, 1 << self.lift)
+        if not self.drop:  # one x a value
+            return values[self.known.settle()]
         return values[self.known.split([self._at_least(v) for v in values[1:]])]
 
     __index__ = __int__
