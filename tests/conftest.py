@@ -16,6 +16,25 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture
+def small_models(monkeypatch):
+    """Public models of a tenth of the size, for tests of what carries them."""
+    from hedgerow.public import distil, stack
+
+    members = stack.members
+
+    def few(n, seed):
+        found = members(n, seed)
+        for name in {"extra trees", "boosting"} & set(found):
+            sizes = {"n_estimators", "max_iter"} & set(found[name].get_params())
+            found[name].set_params(**dict.fromkeys(sizes, 20))
+        return found
+
+    monkeypatch.setattr(stack, "members", few)
+    monkeypatch.setattr(distil, "_ROWS", 1_200)
+    monkeypatch.setattr(distil, "_TREE_BYTES", 11_000)
+
+
+@pytest.fixture
 def same_law():
     """Chi-square test of outputs against exact probabilities, at a false-alarm rate of 1e-7 a call."""
 

@@ -57,7 +57,7 @@ PAGES = [p for p in sorted(DOCS.rglob("*.md")) if p.parent.name in ("how-to", "c
 
 @pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text()], ids=lambda p: p.stem)
 def test_python_in_pages(page, tmp_path, monkeypatch):
-    """In this process, which has loaded the libraries; the tutorial runs as a reader does it, in processes of its own."""
+    """In this process, which has loaded the libraries; the tutorial runs in processes of its own, as at a reader."""
     script = tmp_path / "page.py"
     script.write_text("\n".join(text for language, _, text in blocks(page) if language == "python"))
     monkeypatch.chdir(tmp_path)

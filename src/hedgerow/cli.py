@@ -54,14 +54,14 @@ class _Version(argparse.Action):
         parser.exit(0)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser with all commands."""
+def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+    """Return the parser of all commands, or of those named: loading the others takes as long as a small command."""
     parser = _Parser(
         prog="hedgerow", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=_Help, allow_abbrev=False
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=True)
-    for name in COMMANDS:
+    for name in names:
         importlib.import_module(f"hedgerow.commands.{name}").register(commands)
     return parser
 
@@ -88,8 +88,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Parse; a record's NAME=VALUE may also follow the options, which argparse by itself does not take."""
-    parser = build_parser()
-    arguments, rest = parser.parse_known_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    chosen = [name for name in COMMANDS if given and name == given[0]]
+    parser = build_parser(chosen or COMMANDS)
+    arguments, rest = parser.parse_known_args(given)
     if rest and getattr(arguments, "values", None) is not None and all(_is_value(word) for word in rest):
         arguments.values = [*arguments.values, *rest]
     elif rest:

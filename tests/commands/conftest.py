@@ -11,10 +11,9 @@ from hedgerow import cli
 class Shell:
     """A folder with public, private and new records, and a way to run commands in it."""
 
-    kept = {}  # by command: what it printed and the files that it wrote
-
-    def __init__(self, folder, capsys):
+    def __init__(self, folder, capsys, kept):
         self.folder, self.capsys = folder, capsys
+        self.kept = kept  # by command: what it printed and the files that it wrote
 
     def __call__(self, *arguments):
         """Return the exit code, standard output and standard error."""
@@ -80,14 +79,19 @@ def write_csv(path, columns):
         writer.writerows(zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True))
 
 
+@pytest.fixture(scope="session")
+def kept():
+    return {}
+
+
 @pytest.fixture
-def shell(tmp_path, capsys, monkeypatch):
+def shell(tmp_path, capsys, monkeypatch, small_models, kept):
     for name, n, seed in (("public", 300, 1), ("private", 2000, 2), ("new", 50, 3)):
         columns = draw(n, seed)
         kept = ("area", "heating", "people") if name == "new" else ("area", "heating", "people", "kwh")
         write_csv(tmp_path / f"{name}.csv", {c: columns[c] for c in kept})
     monkeypatch.chdir(tmp_path)
-    return Shell(tmp_path, capsys)
+    return Shell(tmp_path, capsys, kept)
 
 
 @pytest.fixture

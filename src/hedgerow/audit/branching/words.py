@@ -19,7 +19,7 @@ from hedgerow.errors import HedgerowError
 
 __all__ = ["Word", "Words", "words"]
 
-_MOST_VALUES = 4096
+_MOST_VALUES = 4096  # paths of one question: 16 times those of a byte; by hand
 
 
 class _Range:
