@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 import re
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 __all__ = ["Budget", "Form", "Hex", "expect", "form_of", "from_base64", "to_base64"]
 
-_LARGEST = 1.7976931348623157e308
+_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from hedgerow.errors import HedgerowError
 
 __all__ = ["Randomness", "SecureRandomness", "SeededRandomness", "as_randomness"]
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 16  # bytes drawn at a time: a call of the system a block, not a draw
 
 Bytes = bytes  # inside the classes below, ``bytes`` is a method
 

@@ -301,7 +301,7 @@ def _exp_cdf(x: Fraction) -> LazyCdf:
     return LazyCdf(bounds)
 
 
-_DIGIT = 256
+_DIGIT = 256  # values of a table of a digit: 8 bits of a geometric
 _WIDEST = ONE - (1 << 14)
 """Largest ratio drawn from, ``1 - 2**-50``: beyond it a magnitude could leave 63 bits."""
 
@@ -427,7 +427,7 @@ def _binomial_cdf(n: int, numerator: int) -> LazyCdf:
     return LazyCdf(bounds)
 
 
-_GUARD = 64
+_GUARD = 64  # bits more than asked for: the error, about the square of the terms, is below a unit up to 2**31 terms
 
 
 def _binomial_bounds(n: int, numerator: int, bits: int) -> tuple[int, list[int], list[int]]:
@@ -532,10 +532,10 @@ class _HexDigit:
         return values
 
 
-_ALL = np.empty(0, dtype=np.int64)
+_ALL = np.empty(0, dtype=np.int64)  # stands for all rows, in the compiled kernels
 _hex_digit = lru_cache(maxsize=12)(_HexDigit)
-_HEX_BITS = 12
-_MANY = 1 << 15
+_HEX_BITS = 12  # of counts that have tables: three digits of 15 tables of 128 kB
+_MANY = 1 << 15  # draws from which the tables pay; by hand
 
 
 def binomial(trials: npt.NDArray[np.integer], numerator: int, randomness: Randomness) -> IntArray:

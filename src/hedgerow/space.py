@@ -19,7 +19,7 @@ from hedgerow.values import category, cells, numbers, record_values
 
 __all__ = ["FeatureSpace"]
 
-_CLIP_VALUES = 1 << 15
+_CLIP_VALUES = 1 << 15  # clipped at a time: 256 kB, with its bounds within a second-level cache
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ Codes = npt.NDArray[np.int64]
 Statistic = Callable[[Samples], Codes]
 
 _OFTEN = 50  # an output seen less often than this in the first half cannot carry an event of its own
-_FEW = 512
-_FEW_COLUMNS = 8
+_FEW = 512  # distinct outputs that are all tried as cuts; of more, quantiles are. By hand: more take longer
+_FEW_COLUMNS = 8  # columns with ranges of their own, likeliest to differ first. By hand: more take longer
 _ORDERED = ("ranges", "likelihood")
-_GOLDEN = 0x9E3779B97F4A7C15
+_GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio, odd: its powers mix the columns of a row (Knuth)
 
 
 @dataclass(frozen=True)

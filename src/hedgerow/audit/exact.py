@@ -19,7 +19,7 @@ from hedgerow.samplers import exp_at_least
 
 __all__ = ["WorstRatio", "audit_exact", "audit_laws", "worst_ratio"]
 
-_LEADING = 256
+_LEADING = 256  # bits of a ratio that are compared first; where they do not decide, all are
 
 
 @dataclass(frozen=True)

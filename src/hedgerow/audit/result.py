@@ -73,7 +73,7 @@ class AuditResult:
 
 
 _COLUMNS = ("claim", "measured >=", "tier", "verdict", "seconds")
-_WIDTHS = (8, 12, 8, 9, 8)
+_WIDTHS = (8, 12, 8, 9, 8)  # of the columns of numbers: their headings, and numbers as they are formatted
 
 
 def header(name_width: int) -> str:

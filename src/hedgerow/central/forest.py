@@ -30,9 +30,9 @@ from hedgerow.types import IntArray
 __all__ = ["Fitted", "Problem", "Recipe", "fit_forest", "fit_tree"]
 
 Range = tuple[float, float]
-_STEPS = 1024
-_BINS = 32
-_DEEPEST = 12
+_STEPS = 1024  # grid steps of a label: rounding adds at most 2**-22 of the squared range to a variance
+_BINS = 32  # of the noisy histogram of labels that ranges are found in; by hand, paid for whatever it is
+_DEEPEST = 12  # levels of a tree where the depth is found: 4096 leaves; by hand
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from hedgerow.types import IntArray
 
 __all__ = ["ClassTarget", "ScalarTarget", "Target", "Weights", "squared_cost"]
 
-_LARGEST = 1 << 62
+_LARGEST = 1 << 62  # of (n G)**2, which bounds both products: their difference then stays within 63 bits
 
 
 @dataclass(frozen=True)

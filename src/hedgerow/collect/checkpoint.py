@@ -18,8 +18,8 @@ from hedgerow.tasks.totals import Totals
 
 __all__ = ["Checkpoint", "fingerprint", "keyed_digest", "write_whole"]
 
-_SECONDS = 2.0
-_SAMPLE = 1 << 16
+_SECONDS = 2.0  # between two checkpoints: the most work that is lost, far longer than writing one takes
+_SAMPLE = 1 << 16  # bytes at either end by which a file is known again; by hand
 
 
 def fingerprint(path: str, key: bytes = b"") -> str:

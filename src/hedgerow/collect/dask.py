@@ -34,7 +34,7 @@ PIECES = 4  # blocks of a file that one task adds
 BRANCHES = 8  # partial totals that one task adds
 GROUPS = 128  # tasks that spread ids out, at most
 BUCKET_ROWS = 1 << 21  # ids that one task compares
-_RETRIES = 3
+_RETRIES = 3  # of a task whose worker was lost; Dask has no retries by default
 
 
 @contextmanager

@@ -32,8 +32,8 @@ from hedgerow.tasks.totals import Totals
 __all__ = ["PARQUET", "BatchFile", "ParquetReports", "aggregate", "open_reports", "pieces"]
 
 PARQUET = (".parquet", ".pq")
-_BLOCK = 1 << 16
-_BLOCK_BYTES = 1 << 25
+_BLOCK = 1 << 16  # reports read at a time, at most: the row group that Parquet files are written with
+_BLOCK_BYTES = 1 << 25  # of a block, where reports are long: 32 MB
 
 Progress = Callable[[int, float], None]
 

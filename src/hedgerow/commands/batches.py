@@ -17,7 +17,7 @@ from hedgerow.tasks.reports import HEADER_BYTES, PARQUET_OPTIONS, TOKEN_BYTES, R
 
 __all__ = ["BytesBatch", "ParquetBatch", "open_batch", "take_room"]
 
-_ZEROS = 1 << 20
+_ZEROS = 1 << 20  # bytes written at a time: 1 MB of memory for a file of any size
 
 
 class BytesBatch:

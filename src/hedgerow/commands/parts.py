@@ -26,7 +26,7 @@ from hedgerow.randomness import Randomness, SeededRandomness
 __all__ = ["Parts"]
 
 _VERSION = 2
-_KEY_BYTES = 32
+_KEY_BYTES = 32  # of a key of SHA-256: more bits than its digest has are of no use
 
 
 class Parts:

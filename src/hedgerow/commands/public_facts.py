@@ -15,7 +15,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.features import CategoricalFeature, Feature, NumericFeature, category_name
 from hedgerow.space import FeatureSpace
 
-MOST_CATEGORIES = 100
+MOST_CATEGORIES = 100  # that a column may show without a list; by hand: more look like numbers or names read as text
 
 
 def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[Any], dict[str, tuple[float, float]]]:

@@ -17,7 +17,7 @@ from hedgerow.errors import FormatError, HedgerowError
 
 __all__ = ["Receipt"]
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 20  # bytes read at a time: 1 MB of memory for a file of any size
 
 
 @dataclass(frozen=True)

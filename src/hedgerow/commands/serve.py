@@ -25,7 +25,7 @@ HEDGEROW_CURATOR_TOKEN. The service speaks HTTP; put a proxy with TLS in front.
 """
 _ACTIONS = ("run", "init", "backup", "restore")
 DEFAULT = "sqlite:///hedgerow.db"
-_WEEK = 168.0
+_WEEK = 168.0  # hours: 7 * 24
 
 
 def register(subparsers: Any) -> None:

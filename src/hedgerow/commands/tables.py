@@ -31,7 +31,7 @@ from hedgerow.tasks.question import Question
 from hedgerow.types import FloatArray
 from hedgerow.values import category, numbers
 
-ROWS = 1 << 16
+ROWS = 1 << 16  # records read at a time: some megabytes, whatever the file holds
 LARGE = 1 << 23  # bytes of CSV from which pyarrow is worth its start-up
 
 _MOST = 1 << 63  # of a record's number

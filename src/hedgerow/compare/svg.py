@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 __all__ = ["Curve", "Point", "chart", "ticks"]
 
+# Pixels, by hand.
 WIDTH = 340
 HEIGHT = 230
 _LEFT = 46

@@ -20,7 +20,7 @@ from hedgerow.randomness import SecureRandomness
 __all__ = ["REPORTS", "Client", "Place", "Receipt", "ServiceError", "read_url"]
 
 REPORTS = "application/vnd.hedgerow.reports+bin; version=1"
-_MOST_BYTES = 64 << 20
+_MOST_BYTES = 64 << 20  # of an answer: some 200 times a task with a compact public model
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _TASK = re.compile(r"^(?P<base>.*)/(?:v1/tasks|join)/(?P<id>[0-9a-f]{64})/?$")
 

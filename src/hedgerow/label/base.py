@@ -28,7 +28,7 @@ __all__ = ["LabelMechanism", "PriorMechanism"]
 
 Self = TypeVar("Self", bound="LabelMechanism")
 Spends = tuple[tuple[str, Guarantee], ...]
-_FINEST = 4096
+_FINEST = 4096  # grid steps where there is no noise: rounding adds at most 2**-26 of the squared range to a variance
 _CURATOR = "the prior is a noisy histogram by a curator who is trusted with all labels"
 
 

@@ -22,7 +22,7 @@ __all__ = ["OptimalRandomizer", "least_error_matrix"]
 _SLACK = 1.05  # outputs reach this much further than they need to
 _SHARES = (0.0, 0.3, 0.6, 0.8, 0.92, 1.0)  # where the first tangents touch: shares of the label, and a little
 _ASIDE = (-0.03, -0.006, 0.006, 0.03)  # beside it (of the number of levels)
-_ROUNDS = 5
+_ROUNDS = 5  # of tangents, at most: by hand; the error found is known against its lower bound after each
 _CLOSE = 0.005  # stop when the error is within this share of its lower bound
 
 

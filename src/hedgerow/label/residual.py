@@ -18,10 +18,10 @@ from hedgerow.types import FloatArray
 
 __all__ = ["ResidualModel", "learn_residuals", "residual_mechanism"]
 
-_FOLDS = 3
+_FOLDS = 3  # by hand: each holds out a third of the noisy labels, and learners are fitted so many times
 _CAUTION = 1.0
 """``c`` of the factor ``max(0, 1 - c/z**2)``."""
-_MANY = 10_000
+_MANY = 10_000  # labels from which extra trees take part: a hundredth of them fills a leaf; by hand
 _WORTH = 0.25
 """What a correction is expected to be worth, as a share of the public model's squared error."""
 

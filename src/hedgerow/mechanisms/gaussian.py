@@ -27,7 +27,7 @@ from hedgerow.types import IntArray
 __all__ = ["AUDITS", "GaussianNoise", "exact_delta"]
 
 _BITS = 80  # of the largest weight; what is smaller than 2**-80 of it is cut off, and delta counts that
-_SCALE = 128
+_SCALE = 128  # bits after the point of e**epsilon, rounded down: 48 more than weights have
 
 
 @dataclass(frozen=True)

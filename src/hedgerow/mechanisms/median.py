@@ -27,7 +27,7 @@ from hedgerow.types import IntArray
 
 __all__ = ["AUDITS", "PrivateMedian"]
 
-_MOST_RANKS = 1 << 14
+_MOST_RANKS = 1 << 14  # of the exact table; beyond it draws are rejected, with the same law
 
 
 @dataclass(frozen=True)

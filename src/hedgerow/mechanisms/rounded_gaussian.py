@@ -32,8 +32,8 @@ from hedgerow.types import BoolArray, IntArray
 __all__ = ["AUDITS", "RoundedGaussian", "rounded_gaussian", "rounded_weights"]
 
 Words = npt.NDArray[np.uint64]
-_MOST_BITS = 56
-_LAW_BITS = 128
+_MOST_BITS = 56  # a draw leaves 63 bits only from 2**7 deviations on, of chance e**-8192
+_LAW_BITS = 128  # of the law as a test sees it; draws do not use it
 
 
 def rounded_gaussian(bits: int, n: int, randomness: Randomness) -> IntArray:

@@ -266,7 +266,7 @@ def _hardly_ever(mechanism: Selection) -> tuple[tuple[int, int], tuple[int, int]
     return (high, 0), (high + mechanism.sensitivity, 0)
 
 
-_EQUAL = ((0, 0), (2, 0))
+_EQUAL = ((0, 0), (2, 0))  # two inputs of the audits: equal scores, and one that is 2 higher
 _WORSE = (Chance((0, 2), lambda chosen: chosen == 1),)
 _OUTSIDE = ((0.5, 0.0), ("0", "1"), (), ((0, 1), (2, 3)))
 

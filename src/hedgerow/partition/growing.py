@@ -21,7 +21,7 @@ from hedgerow.types import BoolArray, FloatArray, IndexArray, RealArray
 __all__ = ["MAX_DEPTH", "TIE", "Rule", "check_limits", "check_public", "exact_labels", "grow_levels"]
 
 
-MAX_DEPTH = 20
+MAX_DEPTH = 20  # 2**20 leaves: a report with one bit a leaf has 128 kB
 TIE = 1e-12
 """Scores this close (relatively) are equal but for rounding; the lower column wins."""
 

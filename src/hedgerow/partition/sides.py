@@ -19,7 +19,7 @@ from hedgerow.types import FloatArray, IndexArray
 
 __all__ = ["Sides"]
 
-_BLOCK_VALUES = 1 << 18
+_BLOCK_VALUES = 1 << 18  # values compared at a time: 2 MB, which a second-level cache holds
 _MOST_BYTES = 1 << 28  # of the kernel's histogram
 
 

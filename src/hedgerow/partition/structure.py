@@ -24,7 +24,7 @@ __all__ = [
 
 MAX_WALK = 64
 """Deepest tree accepted: the work of one walk is bounded whoever wrote the tree."""
-MAX_NODES = 1 << 22
+MAX_NODES = 1 << 22  # of a tree that is read: twice those of the deepest tree that is grown, 2**21
 
 
 def check_structure(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CellBounds", "Leaf", "Partition"]
 
+# Up to these, rows are walked in plain Python, which needs no arrays set up; by hand.
 _FEW_ROWS = 32
 _FEW_VALUES = 4096
 

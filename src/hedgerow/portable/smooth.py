@@ -14,7 +14,7 @@ from hedgerow.types import FloatArray
 __all__ = ["Kernel", "Linear"]
 
 
-_VALUES = 1 << 20
+_VALUES = 1 << 20  # distances at a time: 8 MB of floats
 
 
 def _floats(part: Any, **shapes: int) -> None:

@@ -16,7 +16,7 @@ from hedgerow.types import FloatArray, IntArray
 __all__ = ["Trees", "breadth_first"]
 
 
-_BLOCK = 1 << 13
+_BLOCK = 1 << 13  # records at a time: the node of each and its values stay in the cache
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,8 +40,8 @@ from hedgerow.tasks.alarms import Detector
 __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
 Rows = npt.NDArray[np.uint8]
-_SEGMENT = 20_000
-_PURGE = 50_000
+_SEGMENT = 20_000  # reports added up in one transaction: uploads wait for it; by hand
+_PURGE = 50_000  # rows deleted in one transaction: uploads wait for it; by hand
 # Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless two batches to seal have come.
 _REST = 50
 _MANY = 2 * SEALED

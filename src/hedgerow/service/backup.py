@@ -24,7 +24,7 @@ __all__ = ["backup", "restore"]
 
 _MAGIC = b"HDGB\x01\x00"
 _SIZE = struct.Struct("<I")
-_ROWS = 2_000
+_ROWS = 2_000  # fetched at a time: some megabytes; by hand
 
 
 class _Hashing:

@@ -22,7 +22,7 @@ from hedgerow.service.schema import YOUNG, migrate
 
 __all__ = ["Database", "StorageError", "StoragePressure"]
 
-_BUSY_SECONDS = 5.0
+_BUSY_SECONDS = 5.0  # that SQLite waits for a lock, its own default in Python
 # PostgreSQL makes uploads queue behind whoever waits for a table alone; nobody notices a tenth of a second.
 _ALONE_MILLISECONDS = 100
 

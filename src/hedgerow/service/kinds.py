@@ -20,7 +20,7 @@ from hedgerow.types import BoolArray, ByteRows
 
 __all__ = ["Kind", "ReadBatch"]
 
-_MOST_INVALID = 100
+_MOST_INVALID = 100  # that are looked for, each by halving: a body full of them costs at most 100 searches; by hand
 
 
 @dataclass(frozen=True)

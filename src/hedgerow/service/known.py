@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["KEY", "MARK", "Known", "View", "pack_ids", "pack_tokens", "sorted_rows", "unpack_ids", "unpack_tokens"]
 
+# Bytes. Of 2**40 ids, two have the same key with a chance of 2**-49, and another upload the same mark with 2**-64.
 KEY = 16
 MARK = 8
-_DIGEST = 32
-_NUMBER = 8
+_DIGEST = 32  # SHA-256
+_NUMBER = 8  # a 64-bit number
 _ID = np.dtype([("key", f"V{KEY}"), ("mark", f"V{MARK}")])
 # Tasks kept in memory: each has some megabytes at most, and few are open at a time.
 _TASKS = 16

@@ -22,7 +22,7 @@ from hedgerow.tasks.announcement import read_task
 
 __all__ = ["V1"]
 
-_MONTH = 30 * 86_400
+_MONTH = 30 * 86_400  # seconds that a collection is open unless its curator says otherwise; by hand
 
 
 class NewTask(msgspec.Struct, forbid_unknown_fields=True):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Service", "digest_of"]
 
-_MANY = 100_000
+_MANY = 100_000  # reports that a result adds up at once, five segments of the aggregator; by hand
 _ADD_REFUSAL = sa.text(
     "INSERT INTO refusals (task, code, n) VALUES (:task, :code, :n) "
     "ON CONFLICT (task, code) DO UPDATE SET n = refusals.n + excluded.n"

@@ -41,7 +41,7 @@ __all__ = [
     "within",
 ]
 
-ALPHA = 1e-6
+ALPHA = 1e-6  # chance of a false alarm of one look at honest reports, shared among all events
 MOST_EVENTS = 4096
 """More events than this share alpha to no use: each would have to be off by six standard deviations and more."""
 _BINS = 24

@@ -28,7 +28,7 @@ __all__ = ["Announcement", "read_task", "task_text"]
 
 _DOMAIN = b"hedgerow/announcement/1\n"
 _LATEST = 1 << 53  # seconds that every language counts exactly
-_LENGTHS = {"title": 200, "curator": 200, "purpose": 2000}
+_LENGTHS = {"title": 200, "curator": 200, "purpose": 2000}  # characters: two lines, and a page of a phone; by hand
 
 
 def task_text(task: Any) -> str:

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 __all__ = ["Report", "Reports"]
 
 VERSION = 1
-_SIMULATION = 0x80
+_SIMULATION = 0x80  # the highest bit of the byte of the code: codes are below it
 _HEADER = struct.Struct("<4sHBB32sQ")
 _MAGIC = b"HDGR"
-_RANDOM = 12
+_RANDOM = 12  # bytes of an id: two of 2**32 honest reports are the same with a chance of 2**-33
 HEADER_BYTES = _HEADER.size
 TOKEN_BYTES = _RANDOM
 _ROW_GROUP = 1 << 16  # rows that a reader of Parquet holds at a time

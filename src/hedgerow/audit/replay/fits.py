@@ -17,7 +17,7 @@ from hedgerow.randomness import Randomness
 __all__ = ["WholeFit", "central_fits"]
 
 Settings = dict[str, Any]
-_TREE: Settings = {"max_depth": 1, "n_estimators": 2}
+_TREE: Settings = {"max_depth": 1, "n_estimators": 2}  # the least with a split, leaves and two trees
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from hedgerow.audit.replay.tables import Table, label_cases
 __all__ = ["label_fits"]
 
 Settings = dict[str, Any]
+# Made up: falling masses of five bins of the labels' range, 0 to 4.
 _PRIOR = ([8.0, 4.0, 2.0, 1.0, 1.0], [0.0, 0.8, 1.6, 2.4, 3.2, 4.0])
 _CENTRAL: Settings = {"trust": "central", "prior_from": "budget"}
 _LOCAL: Settings = {"trust": "local", "prior_from": "budget"}

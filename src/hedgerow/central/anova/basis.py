@@ -18,7 +18,7 @@ from hedgerow.types import FloatArray
 __all__ = ["Basis", "Single", "choose", "singles"]
 
 _CATEGORY = 1.5  # the complexity of an indicator; that of a cosine is its frequency
-_MISSING_SHARE = 0.05
+_MISSING_SHARE = 0.05  # publicly assumed share of missing values; by hand
 _POOL = 1000  # one-feature functions that pairs are made of, at most
 
 

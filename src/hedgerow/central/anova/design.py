@@ -28,7 +28,7 @@ Codes = npt.NDArray[np.int32]
 GRID = 1 << 14
 """Grid steps of a vector of norm 1."""
 FINE = 8.0
-"""Parts of a grid step that a vector is rounded to before its norm is taken."""
+"""Parts of a grid step that a vector is rounded to before its norm is taken: that costs a 16th of a step at most."""
 SHORTEN = 1 - 2.0**-40
 """What vectors are multiplied by, so that no rounding lengthens them."""
 _BLOCK = 1 << 17  # entries of a block: it stays in the cache between its two products

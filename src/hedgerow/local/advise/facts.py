@@ -24,7 +24,7 @@ from hedgerow.types import FloatArray
 __all__ = ["PublicFacts", "fresh_predictions", "measure_open_share", "measure_public"]
 
 
-_SMALL = 500
+_SMALL = 500  # records up to which there are ten folds; by hand, they are all public
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,14 +20,14 @@ __all__ = ["CurvePoints", "LearningCurve", "measure_curve"]
 Learner = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Records, labels and other records; returns predictions of these."""
 
-SHARES = (0.2, 0.4, 0.8)
-DECAYS = (1 / 3, 2 / 3, 1.0)
+SHARES = (0.2, 0.4, 0.8)  # of the public records: 0.8 is all that five folds leave to fit on, the others are halves
+DECAYS = (1 / 3, 2 / 3, 1.0)  # exponents of the curve, up to that of a correct parametric model, 1
 FLOORS = tuple(round(0.05 + 0.1 * k, 2) for k in range(10))
 _DRAW = 0.03
 """Standard error of the logarithm of a point that comes from which records were drawn for fitting."""
-_FEWEST = 10
-_MOST = 1600
-_SMALL = 500
+_FEWEST = 10  # records that anything is fitted to
+_MOST = 1600  # the same, at most: a curve of five folds then takes seconds; by hand
+_SMALL = 500  # records up to which all five folds are held out, not two: fewer tell less; by hand
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from hedgerow.tasks.assisted.class_task import AssistedClassTask
 
 __all__ = ["design_assisted_classes", "design_classes_without_public"]
 
-_INDICATOR = (0.0, 1.0)
+_INDICATOR = (0.0, 1.0)  # the label of one class: whether a record has it
 
 
 def design_assisted_classes(

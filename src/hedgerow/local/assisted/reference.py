@@ -12,9 +12,10 @@ from hedgerow.types import FloatArray
 __all__ = ["N_REFERENCE", "reference_rows"]
 
 
-N_REFERENCE = 1500
-_NEIGHBOURS = 5
-_FEW_VALUES = 12
+# By hand; reference rows are made of public records, and bear on accuracy alone.
+N_REFERENCE = 1500  # rows
+_NEIGHBOURS = 5  # of a public record, between which rows are made up
+_FEW_VALUES = 12  # up to which a column is taken for codes: months have so many
 
 
 def reference_rows(F: FloatArray, predict: Callable[[FloatArray], FloatArray], seed: int) -> FloatArray:

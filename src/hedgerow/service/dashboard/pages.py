@@ -41,7 +41,7 @@ _STATIC = {
     "htmx.min.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
-_MOST_FORM = 4096
+_MOST_FORM = 4096  # bytes of the form of a login: a token and little else
 Handler = Callable[[Request], Awaitable[Response]]
 
 

@@ -10,6 +10,7 @@ from hedgerow.tasks.models import Node
 
 __all__ = ["Branch", "Strip", "branch", "strip"]
 
+# Pixels, by hand: a line of a table.
 WIDTH = 220
 HEIGHT = 18
 _MARGIN = 6

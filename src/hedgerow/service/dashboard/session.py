@@ -10,7 +10,7 @@ import secrets
 __all__ = ["COOKIE", "LIFETIME", "Sessions"]
 
 COOKIE = "hedgerow-session"
-LIFETIME = 12 * 3600
+LIFETIME = 12 * 3600  # seconds: a day at work; by hand
 
 
 class Sessions:

@@ -14,8 +14,8 @@ from hedgerow.types import FloatArray
 __all__ = ["SIZES", "Choice", "randomizers", "choose_randomizer"]
 
 
-RADII = (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
-SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+RADII = (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)  # tried, in public root mean squares: steps of about the root of 2
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # of subsets, tried: two to a power of 2
 
 
 @dataclass(frozen=True)

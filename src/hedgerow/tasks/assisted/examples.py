@@ -16,7 +16,7 @@ from hedgerow.tasks.examples import CLASS_RECORDS, SPACE, Example, public_model
 __all__ = ["EXAMPLES", "RADIUS", "RESIDUALS"]
 
 RESIDUALS = Residuals(0.0, 0.05, 0.0, 0.9, 0.5, 100, tuple(np.linspace(-0.5, 0.5, 101).tolist()))
-RADIUS = 0.5
+RADIUS = 0.5  # where the example's public residuals end
 
 
 def _assisted(randomizer: str, parameter: int) -> Callable[[float], AssistedTask]:

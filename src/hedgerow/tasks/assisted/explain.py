@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assisted_facts", "assisted_table", "assisted_words", "draw_assisted", "verdict"]
 
-_LONGEST = 64
+_LONGEST = 64  # leaves that the text lists, as in tasks/leaves.py; the table has them all
 _MOVED = (
     "What reports name of the leaves differs from what public records lead to expect by more than three standard "
     "deviations in all: holders fall elsewhere{or_errors}. Corrections are cut to what errors within the radius can "

@@ -25,8 +25,8 @@ from hedgerow.types import ByteRows, IntArray
 __all__ = ["AUDITS", "RANDOMIZERS", "AssistedMessage", "build_joint"]
 
 RANDOMIZERS = ("subset", "levels")
-MOST_TREES = 255
-MOST_LEAVES = 4096
+MOST_TREES = 255  # one byte names a tree
+MOST_LEAVES = 4096  # of a tree: a report of a subset then has 1 kB, two bits a leaf
 
 
 def build_joint(kind: str, parameter: int, epsilon: float, n_leaves: int) -> JointMechanism:

@@ -44,7 +44,7 @@ __all__ = ["AUDITS", "MULTIPLES", "PilotMessage", "PilotTask", "pilot_multiples"
 
 MULTIPLES = ((1.5,), (0.7, 2.0), (0.5, 1.2, 2.8), (0.4, 0.9, 1.8, 4.0), (0.3, 0.6, 1.0, 1.7, 3.0, 5.5))
 """Where errors are cut, on both sides of 0, in multiples of their public root mean square; coarsest first."""
-_FINE_ENOUGH = 0.8
+_FINE_ENOUGH = 0.8  # of the coarsest kappa: a variance of at most 1/.8**2 = 1.6 times the least; by hand
 
 
 def pilot_multiples(epsilon: float) -> tuple[float, ...]:

@@ -18,7 +18,9 @@ from hedgerow.types import FloatArray
 __all__ = ["FALSE_ALARM", "PilotCheck", "check_pilot"]
 
 
-FALSE_ALARM = 0.001
+FALSE_ALARM = 0.001  # where public and private errors have one law
+# The prior, by hand: errors differ in size by a factor of 3 and in place by their public root mean square, a standard
+# deviation each way; the grid reaches from an eighth to 16 times, and four deviations of the place, in eighths.
 _SCALES = 2.0 ** np.arange(-3, 4.01, 0.125)
 _PLACES = np.arange(-4, 4.01, 0.125)
 _SD_SCALE = np.log(3.0)

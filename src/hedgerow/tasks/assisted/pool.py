@@ -22,9 +22,9 @@ from hedgerow.types import FloatArray
 __all__ = ["Pooled", "overlaps", "pool", "rake"]
 
 
-SWEEPS = 50
-SPIKE = 0.3
-GRID = np.logspace(-3, 1, 17)
+SWEEPS = 50  # of raking; by hand, weights are taken as they are after so many
+SPIKE = 0.3  # prior chance that leaves do not differ; by hand
+GRID = np.logspace(-3, 1, 17)  # of tau^2 as below, four a decade
 SLAB = 1 / (1 + GRID / 0.03) / np.sum(1 / (1 + GRID / 0.03))
 """The prior of tau^2 in units of the public mean squared error: for few public models can leaves tell more than a
 thirtieth of it. The 0.03 was set on ABA, AIR, CON and RED, and on data with nothing to correct.

@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 
-_CLEARLY = 3.0
-_LEAST = 0.25
+_CLEARLY = 3.0  # standard deviations: a chance of .0013 where shares are the same
+_LEAST = 0.25  # of a public share: sums are divided by shares, and noise may say that there is none; by hand
 
 
 @dataclass(frozen=True, eq=False)

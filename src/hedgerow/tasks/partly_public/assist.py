@@ -21,8 +21,8 @@ from hedgerow.types import FloatArray
 
 __all__ = ["GATE", "Assist", "best_radius"]
 
-GATE = 0.9
-_UNKNOWN = 1e300
+GATE = 0.9  # as for assisted tasks
+_UNKNOWN = 1e300  # variance of a cell that nobody answered for: its square root is finite, and its weight 0
 
 
 def best_radius(residuals: FloatArray, epsilon: float) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from hedgerow.space import FeatureSpace
 
 __all__ = ["MAX_CELLS", "histogram_below"]
 
-MAX_CELLS = 1 << 16
+MAX_CELLS = 1 << 16  # one bit of each is 8 kB; by hand
 _Node = tuple[int, float, tuple[bool, ...] | None]
 
 

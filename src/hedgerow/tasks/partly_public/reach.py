@@ -14,7 +14,7 @@ from hedgerow.types import BoolArray
 
 __all__ = ["blocks", "candidates"]
 
-_SCRATCH = 1 << 23
+_SCRATCH = 1 << 23  # bytes of scratch memory: 8 MB
 
 
 def candidates(partition: Partition, Z: npt.NDArray[Any], private: BoolArray) -> BoolArray:

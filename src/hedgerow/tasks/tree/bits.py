@@ -28,10 +28,10 @@ from hedgerow.types import ByteRows, FloatArray, IntArray
 
 __all__ = ["AUDITS", "BitsEncoding", "split_epsilon"]
 
-_CELLS = 1 << 18
-_SUM_CELLS = 1 << 17
+_CELLS = 1 << 18  # of label by leaf, decoded at a time: 2 MB
+_SUM_CELLS = 1 << 17  # bits added up at a time, as floats: 1 MB
 _SORTED = 1 << 16  # reports put in order of their labels at a time: long runs of equal labels, still in the cache
-_MOST_COLUMNS = 1 << 20
+_MOST_COLUMNS = 1 << 20  # labels that the kernel counts by: an array of 8 MB
 
 
 def split_epsilon(epsilon: float, share: float) -> tuple[float, float]:

@@ -26,9 +26,9 @@ __all__ = ["simulate_aggregate"]
 Encode = Callable[[Any], npt.NDArray[Any]]
 Apply = Callable[[Any], npt.NDArray[np.int32]]
 
-_ROWS = 1 << 16
-_TABLE_ROWS = 1 << 21
-_TABLE_CELLS = 1 << 26
+_ROWS = 1 << 16  # records randomised at a time: some megabytes
+_TABLE_ROWS = 1 << 21  # records counted at a time: 16 MB of cells
+_TABLE_CELLS = 1 << 26  # of a table of counts: 512 MB
 
 
 def simulate_aggregate(task: LocalTask, X: object, y: object, randomness: Randomness | int | None = None) -> Aggregate:

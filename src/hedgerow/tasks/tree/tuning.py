@@ -35,13 +35,14 @@ from hedgerow.types import FloatArray, IntArray, RealArray
 __all__ = ["PAPER", "RESPONSES", "Choice", "Message", "choose_design", "level_shares", "predict_error", "resolve"]
 
 
-SHARES = (0.3, 0.5, 0.7)
-LEVELS = (1, 2, 4)
-LEAF_SIZES = (5, 10, 20, 40, 80)
-MAX_DEPTH = 8
+# What is tried, by hand; the choice among these is by predicted error, from public records and the law of the noise.
+SHARES = (0.3, 0.5, 0.7)  # of epsilon, for the cell
+LEVELS = (1, 2, 4)  # steps of the label
+LEAF_SIZES = (5, 10, 20, 40, 80)  # least numbers of public records, each twice the last
+MAX_DEPTH = 8  # 256 leaves
 FOLDS = 5
-_NOISE_FOLDS = 2
-_MOST_ROWS = 4000
+_NOISE_FOLDS = 2  # of them, in which noise is predicted too: it differs little, and takes most of the time
+_MOST_ROWS = 4000  # public records: more take longer
 _CELLS = {e.response: e for e in (UnaryCellEncoding, KaryEncoding, SubsetEncoding)}
 RESPONSES = ("bits", *_CELLS)
 """Names of the messages a holder can be asked for."""
