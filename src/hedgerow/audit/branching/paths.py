@@ -43,7 +43,7 @@ class Walk:
         return choice
 
     def choose_part(self, sizes: Sequence[int]) -> int:
-        """Return which part of a whole is hit; its chance is its share. A replay, as most calls are, needs no shares."""
+        """Return which part of a whole is hit; its chance is its share. Most calls are replays: they need none."""
         if self.place < len(self.path):
             return self._again(len(sizes))
         total = sum(sizes)
