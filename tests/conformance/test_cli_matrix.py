@@ -411,7 +411,7 @@ def _read(value, option):
 
 
 @designs
-def test_a_kind_takes_its_options_all_at_once(public, kind):
+def test_a_kind_takes_its_options_all_at_once(public, kind, small_models):
     """And the task says so: it is one of this kind."""
     own = DESIGNED[kind].designed
     said = [o for o in own.options if o.takes != "file" and o.name not in own.chosen_by[1:]]
@@ -438,7 +438,7 @@ def test_a_schema_is_all_facts(public, kind, spied):
 
 
 @designs
-def test_what_a_schema_says_of_gaps_is_in_the_task(public, kind):
+def test_what_a_schema_says_of_gaps_is_in_the_task(public, kind, small_models):
     space = write_schema(public, kind)
     assert design(public, kind, *asked_for(kind), label=("--schema", str(public / "schema.json"))) == 0
     task = read_task((public / "task.json").read_text())
