@@ -6,6 +6,7 @@ for ``--help``, which is to be instant. Whatever else a command needs, ``run`` i
 """
 
 COMMANDS = (
+    "example",
     "schema",
     "design",
     "privatize",
