@@ -38,6 +38,7 @@ docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]" --editable experiments
 	rm -rf docs/results
 	$(BIN)/hedgerow bench page > /dev/null
+	OMP_NUM_THREADS=1 $(BIN)/python docs/_hooks/samples.py --jobs $(JOBS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 
 clean:

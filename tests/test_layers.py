@@ -24,6 +24,7 @@ LAYERS = [
     ["features"],
     ["space"],
     ["counting", "spending", "classes", "schema"],
+    ["datasets"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["formula"],  # what a model computes

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hedgerow import LocalTask
+from hedgerow.tasks.registry import read_model
 
 DESIGN = {"--target": "kwh", "--epsilon": "2", "--label-bounds": "0:60", "-o": "task.json"}
 
@@ -297,9 +299,22 @@ def test_predict_refuses_records(made):
     made.ok("predict", "model.json", "none.csv", "-o", "p.csv")
     assert Path("p.csv").read_text() == "area,heating,people,prediction\n"
     assert "no rows to predict" in made.fails("predict", "model.json", "none.csv", "-o", "p.parquet")
-    Path("bad.csv").write_text("area,heating,people\n1,gas,2\n1,gas,\n")
-    for output in ("p.csv", "q.csv", "q.parquet"):
-        assert "bad.csv, line 3, column 'people'" in made.fails("predict", "model.json", "bad.csv", "-o", output)
+
+
+def test_what_is_missing_or_unknown_counts_as_in_python(made):
+    """Whatever the cells hold, the command predicts what the model predicts, and says how many were odd."""
+    Path("odd.csv").write_text("area,heating,people\n1,gas,2\n90,fusion,\n,,many\n")
+    model = read_model(Path("model.json").read_bytes())
+    odd = pd.DataFrame({"area": [1, 90, None], "heating": ["gas", "fusion", None], "people": [2, None, None]})
+    for output, read in (("p.csv", pd.read_csv), ("p.parquet", pd.read_parquet)):
+        code, _, said = made("predict", "model.json", "odd.csv", "-o", output)
+        assert code == 0
+        assert read(output)["prediction"].tolist() == model.predict(odd).tolist()
+        assert [line.split("warning: ")[1].split(" missing")[0] for line in said.splitlines()] == [
+            "column 'area': 1 value",
+            "column 'heating': 2 values",
+            "column 'people': 2 values",
+        ]
 
 
 def test_model_of_another_version(made):

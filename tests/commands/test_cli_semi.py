@@ -4,16 +4,13 @@ import contextlib
 import errno
 import json
 import os
-import re
-import shlex
 import stat
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hedgerow.cli import build_parser
-from hedgerow.commands import COMMANDS, answer, kept, tables
+from hedgerow.commands import answer, kept, tables
 from hedgerow.tasks.partly_public import CellTask, Secrets, SemiModel, SemiTask
 from hedgerow.tasks.reports import Reports
 
@@ -425,25 +422,6 @@ def test_whatever_is_in_the_cells_both_rounds_report_with_one_length(begun):
         begun.ok(*second(private="odd.csv", secrets=f"s{i}.bin", output=f"two{i}.bin"))
         lengths.add((Path(f"one{i}.bin").stat().st_size, Path(f"two{i}.bin").stat().st_size))
     assert len(lengths) == 1
-
-
-def test_commands_of_the_page_run(shell, write_table):
-    """The section "From the command line" of docs/semi.md, as it is written there."""
-    section = PAGE.read_text().split("## From the command line")[1].split("\n## ")[0]
-    blocks = re.findall(r"^```console\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-    lines = [line for line in "".join(blocks).replace("\\\n", " ").splitlines() if line.startswith("hedgerow ")]
-    verbs = [line.split()[1] for line in lines]
-    assert set(verbs) == {"design", "privatize", "grow", "aggregate", "explain", "predict"} <= set(COMMANDS)
-    rng = np.random.default_rng(5)
-    columns = {"income": rng.integers(0, 200, 300), "age": rng.integers(18, 99, 300), "region": ["north"] * 300}
-    write_table("private.csv", {**columns, "spending": rng.integers(0, 50, 300)})
-    write_table("new.csv", columns)
-    write_table("mask.csv", {"income": [1] * 300, "age": [0] * 300, "region": [0] * 300})
-    for line in lines:
-        words = shlex.split(line, comments=True)
-        build_parser().parse_args(words[1:])
-        shell.ok(*words[1:])
-    assert Path("predictions.csv").exists()
 
 
 def test_explain_says_what_the_model_says(answered):

@@ -83,7 +83,6 @@ class ForestModel(Content, what="forest model", format="hedgerow/forest-model", 
 
     has_intervals: ClassVar[bool] = False
     n_outputs: ClassVar[int] = 1
-    takes_gaps: ClassVar[bool] = False
     task: ClassVar[None] = None
 
     @property

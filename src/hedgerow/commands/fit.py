@@ -121,7 +121,9 @@ def _predict(path: str, model: Any, table: Table) -> int:
     from hedgerow.commands.predict import predicted
     from hedgerow.commands.predictions import Predictions
 
-    return Predictions(path, table, model.space, ["prediction"], lambda b: predicted(model, b)).write("--predictions")
+    return Predictions(
+        path, table, model.space, ["prediction"], lambda b: predicted(model, b.frame(model.space))
+    ).write("--predictions")
 
 
 class Rounds:

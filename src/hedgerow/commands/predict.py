@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import add_command, add_output, check_output, counted, read_any_model, report
+from hedgerow.commands.files import add_command, add_output, check_output, counted, read_any_model, report, warn
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.commands.tables import Block
+    from hedgerow.commands.tables import Block, Frame
     from hedgerow.tasks.models import Model
 
 _DESCRIPTION = """\
@@ -19,6 +20,10 @@ hold an interval: for the mean label of the record's leaf (not for its own label
 from reports alone, which the prediction, leaning on public records too, may leave;
 of an assisted model, for the record's own label.
 Of a model with classes, --probabilities adds one column a class before it.
+
+A number beyond its range counts as the end, a missing or unknown value as the
+model says, as it did in the records that the model was learnt from; how many
+there are is told.
 """
 
 
@@ -52,8 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
     if taken := [name for name in new if name in table.names]:
         raise HedgerowError(f"{arguments.new} already has a column {taken[0]!r}; choose another with --name.")
 
+    odd: Counter[str] = Counter()
+
     def predict(block: Block) -> list[Any]:
-        return predicted(model, block, interval=arguments.interval, probabilities=arguments.probabilities)
+        frame = block.frame(model.space)
+        odd.update(_missing_or_unknown(model, frame))
+        return predicted(model, frame, interval=arguments.interval, probabilities=arguments.probabilities)
 
     writing = Predictions(arguments.output, table, model.space, new, predict)
     n = writing.run(arguments, {"interval": arguments.interval})
@@ -66,6 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
         "simulation": model.simulation,
     }
     report(arguments, summary, [f"{counted(n, 'prediction')} -> {arguments.output}"])
+    for name, count in odd.items():
+        values = counted(count, "value")
+        warn(arguments, f"column {name!r}: {values} missing or unknown; each counts as the model says")
     return 0
 
 
@@ -85,9 +97,26 @@ def _new_names(arguments: argparse.Namespace, model: Model) -> list[str]:
     return [name] if model.n_outputs == 1 else [f"{name}_{i}" for i in range(model.n_outputs)]
 
 
-def predicted(model: Model, block: Block, *, interval: float | None = None, probabilities: bool = False) -> list[Any]:
+def _missing_or_unknown(model: Model, frame: Frame) -> dict[str, int]:
+    """Return by column how many values are missing or unknown; columns without any are left out."""
+    from hedgerow.features import NumericFeature
+    from hedgerow.values import category
+
+    found = {}
+    for feature in model.space.features:
+        values = frame[feature.name]
+        if isinstance(feature, NumericFeature):
+            count = int((values != values).sum())
+        else:
+            known = set(feature.categories)
+            count = sum(category(value) not in known for value in values.tolist())
+        if count:
+            found[feature.name] = count
+    return found
+
+
+def predicted(model: Model, frame: Frame, *, interval: float | None = None, probabilities: bool = False) -> list[Any]:
     """Return the new columns of a block of records."""
-    frame = block.frame(model.space, gaps=model.takes_gaps)
     prediction = model.predict(frame)
     columns = list(prediction.T) if prediction.ndim == 2 else [prediction]
     if probabilities:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from hedgerow.commands.files import Progress, output
 from hedgerow.commands.parts import Parts
-from hedgerow.commands.tables import Block, Table, _cells
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.commands.tables import Block, Table
+from hedgerow.errors import HedgerowError
 from hedgerow.space import FeatureSpace
 
 __all__ = ["CsvPredictions", "ParquetPredictions", "Predictions"]
@@ -186,11 +186,7 @@ class ParquetPredictions:
             return block.columns[name]
         if name not in self._numeric:
             return pa.array(block.columns[name])
-        try:
-            return pa.array(block.numbers(name))
-        except BoundsError:  # the model takes records with empty cells, or it had not predicted
-            cells = _cells(block.columns[name])
-            return pa.array([None if cell in (None, "") else float(cell) for cell in cells], pa.float64())
+        return pa.array(block.private_numbers(name), from_pandas=True)  # what is no number is null
 
     def finish(self) -> None:
         """Write the footer."""

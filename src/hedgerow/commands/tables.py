@@ -25,11 +25,11 @@ import numpy.typing as npt
 
 from hedgerow.commands.files import STDIO, warn
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
-from hedgerow.features import CategoricalFeature, NumericFeature
+from hedgerow.features import NumericFeature
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.question import Question
 from hedgerow.types import FloatArray
-from hedgerow.values import category, numbers
+from hedgerow.values import numbers
 
 ROWS = 1 << 16  # records read at a time: some megabytes, whatever the file holds
 LARGE = 1 << 23  # bytes of CSV from which pyarrow is worth its start-up
@@ -123,40 +123,10 @@ class Block:
                 raise self.error(i, name, "an empty cell where a category is expected; give it a category")
         return _objects(cells)
 
-    def frame(self, space: FeatureSpace, *, gaps: bool = False) -> Frame:
-        """Return the features of a model that records are to be predicted by, checked cell by cell.
-
-        With ``gaps`` an empty cell is NaN or None; it is filled for the check, so that whatever else is wrong is still
-        reported in its place.
-        """
-        data: dict[str, npt.NDArray[Any]] = {}
-        for feature in space.features:
-            name = feature.name
-            filler = feature.categories[0] if isinstance(feature, CategoricalFeature) else "0"
-            block, empty = self._filled(name, filler) if gaps else (self, [])
-            if isinstance(feature, CategoricalFeature):
-                data[name] = block.texts(name)
-                block._check_known(feature, data[name])
-            else:
-                data[name] = block.numbers(name)
-            if empty:
-                data[name][empty] = None if data[name].dtype == object else math.nan
-        return Frame(data, len(self))
-
-    def _filled(self, name: str, filler: str) -> tuple[Block, list[int]]:
-        """Return the block with one column's empty cells filled, and where they were."""
-        cells = _cells(self.columns[name])
-        empty = [i for i, cell in enumerate(cells) if cell is None or cell == "" or cell != cell]
-        for i in empty:
-            cells[i] = filler
-        return Block(self.table, self.start, {name: tuple(cells)}, self.lines), empty
-
-    def _check_known(self, feature: CategoricalFeature, values: npt.NDArray[np.object_]) -> None:
-        known = set(feature.categories)
-        for i, value in enumerate(values.tolist()):
-            if (value if type(value) is str else category(value)) not in known:
-                listed = ", ".join(feature.categories[:10])
-                raise self.error(i, feature.name, f"the unknown category {value!r}; known are {listed}")
+    def frame(self, space: FeatureSpace) -> Frame:
+        """Return the features of a model that records are to be predicted by, for its space to say how they count."""
+        columns = {f.name: self.private_column(f.name, numeric=isinstance(f, NumericFeature)) for f in space.features}
+        return Frame(columns, len(self))
 
     def where(self, i: int) -> str:
         """Return the place of a row in words people can look up."""

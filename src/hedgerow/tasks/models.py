@@ -84,8 +84,8 @@ class Model(Content, what="model"):
         Whether any of them has seeded noise.
     notes : tuple of str
         Conditions of the guarantee beyond the task's.
-    n_outputs, has_intervals, takes_gaps
-        How many numbers are predicted, whether with intervals, and whether for records with empty cells.
+    n_outputs, has_intervals
+        How many numbers are predicted, and whether with intervals.
     value_name : str
         The column of :meth:`table` that says what a row predicts, or adds to a prediction.
     value_bounds : (low, high) or None
@@ -94,7 +94,6 @@ class Model(Content, what="model"):
 
     n_outputs: ClassVar[int] = 1
     has_intervals: ClassVar[bool] = True
-    takes_gaps: ClassVar[bool] = False
 
     task: Any
     n_reports: int

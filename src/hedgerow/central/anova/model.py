@@ -102,11 +102,6 @@ class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", ver
         """How many numbers are predicted."""
         return len(self.low) if self.classes is None else 1
 
-    @property
-    def takes_gaps(self) -> bool:
-        """Whether records may have empty cells."""
-        return self.missing
-
     def scores(self, X: Any) -> FloatArray:
         """Return the predictions on the scale [0, 1], clipped, one column an output."""
         Z = encode(self.space, X, self.missing)
