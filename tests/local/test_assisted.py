@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -41,7 +42,16 @@ def public():
 
 
 def task_for(public, epsilon=2.0, n_holders=20_000, **options):
+    if "public_model" not in options:
+        return ridge_task(epsilon, n_holders, **options)
     X, y = public
+    return design_assisted(X, y, epsilon=epsilon, n_holders=n_holders, label_bounds=(-2, 8), **options)
+
+
+@cache
+def ridge_task(epsilon, n_holders, **options):
+    """Tasks cannot be changed: one design serves many tests."""
+    X, y = make(400, 0)
     options = {"public_model": Ridge(), "label_bounds": (-2, 8), **options}
     return design_assisted(X, y, epsilon=epsilon, n_holders=n_holders, **options)
 
@@ -163,15 +173,14 @@ def test_nothing_to_correct_leaves_the_public_model_nearly_alone():
     rng = np.random.default_rng(0)
     X = rng.random((6000, 3))
     y = 3 * X[:, 0] + rng.normal(size=6000)
+    options = {"epsilon": 1.0, "label_bounds": (-3, 6), "public_model": Ridge(), "n_holders": 2500}
+    task = design_assisted(X[:500], y[:500], **options)
     closed, ratios = [], []
     for seed in range(10):
-        forest = AssistedForestRegressor(1.0, label_bounds=(-3, 6), public_model=Ridge(), random_state=seed)
-        forest.fit(X[500:3000], y[500:3000], X[:500], y[:500])
-        ratio = np.mean((forest.predict(X[3000:]) - y[3000:]) ** 2) / np.mean(
-            (forest.model_.predict_public(X[3000:]) - y[3000:]) ** 2
-        )
-        closed.append(max(forest.model_.factors) < 0.5)
-        ratios.append(ratio)
+        model = task.simulate(X[500:3000], y[500:3000], seed).model()
+        own, public = (np.mean((f(X[3000:]) - y[3000:]) ** 2) for f in (model.predict, model.predict_public))
+        closed.append(max(model.factors) < 0.5)
+        ratios.append(own / public)
     assert max(ratios) < 1.03 and np.mean(ratios) < 1.004 and sum(closed) >= 7
 
 
@@ -231,14 +240,14 @@ def test_posterior_believes_evidence_only():
 
 
 @pytest.mark.parametrize("base", ["auto", "compact"])
-def test_default_base_is_the_public_stack(base):
+def test_default_base_is_the_public_stack(base, small_models):
     X, y = make(120, 13)
     task = design_assisted(X, y, epsilon=1.0, label_bounds=(-2, 8), n_holders=1000, public_model=base)
     assert base == "auto" or task.public_model.n_bytes <= 200_000
     assert AssistedTask.from_json(task.to_json()) == task
 
 
-def test_any_regressor_and_fitted_public_models_serve_as_base(public):
+def test_any_regressor_and_fitted_public_models_serve_as_base(public, small_models):
     X, y = public
     fitted = PublicModel(Ridge(), random_state=0).fit(X, y)
     assert task_for(public, public_model=fitted).public_model == fitted.portable_
