@@ -80,18 +80,18 @@ def write_csv(path, columns):
 
 
 @pytest.fixture(scope="session")
-def kept():
+def ran():
     return {}
 
 
 @pytest.fixture
-def shell(tmp_path, capsys, monkeypatch, small_models, kept):
+def shell(tmp_path, capsys, monkeypatch, small_models, ran):
     for name, n, seed in (("public", 300, 1), ("private", 2000, 2), ("new", 50, 3)):
         columns = draw(n, seed)
         kept = ("area", "heating", "people") if name == "new" else ("area", "heating", "people", "kwh")
         write_csv(tmp_path / f"{name}.csv", {c: columns[c] for c in kept})
     monkeypatch.chdir(tmp_path)
-    return Shell(tmp_path, capsys, kept)
+    return Shell(tmp_path, capsys, ran)
 
 
 @pytest.fixture
