@@ -106,6 +106,12 @@ class Stub:
         return [r for r in self.requests if r[0] == "POST"]
 
 
+@pytest.fixture(autouse=True)
+def in_english(monkeypatch):
+    """Speak English, whatever the locale of who runs the tests."""
+    monkeypatch.setenv("LC_ALL", "C")
+
+
 @pytest.fixture
 def stub():
     pytest.importorskip("cryptography")

@@ -122,9 +122,12 @@ def test_an_infinite_epsilon_is_told_as_what_it_is(stub):
 
 def test_choices_that_are_sent_in_clear_are_told(stub):
     text = words(stub, SemiTask.design(SPACE, epsilon=1.5, label_bounds=(0, 80)))
-    assert "what you marked" in text and "age: a number from 0 to 99 (sent in clear unless you mark it" in text
+    assert (
+        "what you marked" in text
+        and "age: a number from 0 to 99, for example 33 (sent in clear unless you mark it" in text
+    )
     text = words(stub, SemiTask.design(SPACE, epsilon=1.5, label_bounds=(0, 80), private_columns=["age"]))
-    assert "home: one of flat, house (sent in clear)" in text and "age: a number from 0 to 99\n" in text
+    assert "home: one of flat, house (sent in clear)" in text and "age: a number from 0 to 99, for example 33\n" in text
     assert "sent in clear)" not in words(stub, SemiTask.design(SPACE, epsilon=1, label_bounds=(0, 80), hide_mask=True))
     assert "record (sent in clear)" in words(stub, LabelTask(LabelGrid(0.0, 8.0, 8), LaplaceNoise(1.0, 8)))
     assert "(sent in clear" not in words(stub, local_task())

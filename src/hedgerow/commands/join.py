@@ -14,6 +14,7 @@ from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.holder import Answer, Holder, Invitation, Receipt, ServiceError
+    from hedgerow.holder.texts import Texts
 
 _DESCRIPTION = """Show a task in plain words, randomise your record on this device, show the bytes, ask, and send them.
 
@@ -37,6 +38,9 @@ def register(subparsers: Any) -> None:
         help="the record: a JSON object in a file, or values",
     )
     parser.add_argument("--private", metavar="NAME,...", help="features to keep private, if the task lets you choose")
+    parser.add_argument(
+        "--language", metavar="TAG", help="of the questions and words: en, de, fr (default: that of the locale, or en)"
+    )
     parser.add_argument("--token", help="one-time token, if the task asks for one")
     parser.add_argument("--key", help="the curator's public key (base64url): refuse any other")
     parser.add_argument("--home", metavar="DIR", help="where this device keeps its reports (default: ~/.hedgerow)")
@@ -69,23 +73,60 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.limit is not None:
         _limit(arguments, holder, invitation.notice.public_key)
         invitation = holder.fetch(arguments.url, trusted_key=arguments.key)  # the words name the limit
+    return _join(arguments, holder, invitation)
+
+
+def _join(arguments: argparse.Namespace, holder: Holder, invitation: Invitation) -> int:
+    """Show the task, take the record, draw, show, ask and send."""
+    from hedgerow.holder.asking import taken
+    from hedgerow.holder.picture import draw_picture
+
+    texts = _texts(arguments)
     record = _record(arguments, invitation)
     if not arguments.json:
-        print(invitation.describe(), "\n")
-    if not arguments.record and not arguments.values:
-        if not arguments.show:
-            raise HedgerowError("a record is needed: NAME=VALUE ..., or --record FILE (--show only shows the task).")
-        return _summary(arguments, invitation)
+        print(invitation.describe(texts.tag), "\n")
+    given = bool(arguments.record or arguments.values)
+    if not given and arguments.show:
+        return _summary(arguments, invitation, texts)
+    if not given:
+        record = _ask(invitation, texts)
+    record, notes = taken(invitation.notice.task, record, texts)
+    if notes and not arguments.json:
+        print("\n".join([texts.say("join.taken"), *(f"  {note}" for note in notes), ""]))
     answer = holder.answer(invitation, record, mask=_mask(arguments, invitation))
     if not arguments.json:
-        print("\n".join(_bytes(answer)))
+        target = invitation.notice.task.target
+        print("\n".join([*draw_picture(answer.picture, target, texts), *_bytes(answer, texts)]))
     if arguments.show:
-        return _summary(arguments, invitation, answer)
-    if not arguments.yes and not _consent():
-        print("Nothing was sent, and nothing was spent. The report is kept; if you come back it will be the same.")
+        return _summary(arguments, invitation, texts, answer)
+    if not arguments.yes and not _consent(texts):
+        print(texts.say("join.declined"))
         return 1
     token = arguments.token or parse_qs(urlsplit(arguments.url).fragment).get("token", [None])[0]
-    return _summary(arguments, invitation, answer, holder.send(answer, token=token))
+    return _summary(arguments, invitation, texts, answer, holder.send(answer, token=token))
+
+
+def _texts(arguments: argparse.Namespace) -> Texts:
+    """Return the texts of the language that is asked for, or of the locale."""
+    from hedgerow.holder.texts import Texts, default_language
+
+    return Texts(default_language() if arguments.language is None else arguments.language)
+
+
+def _ask(invitation: Invitation, texts: Texts) -> dict[str, Any]:
+    """Ask for one value after the other; what can be read in two ways is asked for again."""
+    from hedgerow.holder.asking import fields_of
+
+    if not sys.stdin.isatty():
+        raise HedgerowError("a record is needed: NAME=VALUE ..., or --record FILE (--show only shows the task).")
+    record: dict[str, Any] = {}
+    for field in fields_of(invitation.notice.task):
+        while field.name not in record:
+            try:
+                record[field.name] = field.read(input(f"{field.line(texts)}\n> "), texts)
+            except HedgerowError as error:
+                print(error)
+    return record
 
 
 def _limit(arguments: argparse.Namespace, holder: Holder, key: bytes) -> None:
@@ -169,28 +210,27 @@ def _mask(arguments: argparse.Namespace, invitation: Invitation) -> Sequence[boo
     return [name in chosen for name in names]
 
 
-def _bytes(answer: Answer) -> list[str]:
+def _bytes(answer: Answer, texts: Texts) -> list[str]:
     """Return the body in hexadecimal, 32 bytes a line."""
     text = answer.body.hex(" ")
     lines = [f"  {text[i : i + 96].rstrip()}" for i in range(0, len(text), 96)]
-    head = f"The {len(answer.body)} bytes that would leave this device, and nothing else of your record:"
-    if answer.again:
-        head = (
-            f"This task was answered before. The same {len(answer.body)} bytes are used again, whatever the record is "
-            "now, so that nothing more can be learnt:"
-        )
-    return [head, *(lines if len(lines) <= 24 else [*lines[:23], f"  ... {len(lines) - 23} more lines"])]
+    head = texts.say("join.same" if answer.again else "join.bytes", n=len(answer.body))
+    return [head, *(lines if len(lines) <= 24 else [*lines[:23], f"  {texts.say('join.lines', n=len(lines) - 23)}"])]
 
 
-def _consent() -> bool:
+def _consent(texts: Texts) -> bool:
     if not sys.stdin.isatty():
         raise HedgerowError("nobody is there to ask; use --yes to send without asking. Nothing was sent or spent.")
-    print("Decide by what is asked and by the odds, not by how the noise fell.")
-    return input("Send these bytes? [y/N] ").strip().lower() in ("y", "yes")
+    print(texts.say("join.decide"))
+    return input(f"{texts.say('join.send')} ").strip().lower() in texts.say("join.consent").split()
 
 
 def _summary(
-    arguments: argparse.Namespace, invitation: Invitation, answer: Answer | None = None, receipt: Receipt | None = None
+    arguments: argparse.Namespace,
+    invitation: Invitation,
+    texts: Texts,
+    answer: Answer | None = None,
+    receipt: Receipt | None = None,
 ) -> int:
     notice = invitation.notice
     summary: dict[str, Any] = {"task": notice.id, "kind": notice.kind, "key": notice.fingerprint, "sent": False}
@@ -199,27 +239,28 @@ def _summary(
         summary |= {"body": answer.body.hex(), "again": answer.again, "micro_epsilon": answer.cost.epsilon}
     if receipt is not None:
         summary |= {"sent": True, "accepted": receipt.accepted, "duplicate": receipt.duplicate, "code": receipt.code}
-        lines = [_outcome(receipt)]
+        lines = [_outcome(receipt, texts)]
     report(arguments, summary, lines)
     return 0 if receipt is None or receipt.final else 1
 
 
-def _outcome(receipt: Receipt) -> str:
+def _outcome(receipt: Receipt, texts: Texts) -> str:
     if receipt.accepted:
-        return "The curator has your report. Thank you."
+        return texts.say("page.thanks")
     if receipt.duplicate:
-        return "The curator had this very report already; it counts once."
-    return f"The curator refused the report: {receipt.code}. It stays paid for; do not make another."
+        return texts.say("page.had")
+    return texts.say("join.refused", code=receipt.code)
 
 
 def _resend(arguments: argparse.Namespace, holder: Holder) -> int:
     from hedgerow.holder import ServiceError
 
+    texts = _texts(arguments)
     results = holder.resend()
 
     def say(result: Receipt | ServiceError) -> str:
-        return str(result) if isinstance(result, ServiceError) else _outcome(result)
+        return str(result) if isinstance(result, ServiceError) else _outcome(result, texts)
 
     lines = [f"{task_id[:12]}: {say(result)}" for task_id, result in results.items()]
-    report(arguments, {"results": {t: say(r) for t, r in results.items()}}, lines or ["No report is waiting."])
+    report(arguments, {"results": {t: say(r) for t, r in results.items()}}, lines or [texts.say("join.none")])
     return int(any(isinstance(r, ServiceError) or not r.final for r in results.values()))

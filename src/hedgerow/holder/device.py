@@ -13,12 +13,15 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.budget import Cost, Limits
 from hedgerow.holder.client import Client, Place, Receipt, ServiceError, read_url
 from hedgerow.holder.make import check_question, make_body
+from hedgerow.holder.picture import picture_of
 from hedgerow.holder.store import Store
+from hedgerow.holder.texts import Texts
 from hedgerow.holder.words import describe, when
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.keys import fingerprint
+from hedgerow.tasks.picture import Panel
 
 __all__ = ["Answer", "Holder", "Invitation", "default_home"]
 
@@ -41,25 +44,27 @@ class Invitation:
     first_contact: bool
     budget: str
 
-    def describe(self) -> str:
+    def describe(self, language: str = "en") -> str:
         """Return everything a person should know before answering."""
-        text = describe(self.notice, self.budget)
+        text = describe(self.notice, self.budget, language)
         if self.first_contact:
-            text += (
-                f"\nThis device meets this key for the first time. Compare {self.notice.fingerprint} with what the "
-                "curator published elsewhere; from your first answer on, another key at this address is refused."
-            )
+            text += "\n" + Texts(language).say("join.first", key=self.notice.fingerprint)
         return text
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A report on disk. ``again`` says that it was drawn before: whatever the record is now, the bytes are the same."""
+    """A report on disk. ``again`` says that it was drawn before: whatever the record is now, the bytes are the same.
+
+    ``picture`` is what could have been sent and how likely; nothing if it was drawn before, for the record of then is
+    not known.
+    """
 
     invitation: Invitation
     body: bytes
     cost: Cost
     again: bool
+    picture: tuple[Panel, ...] = ()
 
 
 class Holder:
@@ -155,7 +160,7 @@ class Holder:
 
         kept = self.store.keep(notice.id, cost, draw, first=None if first is None else first.id)
         checkpoint("kept")
-        return Answer(invitation, kept.body, kept.cost, False)
+        return Answer(invitation, kept.body, kept.cost, False, picture_of(task, kept.body, record, mask))
 
     def _check_window(self, notice: Announcement) -> None:
         now = self._clock()

@@ -6,9 +6,11 @@ import math
 from datetime import UTC, datetime
 
 from hedgerow.guarantee import Guarantee
+from hedgerow.holder.asking import fields_of
+from hedgerow.holder.texts import Texts
 from hedgerow.mechanisms.words import percent
 from hedgerow.tasks.announcement import Announcement
-from hedgerow.tasks.words import asked, plain
+from hedgerow.tasks.words import plain
 
 __all__ = ["belief", "describe", "when"]
 
@@ -39,7 +41,7 @@ def when(second: int) -> str:
         return f"second {second}"
 
 
-def describe(notice: Announcement, budget: str = "") -> str:
+def describe(notice: Announcement, budget: str = "", language: str = "en") -> str:
     """Return everything a person should know before answering.
 
     >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -47,61 +49,59 @@ def describe(notice: Announcement, budget: str = "") -> str:
     >>> task = LocalTask.design(epsilon=1.0, label_bounds=(0, 80), features=["age"], feature_bounds=(0, 99),
     ...                         max_depth=4, response="bits", cell_share=0.5)
     >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32))
-    >>> text = describe(Announcement.sign(task, key, title="Hours", curator="Town", opens=0, closes=86400))
-    >>> print(text.splitlines()[0])
+    >>> notice = Announcement.sign(task, key, title="Hours", curator="Town", opens=0, closes=86400)
+    >>> for language in ("en", "de"):
+    ...     print(describe(notice, language=language).splitlines()[0])
     Hours, asked by Town
+    Hours, gefragt von Town
     """
+    texts = Texts(language)
+    say = texts.say
     task = notice.task
-    guarantee = notice.task.guarantee
+    guarantee = task.guarantee
     protected = {
-        "record": "your whole record",
-        "label": f"your {plain(task.target)} (your features are public already)",
-        "private features and label": "your private features and your label",
+        "record": say("join.whole_record"),
+        "label": say("join.label_only", target=plain(task.target)),
+        "private features and label": say("join.private_part"),
     }[guarantee.protects]
-    title = plain(notice.title) or "A question"
-    curator = plain(notice.curator) or "somebody without a name"
+    title = plain(notice.title) or say("page.question")
+    curator = plain(notice.curator) or say("page.nameless")
+    cost = f"epsilon = {guarantee.epsilon:g}" + (f", delta = {guarantee.delta:g}" if guarantee.delta else "")
     lines = [
-        f"{title}, asked by {curator}",
-        *([f"What for: {plain(notice.purpose)}"] if notice.purpose else []),
-        f"Signed with the key {notice.fingerprint}. Open from {when(notice.opens)} until before {when(notice.closes)}.",
+        say("join.asked_by", title=title, curator=curator),
+        *([say("join.purpose", purpose=plain(notice.purpose))] if notice.purpose else []),
+        say("join.signed", key=notice.fingerprint, opens=when(notice.opens), closes=when(notice.closes)),
         "",
-        "What is asked (it stays on this device unless marked):",
-        *(f"  {line}" for line in asked(task.question())),
-        "What leaves this device:",
+        say("join.asked"),
+        *(f"  {field.line(texts)}" for field in fields_of(task)),
+        say("join.leaves"),
         *(f"  {line}" for line in task.odds()),
-        f"What it costs: epsilon = {guarantee.epsilon:g}"
-        + (f", delta = {guarantee.delta:g}" if guarantee.delta else ""),
+        say("join.costs", cost=cost),
         *([f"  {budget}"] if budget else []),
-        "What the curator can learn:",
-        "  averages over many people",
-        f"  about {protected}, little: {_bound(guarantee)}",
-        "  that you took part, when, and from which network address",
-        "What the curator cannot learn:",
-        f"  {_denied(guarantee, protected)}",
-        *(f"Note: {note}." for note in guarantee.notes),
+        say("join.learn"),
+        f"  {say('fact.learn_averages')}",
+        f"  {say('join.learn_you', protected=protected, bound=_bound(guarantee, texts))}",
+        f"  {say('fact.learn_part')}",
+        say("join.cannot"),
+        f"  {_denied(guarantee, protected, texts)}",
+        *(say("join.note", note=note) for note in guarantee.notes),
     ]
     return "\n".join(lines)
 
 
-def _bound(guarantee: Guarantee) -> str:
+def _bound(guarantee: Guarantee, texts: Texts) -> str:
     """Return what epsilon and delta mean, exactly."""
     if math.isinf(guarantee.epsilon):
-        return "no: everything. The report holds the truth"
+        return texts.say("join.everything")
+    factor = _factor(guarantee.epsilon)
     if guarantee.delta:
-        return (
-            f"whatever is checked in the report is at most {_factor(guarantee.epsilon)} times as probable for your "
-            f"values as for any others, plus {guarantee.delta:g}"
-        )
-    return (
-        f"whoever held two possibilities for equally likely can be at most {percent(belief(guarantee.epsilon))} sure "
-        f"of one afterwards, for no report is more than {_factor(guarantee.epsilon)} times as probable for one as for "
-        "the other"
-    )
+        return texts.say("join.bound_delta", factor=factor, delta=f"{guarantee.delta:g}")
+    return texts.say("join.bound", most=percent(belief(guarantee.epsilon)), factor=factor)
 
 
-def _denied(guarantee: Guarantee, protected: str) -> str:
+def _denied(guarantee: Guarantee, protected: str, texts: Texts) -> str:
     if math.isinf(guarantee.epsilon):
-        return "nothing is hidden"
+        return texts.say("join.nothing_hidden")
     if guarantee.delta:
-        return "more than that, whatever else anybody knows, now or later"
-    return f"for certain, {protected}: every report can come from any values of that, whatever else is known"
+        return texts.say("join.more")
+    return texts.say("join.certain", protected=protected)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hedgerow.guarantee import Guarantee
     from hedgerow.tasks.alarms import Detector
     from hedgerow.tasks.influence import Forgery
+    from hedgerow.tasks.picture import Panel
     from hedgerow.tasks.totals import Totals
     from hedgerow.types import ByteRows
 
@@ -249,6 +250,10 @@ class Task(Asks):
     def odds(self) -> list[str]:
         """Return what is done to the values before they leave, with the probabilities, a line each."""
         raise NotImplementedError
+
+    def picture(self, payloads: ByteRows, Z: Any, y: Any, *, private: Any = None) -> tuple[Panel, ...]:
+        """Return what could have been sent of one encoded record, how likely, and what was: ``payloads``, one row."""
+        return ()
 
     def alarms(self) -> Detector:
         """Return what looks for reports that no honest randomiser sends in bulk."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hedgerow.features import CategoricalFeature, Feature
-from hedgerow.tasks.question import LabelField, Question
-
-__all__ = ["asked", "listed", "plain", "span"]
+__all__ = ["listed", "plain", "span"]
 
 
 def plain(text: str) -> str:
@@ -35,29 +32,3 @@ def span(values: list[Any], words: Callable[[Any], str] = str) -> str:
     least = words(min(values))
     most = words(max(values))
     return least if least == most else f"{least} to {most}"
-
-
-def asked(question: Question) -> list[str]:
-    """Return one line for each value that is asked for."""
-    number = ["record: the public number of your record (sent in clear)"] if question.numbered else []
-    lines = [_feature(f) + _clear(question, f.name) for f in question.features]
-    return [*number, *lines, *([] if question.label is None else [_label(question.label)])]
-
-
-def _clear(question: Question, name: str) -> str:
-    """Say whether a feature is sent as it is."""
-    if question.chooses:
-        return " (sent in clear unless you mark it as private)"
-    return " (sent in clear)" if name in question.clear else ""
-
-
-def _feature(feature: Feature) -> str:
-    if isinstance(feature, CategoricalFeature):
-        return f"{plain(feature.name)}: one of {listed(feature.categories)}"
-    return f"{plain(feature.name)}: a number from {feature.low:g} to {feature.high:g}"
-
-
-def _label(label: LabelField) -> str:
-    low, high = label.bounds
-    values = f"a number from {low:g} to {high:g}" if label.classes is None else f"one of {listed(label.classes)}"
-    return f"{plain(label.name)}: {values}"

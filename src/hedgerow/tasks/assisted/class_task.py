@@ -28,10 +28,11 @@ from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask, LeafNumbers, PublicTrees, leaf_numbers
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.question import LabelField, Question
-from hedgerow.types import FloatArray
+from hedgerow.types import ByteRows, FloatArray
 
 if TYPE_CHECKING:
     from hedgerow.tasks.assisted.class_model import AssistedClassModel
+    from hedgerow.tasks.picture import Panel
     from hedgerow.tasks.totals import Totals
 
 __all__ = ["AssistedClassTask", "ClassPart"]
@@ -175,6 +176,12 @@ class AssistedClassTask(Task, what="assisted class task", format="hedgerow/assis
         from hedgerow.tasks.assisted.words import class_odds
 
         return class_odds(self)
+
+    def picture(self, payloads: ByteRows, Z: Any, y: Any, *, private: Any = None) -> tuple[Panel, ...]:
+        """Return what could have been sent; see :mod:`hedgerow.tasks.assisted.picture`."""
+        from hedgerow.tasks.assisted.picture import class_picture
+
+        return class_picture(self, payloads, Z, y)
 
     def alarms(self) -> Detector:
         """Watch which classes are drawn, and what is said of each."""

@@ -37,6 +37,7 @@ from hedgerow.values import RULE
 
 if TYPE_CHECKING:
     from hedgerow.tasks.assisted.pilot_totals import PilotTotals
+    from hedgerow.tasks.picture import Panel
     from hedgerow.tasks.totals import Totals
 
 __all__ = ["AUDITS", "MULTIPLES", "PilotMessage", "PilotTask", "pilot_multiples"]
@@ -211,6 +212,12 @@ class PilotTask(Task, what="pilot task", format="hedgerow/pilot-task", version=2
         from hedgerow.tasks.assisted.words import pilot_odds
 
         return pilot_odds(self)
+
+    def picture(self, payloads: ByteRows, Z: Any, y: Any, *, private: Any = None) -> tuple[Panel, ...]:
+        """Return what could have been sent; see :mod:`hedgerow.tasks.assisted.picture`."""
+        from hedgerow.tasks.assisted.picture import pilot_picture
+
+        return pilot_picture(self, payloads, Z, y)
 
     def alarms(self) -> Detector:
         """Watch how often each bin is named."""

@@ -25,11 +25,12 @@ from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.records import for_each
-from hedgerow.types import FloatArray
+from hedgerow.types import ByteRows, FloatArray
 from hedgerow.values import RULE
 
 if TYPE_CHECKING:
     from hedgerow.tasks.assisted.model import AssistedModel
+    from hedgerow.tasks.picture import Panel
     from hedgerow.tasks.totals import Totals
 
 __all__ = ["AssistedTask", "LeafNumbers", "PublicTrees", "leaf_numbers"]
@@ -185,6 +186,12 @@ class AssistedTask(Task, what="assisted task", format="hedgerow/assisted-task", 
         from hedgerow.tasks.assisted.words import odds
 
         return odds(self)
+
+    def picture(self, payloads: ByteRows, Z: Any, y: Any, *, private: Any = None) -> tuple[Panel, ...]:
+        """Return what could have been sent; see :mod:`hedgerow.tasks.assisted.picture`."""
+        from hedgerow.tasks.assisted.picture import picture
+
+        return picture(self, payloads, Z, y)
 
     def alarms(self) -> Detector:
         """Watch which trees, leaves and signs are named."""

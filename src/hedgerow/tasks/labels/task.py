@@ -22,6 +22,7 @@ from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.labels.alarms import code_alarms
 from hedgerow.tasks.labels.reports import LabelMessage, LabelReports, record_number
+from hedgerow.tasks.picture import Panel, values
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.records import IN_RECORD, one
 from hedgerow.tasks.words import plain
@@ -166,6 +167,11 @@ class LabelTask(Task, what="label task", format="hedgerow/label-task", version=2
             f"your {plain(self.target)} is rounded to one of {m.n_inputs} steps and replaced at random ({m.name})",
             "the number of your record is sent in clear",
         ]
+
+    def picture(self, payloads: ByteRows, Z: Any, y: Any, *, private: Any = None) -> tuple[Panel, ...]:
+        """Return what the label could have been sent as."""
+        sent = int(self.encoding.read(payloads)[1][0])
+        return (values(self.grid, self.mechanism, self.mechanism.code_range, sent, float(y[0])),)
 
     def alarms(self) -> Detector:
         """Watch which outputs are sent."""

@@ -32,6 +32,7 @@ from hedgerow.wording import Wording
 
 if TYPE_CHECKING:
     from hedgerow.tasks.partly_public.model import SemiModel
+    from hedgerow.tasks.picture import Panel
     from hedgerow.tasks.totals import Totals
     from hedgerow.tasks.tree.encoding import Moments
 
@@ -256,6 +257,12 @@ class CellTask(Task, what="cell task", format="hedgerow/cell-task", version=2):
         from hedgerow.tasks.partly_public.words import second_odds
 
         return second_odds(self.first)
+
+    def picture(self, payloads: ByteRows, Z: Any, y: Any, *, private: Any = None) -> tuple[Panel, ...]:
+        """Return what could have been sent; see :mod:`hedgerow.tasks.partly_public.picture`."""
+        from hedgerow.tasks.partly_public.picture import second_picture
+
+        return second_picture(self, payloads, Z)
 
     def alarms(self) -> Detector:
         """Watch noisy labels, as in the first round."""

@@ -35,6 +35,7 @@ from hedgerow.values import RULE
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
     from hedgerow.tasks.partly_public.cells import CellTask
+    from hedgerow.tasks.picture import Panel
     from hedgerow.tasks.totals import KeptRows
 
 __all__ = ["MASKS", "SemiTask", "check_mask"]
@@ -310,6 +311,12 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         from hedgerow.tasks.partly_public.words import first_odds
 
         return first_odds(self)
+
+    def picture(self, payloads: ByteRows, Z: Any, y: Any, *, private: Any = None) -> tuple[Panel, ...]:
+        """Return what could have been sent; see :mod:`hedgerow.tasks.partly_public.picture`."""
+        from hedgerow.tasks.partly_public.picture import first_picture
+
+        return first_picture(self, payloads, Z, y, private)
 
     def alarms(self) -> Detector:
         """Watch noisy labels far beyond their bounds.

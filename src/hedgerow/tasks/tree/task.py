@@ -32,11 +32,12 @@ from hedgerow.tasks.tree.design import DESIGN
 from hedgerow.tasks.tree.encoding import Encoding
 from hedgerow.tasks.tree.public import PublicLeaves
 from hedgerow.tasks.tree.tuning import RESPONSES, resolve
-from hedgerow.types import RealArray
+from hedgerow.types import ByteRows, RealArray
 from hedgerow.values import RULE, category
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
+    from hedgerow.tasks.picture import Panel
     from hedgerow.tasks.totals import Totals
     from hedgerow.tasks.tree.model import TreeModel
 
@@ -279,6 +280,12 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         from hedgerow.tasks.tree.words import odds
 
         return odds(self)
+
+    def picture(self, payloads: ByteRows, Z: Any, y: Any, *, private: Any = None) -> tuple[Panel, ...]:
+        """Return what could have been sent; see :mod:`hedgerow.tasks.tree.picture`."""
+        from hedgerow.tasks.tree.picture import picture
+
+        return picture(self, payloads, Z, y)
 
     def alarms(self) -> Detector:
         """Return what looks for forged reports, by the response."""
