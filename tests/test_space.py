@@ -235,7 +235,7 @@ def test_public_ranges_unless_given():
     frame = pd.DataFrame({"c": ["b", "a"]})
     assert FeatureSpace.from_public(frame).features[0].categories == ("a", "b")
     assert FeatureSpace.from_public(frame, categories={"c": ["z", "b", "a"]}).features[0].categories == ("z", "b", "a")
-    with pytest.raises(BoundsError, match="unknown columns"):
+    with pytest.raises(BoundsError, match="unknown column 'd'"):
         FeatureSpace.from_public(frame, categorical_features=["d"])
     assert FeatureSpace.from_public(frame, categories={"c": ["a"]}).encode(frame).tolist() == [[0.0], [0.0]]
 

@@ -37,6 +37,7 @@ _HOMES = {
     "hedgerow.tasks.tree.simulate": ("simulate_aggregate",),
 }
 _FURTHER = {
+    "hedgerow.errors": ("HedgerowWarning",),
     "hedgerow.baselines": (
         "DPDecisionForestClassifier",
         "DPExtraTreesClassifier",

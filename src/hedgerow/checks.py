@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import HedgerowError, shown
 
 __all__ = [
     "EPSILON",
@@ -145,7 +145,7 @@ def check_parameters(values: Mapping[str, object], rules: Mapping[str, Rule], *,
         of = f" of {owner}"
     for name, rule in rules.items():
         if name in values and not rule.allows(values[name]):
-            raise HedgerowError(f"The '{name}' parameter{of} must be {rule.words}. Got {values[name]!r} instead.")
+            raise HedgerowError(f"The '{name}' parameter{of} must be {rule.words}. Got {shown(values[name])} instead.")
 
 
 def declared_rules(kind: type) -> dict[str, Rule]:

@@ -13,10 +13,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import BoundsError
+from hedgerow.errors import BoundsError, shown
+from hedgerow.ranges import few
 from hedgerow.values import category, cells
 
-__all__ = ["DECLARED", "OBSERVED", "class_codes", "class_note", "read_classes"]
+__all__ = ["DECLARED", "OBSERVED", "check_public_classes", "class_codes", "class_note", "read_classes"]
 
 OBSERVED = "the list of classes was read off the private labels: which classes occur is not protected"
 """The condition of ``classes="observed"``, in the notes of a guarantee."""
@@ -49,7 +50,7 @@ def read_classes(classes: object, y: object, y_public: object = None) -> npt.NDA
         if classes != "public" or y_public is None:
             raise BoundsError(
                 "'classes' must be a list, 'observed', or 'public' where there are public labels. "
-                f"Got {classes!r} instead."
+                f"Got {shown(classes)} instead."
             )
     if classes is None or isinstance(classes, str):
         if y_public is None:
@@ -60,6 +61,22 @@ def read_classes(classes: object, y: object, y_public: object = None) -> npt.NDA
             )
         return _found(y_public)
     return _declared(classes)
+
+
+def check_public_classes(y_public: object, classes: Sequence[Any] | npt.NDArray[Any]) -> None:
+    """Refuse *public* labels of classes that are not listed: either the list or the labels are wrong.
+
+    >>> check_public_classes(["yes", "perhaps"], ["no", "yes"])
+    Traceback (most recent call last):
+    ...
+    hedgerow.errors.BoundsError: 'y_public' has ['perhaps'], not one of the classes ['no', 'yes']: add it to ...
+    """
+    listed = {_name(c) for c in cells(classes)}
+    if unknown := sorted({str(v) for v in cells(y_public) if _name(v) not in listed}):
+        raise BoundsError(
+            f"'y_public' has {few(unknown)}, not one of the classes {few([str(c) for c in classes])}: add it to "
+            "'classes', or correct the public labels."
+        )
 
 
 def class_note(classes: object) -> str:
@@ -74,7 +91,7 @@ def _declared(classes: object) -> npt.NDArray[Any]:
         listed = np.empty((0, 0))
     names = [category(c) for c in cells(listed)] if listed.ndim == 1 else []
     if not names or None in names or len(set(names)) != len(names):
-        raise BoundsError(f"'classes' must be a list of distinct classes. Got {classes!r} instead.")
+        raise BoundsError(f"'classes' must be a list of distinct classes. Got {shown(classes)} instead.")
     return listed
 
 

@@ -7,14 +7,16 @@ input; with 2 one line on standard error says what is wrong and what to do.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from hedgerow.commands import COMMANDS
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import HedgerowError, HedgerowWarning
 
 __all__ = ["build_parser", "main"]
 
@@ -70,7 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = _parse(argv)
     try:
-        code = int(arguments.run(arguments))
+        with _telling(arguments.command):
+            code = int(arguments.run(arguments))
         sys.stdout.flush()
         return code
     except HedgerowError as error:
@@ -84,6 +87,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         name = f"{error.filename}: " if error.filename is not None else ""
         return _fail(arguments.command, f"{name}{error.strerror or error}")
+
+
+@contextlib.contextmanager
+def _telling(command: str) -> Iterator[None]:
+    """Print our own warnings as the command line does: in one line, each once."""
+    told: set[str] = set()
+
+    def tell(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        text = " ".join(str(message).split())
+        if not issubclass(category, HedgerowWarning):
+            plain(message, category, *place, **more)
+        elif text not in told:
+            told.add(text)
+            print(f"hedgerow {command}: warning: {text}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        plain = warnings.showwarning
+        warnings.simplefilter("always", HedgerowWarning)
+        warnings.showwarning = tell
+        yield
 
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -15,9 +15,9 @@ from typing import Any, cast
 import numpy as np
 
 from hedgerow.content import Content
-from hedgerow.errors import BoundsError
+from hedgerow.errors import BoundsError, shown
 from hedgerow.grid import middle
-from hedgerow.ranges import column_name
+from hedgerow.ranges import column_name, few
 from hedgerow.types import FloatArray, RealArray
 from hedgerow.values import category, cells, number, numbers
 
@@ -79,7 +79,9 @@ class CategoricalFeature(Content, what="categorical feature"):
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", tuple(category_name(c) for c in self.categories))
         if not self.categories or len(set(self.categories)) != len(self.categories):
-            raise BoundsError(f"'categories' of {self.name!r} must be a list of distinct names.")
+            raise BoundsError(
+                f"'categories' of {self.name!r} must be a list of distinct names. Got {shown(self.categories)} instead."
+            )
         if self.unknown is None:
             object.__setattr__(self, "unknown", "other" if "other" in self.categories else self.categories[0])
         object.__setattr__(self, "unknown", category_name(self.unknown))
@@ -130,11 +132,16 @@ def category_lists(
     {'sex': ('F', 'M')}
     """
     found: dict[str, tuple[str, ...]] = {}
+    if categories is not None and not isinstance(categories, Mapping):
+        raise BoundsError(
+            "'categories' must be a dict of lists by column: pass categories={column: [names]}. "
+            f"Got {shown(categories)} instead."
+        )
     for key, listed in (categories or {}).items():
         name = column_name(key, names)
         if name is None:
-            raise BoundsError(f"'categories' names an unknown column {key!r}; known are {list(names)}.")
+            raise BoundsError(f"'categories' names an unknown column {shown(key)}; known are {few(names)}.")
         if isinstance(listed, str) or not hasattr(listed, "__iter__"):
-            raise BoundsError(f"'categories' of {name!r} must be a list of names. Got {listed!r} instead.")
+            raise BoundsError(f"'categories' of {name!r} must be a list of names. Got {shown(listed)} instead.")
         found[name] = tuple(category_name(value) for value in listed)
     return found

@@ -7,13 +7,14 @@ missing one counts as the grid says.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from hedgerow.content import Content
-from hedgerow.errors import BoundsError
+from hedgerow.errors import BoundsError, HedgerowWarning, shown
 from hedgerow.randomness import Randomness
 from hedgerow.ranges import read_pair
 from hedgerow.types import FloatArray, IntArray, RealArray
@@ -25,6 +26,7 @@ __all__ = [
     "LabelGrid",
     "check_label_bounds",
     "check_labels",
+    "check_public_range",
     "label_column",
     "label_numbers",
     "middle",
@@ -39,6 +41,14 @@ at most 2**20 steps and noise that reaches at most 2**31 of them: the scale of t
 between 2e-98 and 3e108; a noisy label is at most 2**31 * 1e100 = 3e109; the sum of the squares of 2**63 of them 1e239;
 and the square of a step at least (1e-100 / 2**20)**2 = 9e-213. Floats reach from 2e-308 to 1e308.
 """
+TOO_WIDE = 100
+"""Bounds that are more than so many times as wide as all public labels are taken for a slip.
+
+A wrong unit (cents, grams, metres for kilometres) is a factor of 100 to 1000. Labels of which all public ones lie
+within a hundredth of an honest range are rare: with 20 labels drawn evenly over the range, the chance is below 1e-36.
+"""
+FEW_LABELS = 20
+"""Fewer public labels than that say too little about a range."""
 
 
 def check_label_bounds(label_bounds: object, *, name: str = "label_bounds") -> tuple[float, float]:
@@ -54,10 +64,40 @@ def check_label_bounds(label_bounds: object, *, name: str = "label_bounds") -> t
         )
     low, high = read_pair(label_bounds, name)
     if max(-low, high, high - low) > LARGEST:
-        raise BoundsError(f"'{name}' and its width must be at most {LARGEST:g}. Got {label_bounds!r} instead.")
+        raise BoundsError(f"'{name}' and its width must be at most {LARGEST:g}. Got {shown(label_bounds)} instead.")
     if high - low < SMALLEST:
-        raise BoundsError(f"'{name}' are too close together: at least {SMALLEST:g}. Got {label_bounds!r} instead.")
+        raise BoundsError(f"'{name}' are too close together: at least {SMALLEST:g}. Got {shown(label_bounds)} instead.")
     return low, high
+
+
+def check_public_range(y: FloatArray | RealArray, label_bounds: tuple[float, float]) -> None:
+    """Refuse bounds that most *public* labels lie outside of; warn of bounds that are far wider than all of them.
+
+    A few labels beyond the bounds are clipped, and rightly so: noise is in proportion to the width.
+
+    >>> check_public_range(np.array([1200.0, 3400.0, 560.0]), (0.0, 80.0))
+    Traceback (most recent call last):
+    ...
+    hedgerow.errors.BoundsError: 'label_bounds' are (0, 80), and 3 of 3 public labels lie outside, between 560 and ...
+    """
+    low, high = label_bounds
+    if not len(y):
+        return
+    least = float(np.min(y))
+    most = float(np.max(y))
+    n_outside = int(np.sum((y < low) | (y > high)))
+    if 2 * n_outside > len(y):
+        raise BoundsError(
+            f"'label_bounds' are ({low:g}, {high:g}), and {n_outside:,} of {len(y):,} public labels lie outside, "
+            f"between {least:g} and {most:g}: pass bounds in the unit of the labels."
+        )
+    if len(y) >= FEW_LABELS and 0 < most - least < (high - low) / TOO_WIDE:
+        warnings.warn(
+            f"'label_bounds' are ({low:g}, {high:g}), and all {len(y):,} public labels lie between {least:g} and "
+            f"{most:g}: noise is in proportion to the bounds; pass narrower ones unless private labels go further.",
+            HedgerowWarning,
+            stacklevel=4,
+        )
 
 
 def middle(low: float, high: float, missing: float | None, what: str) -> float:
@@ -92,7 +132,7 @@ def label_column(y: object, name: str, n: int | None) -> Any:
     if isinstance(column, np.ndarray):
         column = column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column
         if column.ndim != 1:
-            raise BoundsError(f"'{name}' must be 1-dimensional. Got shape {column.shape} instead.")
+            raise BoundsError(f"'{name}' must be 1-dimensional. Got shape {column.shape} instead: pass one column.")
     elif column and all(isinstance(row, list | tuple) and len(row) == 1 for row in column):
         column = [row[0] for row in column]
     if n is not None and len(column) != n:

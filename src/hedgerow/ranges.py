@@ -12,18 +12,21 @@ A list of ``(low, high)`` pairs, one a column, looks like a ``(2, d)`` array if 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import BoundsError
+from hedgerow.errors import BoundsError, shown
 
-__all__ = ["Range", "column_name", "feature_ranges", "read_pair"]
+__all__ = ["Range", "column_name", "feature_ranges", "few", "listed_columns", "read_pair"]
 
 Range = tuple[float, float]
+
+_MANY = 20
+"""Names that a message lists, of a table with more."""
 
 
 def read_pair(value: object, name: str) -> Range:
@@ -38,12 +41,15 @@ def read_pair(value: object, name: str) -> Range:
     """
     parts = _parts(value)
     if isinstance(value, str | bytes) or any(isinstance(part, str | bytes) for part in parts):
-        raise BoundsError(f"'{name}' must be numbers, not text. Got {value!r} instead.")
+        raise BoundsError(f"'{name}' must be numbers, not text. Got {shown(value)} instead.")
     if len(parts) != 2 or not all(isinstance(part, Real) for part in parts):
-        raise BoundsError(f"'{name}' must be a pair (low, high). Got {value!r} instead.")
+        raise BoundsError(f"'{name}' must be a pair (low, high). Got {shown(value)} instead.")
     low, high = (_float(part) + 0.0 for part in parts)  # -0.0 is 0.0: equal ranges have equal JSON
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BoundsError(f"'{name}' must be finite with low < high. Got {value!r} instead.")
+        swapped = ""
+        if low > high:
+            swapped = f" Swap them: ({high:g}, {low:g})."
+        raise BoundsError(f"'{name}' must be finite with low < high. Got {shown(value)} instead.{swapped}")
     return low, high
 
 
@@ -78,13 +84,47 @@ def _by_name(given: Mapping[object, object], names: Sequence[str], categorical: 
     for key, value in given.items():
         name = column_name(key, names)
         if name is None:
-            raise BoundsError(f"'feature_bounds' names an unknown column {key!r}; known are {list(names)}.")
+            raise BoundsError(f"'feature_bounds' names an unknown column {shown(key)}; known are {few(names)}.")
         if name in categorical:
             raise BoundsError(f"'feature_bounds' names {name!r}, which is categorical and has no range; leave it out.")
         if name in found:
             raise BoundsError(f"'feature_bounds' gives the range of {name!r} twice, by name and by position.")
         found[name] = read_pair(value, f"feature_bounds of {name}")
     return found
+
+
+def listed_columns(columns: object, names: Sequence[str], argument: str) -> list[str]:
+    """Return the columns that a list of names or positions stands for; refuse what is no such list.
+
+    >>> listed_columns(["age", 2], ["age", "rooms", "sex"], "private")
+    ['age', 'sex']
+    """
+    if columns is None:
+        return []
+    if isinstance(columns, str | bytes | Mapping) or not isinstance(columns, Iterable):
+        raise BoundsError(
+            f"'{argument}' must be a list of column names or positions. Got {shown(columns)} instead: "
+            f"pass {argument}=[{shown(columns)}]."
+        )
+    found: list[str] = []
+    for key in columns:
+        name = column_name(key, names)
+        if name is None:
+            raise BoundsError(f"'{argument}' names an unknown column {shown(key)}; known are {few(names)}.")
+        if name in found:
+            raise BoundsError(f"'{argument}' names the column {name!r} twice: say it once. Got {shown(columns)}.")
+        found.append(name)
+    return found
+
+
+def few(names: Sequence[str]) -> str:
+    """Return names for a message; of many only the first.
+
+    >>> few(["age", "sex"]), few([f"x{j}" for j in range(73)])[-20:]
+    ("['age', 'sex']", "'x19'] and 53 others")
+    """
+    listed = str(list(names[:_MANY]))
+    return listed if len(names) <= _MANY else f"{listed} and {len(names) - _MANY} others"
 
 
 def column_name(key: object, names: Sequence[str]) -> str | None:
@@ -101,14 +141,14 @@ def _numbers(feature_bounds: object, d: int) -> npt.NDArray[np.float64]:
     except ValueError:  # rows of different lengths
         array = np.empty(0, dtype=object)
     if array.dtype.kind in "US":
-        raise BoundsError(f"'feature_bounds' must be numbers, not text. Got {feature_bounds!r} instead.")
+        raise BoundsError(f"'feature_bounds' must be numbers, not text. Got {shown(feature_bounds)} instead.")
     numeric = array.dtype.kind in "iuf"
     if numeric and array.shape == (d, 2) and d != 2:
         raise _pairs(feature_bounds)
     if not numeric or array.shape not in ((2,), (2, d)):
         raise BoundsError(
             f"'feature_bounds' must be a pair (low, high), an array of shape (2, {d}) of lows and highs, or a dict "
-            f"{{column: (low, high)}}. Got {feature_bounds!r} instead."
+            f"{{column: (low, high)}}. Got {shown(feature_bounds)} instead."
         )
     return array.astype(np.float64)
 
@@ -123,7 +163,7 @@ def _pairs(feature_bounds: object) -> BoundsError:
     return BoundsError(
         "'feature_bounds' looks like a list of (low, high) pairs, one a column. Pass a dict "
         "{column: (low, high)}, or an array of shape (2, d) with all lows first: "
-        f"np.array([[low, ...], [high, ...]]). Got {feature_bounds!r} instead."
+        f"np.array([[low, ...], [high, ...]]). Got {shown(feature_bounds)} instead."
     )
 
 

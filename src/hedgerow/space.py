@@ -13,7 +13,7 @@ from hedgerow.content import Content
 from hedgerow.errors import BoundsError
 from hedgerow.features import CategoricalFeature, Feature, NumericFeature, category_lists, category_name
 from hedgerow.frames import columns_of, floats_of, is_text, matrix_of, rows_of, take_columns
-from hedgerow.ranges import Range, feature_ranges
+from hedgerow.ranges import Range, feature_ranges, listed_columns
 from hedgerow.types import BoolArray, FloatArray, IntArray, RealArray
 from hedgerow.values import category, cells, numbers, record_values
 
@@ -103,11 +103,8 @@ class FeatureSpace(Content, what="feature space"):
         names = names or [f"x{j}" for j in range(len(columns))]
         if isinstance(feature_bounds, FeatureSpace):
             return feature_bounds.among(names)
-        chosen = {names[c] if isinstance(c, int | np.integer) else str(c) for c in categorical_features or ()}
+        chosen = set(listed_columns(categorical_features, names, "categorical_features"))
         given = category_lists(categories, names)
-        unknown = chosen - set(names)
-        if unknown:
-            raise BoundsError(f"'categorical_features' names unknown columns {sorted(unknown)}; known: {names}.")
         texts = {name for name, column in zip(names, columns, strict=True) if is_text(column)}
         categorical = chosen | set(given) | texts
         ranges = feature_ranges(feature_bounds, names, categorical)

@@ -364,7 +364,7 @@ def test_a_label_drawn_twice_is_caught(begun):
     ("more", "message"),
     [
         (["--private-columns", "area", "--personal"], "exclude each other; give one of them"),
-        (["--private-columns", "colour"], "unknown columns ['colour']"),
+        (["--private-columns", "colour"], "an unknown column 'colour'"),
         (
             ["--personal", "--max-depth", "2"],
             "--max-depth is for what is made of the reports; give it to 'hedgerow agg",

@@ -137,7 +137,7 @@ def test_intervals_hold_the_public_model_moved_by_the_cell(base):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"public_model": Ridge()}, "'X_public' and 'y_public' are required to fit this 'public_model'"),
+        ({"public_model": Ridge()}, "'X_public' and 'y_public' are required with public_model="),
         ({"feature_bounds": (0, 1)}, "leave 'feature_bounds' and 'categories' out"),
         ({"categories": {0: ["a"]}}, "leave 'feature_bounds' and 'categories' out"),
     ],

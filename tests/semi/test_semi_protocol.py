@@ -195,13 +195,13 @@ def test_changed_tasks_are_refused():
 
 def test_masks_are_checked():
     task = SemiTask.design(2, epsilon=1.0, label_bounds=(0, 1), feature_bounds=(0, 1))
-    for private, error in (([True], "shape"), ([0.5, 1.0], "boolean"), (None, "required")):
+    for private, error in (([True], "shape"), ([0.5, 1.0], "must be a mask"), (None, "required")):
         with pytest.raises(HedgerowError, match=error):
             task.privatize([[0.1, 0.2]], [0.5], private=private)
     policy = SemiTask.design(2, epsilon=1.0, label_bounds=(0, 1), feature_bounds=(0, 1), private_columns=[0])
     with pytest.raises(HedgerowError, match="policy"):
         policy.privatize([[0.1, 0.2]], [0.5], private=[False, True])
-    with pytest.raises(BoundsError, match="unknown columns"):
+    with pytest.raises(BoundsError, match="unknown column 'z'"):
         SemiTask.design(2, epsilon=1.0, label_bounds=(0, 1), feature_bounds=(0, 1), private_columns=["z"])
 
 

@@ -51,10 +51,10 @@ class KRRRegressor(NoisyLabelTree):
     _parameters: ClassVar[dict[str, Rule]] = {"n_bins": Whole(2)}
     _space = SemiRegressor._space  # private features are used, so their ranges are required
 
-    def fit(self, X: Any, y: Any, private: Any = None) -> KRRRegressor:
+    def fit(self, X: Any, y: Any, private: Any = "all") -> KRRRegressor:
         """Fit; ``private`` is as for :class:`HistOfTreeRegressor`."""
         rows, labels, space = self._start(X, y)
-        mask = mask_of(private, rows.shape[0], len(space))
+        mask = mask_of(private, rows.shape[0], space.names)
         source = self._source().child("records")
         divided = "epsilon is divided equally over a holder's private features and the label"
         notes = (mask_note(private), "public features are sent in clear", divided)

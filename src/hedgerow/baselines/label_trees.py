@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.checks import OneOf, Rule, Whole
+from hedgerow.estimators.records import column_names
 from hedgerow.frames import columns_of
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.laplace import DiscreteLaplace
@@ -120,10 +121,10 @@ class PartialTreeRegressor(NoisyLabelTree):
     [0.1, 0.9]
     """
 
-    def fit(self, X: Any, y: Any, private: Any = None) -> PartialTreeRegressor:
+    def fit(self, X: Any, y: Any, private: Any = "all") -> PartialTreeRegressor:
         """Fit; ``private`` is as for :class:`HistOfTreeRegressor`."""
         rows, labels, self.space_ = self._start(X, y)
-        mask = mask_of(private, rows.shape[0], rows.shape[1])
+        mask = mask_of(private, rows.shape[0], column_names(rows))
         source = self._source().child("labels")
         notes = (mask_note(private), "public features are sent in clear", "private ones are not used")
         claim = self._holders_claim(source, *notes, protects="private features and label")
@@ -151,11 +152,10 @@ class LabelTreeRegressor(NoisyLabelTree):
     'label'
     """
 
-    def fit(self, X: Any, y: Any, private: Any = None) -> LabelTreeRegressor:
+    def fit(self, X: Any, y: Any, private: Any = "all") -> LabelTreeRegressor:
         """Fit; ``private`` is accepted, checked and not used: only labels are protected."""
         rows, labels, self.space_ = self._start(X, y)
-        if private is not None:
-            mask_of(private, rows.shape[0], rows.shape[1])
+        mask_of(private, rows.shape[0], column_names(rows))
         source = self._source().child("labels")
         claim = self._holders_claim(source, "all features are sent in clear", protects="label")
         self._book(claim, source)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import add_columns, add_schema, bounds, names
 from hedgerow.commands.booking import add_ledger, booked, left_lines, open_ledger
-from hedgerow.commands.files import add_command, add_output, check_output, report, warn_if_weak, write_text
+from hedgerow.commands.files import add_command, add_output, check_output, report, warn, write_text
 from hedgerow.commands.schema import take_schema
 from hedgerow.errors import HedgerowError
 
@@ -72,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     ledger = open_ledger(arguments)
     known, names, text = _known(arguments)
     new = _table_to_predict(arguments, names) if arguments.predict else None
-    warn_if_weak(arguments, arguments.epsilon, arguments.delta)
+    if math.isinf(arguments.epsilon):
+        warn(arguments, "epsilon is infinite: nothing is protected")
     records, labels = _read(arguments, names, text)
     with Rounds() as rounds:
         model = _estimator(arguments, {**known, "ledger": ledger}, rounds.update).fit(records, labels)

@@ -7,7 +7,9 @@ only then looks at shapes. Fitted attributes end in an underscore and are set by
 
 from __future__ import annotations
 
+import math
 import os
+import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,8 +19,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.checks import EPSILON, Kind, Rule, check_parameters, declared_rules
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.classes import check_public_classes
+from hedgerow.errors import BoundsError, HedgerowError, HedgerowWarning, shown
+from hedgerow.estimators.public import check_public, check_public_columns
 from hedgerow.estimators.records import (
+    check_table,
     column_names,
     declared_categories,
     read_described_records,
@@ -28,7 +33,7 @@ from hedgerow.estimators.records import (
     tag_total,
 )
 from hedgerow.grid import check_label_bounds
-from hedgerow.guarantee import Guarantee, as_if_local
+from hedgerow.guarantee import LARGE_DELTA, LARGE_EPSILON, Guarantee, as_if_local
 from hedgerow.ledger import Ledger
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.schema import Column, Schema
@@ -39,7 +44,7 @@ from hedgerow.types import FloatArray
 if TYPE_CHECKING:
     from hedgerow.formula import Formula
 
-__all__ = ["PrivateClassifier", "PrivateEstimator", "PrivateRegressor", "check_public"]
+__all__ = ["PrivateClassifier", "PrivateEstimator", "PrivateRegressor"]
 
 _SOURCES = (type(None), int, np.integer, Randomness, np.random.RandomState, np.random.Generator)
 
@@ -79,13 +84,32 @@ class PrivateEstimator(_Facts):
         "epsilon": EPSILON,
         "random_state": Kind("None (secure), an int or a Randomness", _SOURCES),
         "ledger": Kind("a Ledger, the path of one, or None", (Ledger, str, os.PathLike, type(None))),
-        "schema": Kind("a Schema or None", (Schema, type(None))),
+        "schema": Kind("a Schema (from a file: Schema.load(path)) or None", (Schema, type(None))),
     }
 
     def _check_parameters(self) -> None:
         """Refuse parameters that are not as declared."""
         check_parameters(self.get_params(deep=False), declared_rules(type(self)), owner=type(self).__name__)
         self._check_schema("feature_bounds", "categories", "categorical_features")
+        self._warn_if_weak()
+
+    def _warn_if_weak(self) -> None:
+        """Say so if the budget protects next to nothing; an infinite one is for study, and meant."""
+        budget = self._budget()
+        delta = float(getattr(self, "delta", 0.0) or 0.0)
+        if math.isfinite(budget) and (budget > LARGE_EPSILON or delta >= LARGE_DELTA):
+            with_delta = ""
+            if delta:
+                with_delta = f" with delta = {delta:g}"
+            warnings.warn(
+                f"'epsilon' = {budget:g}{with_delta} protects next to nothing: pass epsilon of at most "
+                f"{LARGE_EPSILON:g} and delta below {LARGE_DELTA:g}, or epsilon=inf for a study without noise.",
+                HedgerowWarning,
+                stacklevel=5,
+            )
+
+    def _budget(self) -> float:
+        return float(self.epsilon)
 
     def _check_schema(self, *short_forms: str) -> None:
         """Refuse what the schema says already."""
@@ -93,7 +117,7 @@ class PrivateEstimator(_Facts):
             if self.schema is not None and getattr(self, name) is not None:
                 raise BoundsError(
                     f"'{name}' and 'schema' say the same thing: leave '{name}' out, or edit the schema. "
-                    f"Got {name}={getattr(self, name)!r} beside a schema."
+                    f"Got {name}={shown(getattr(self, name))} beside a schema."
                 )
 
     @property
@@ -108,9 +132,15 @@ class PrivateEstimator(_Facts):
 
     def _records(self, X: Any, *, reset: bool) -> Any:
         """Check the shape of records; whatever is in them, they are read by the public rule."""
+        check_table(X)
         if self.schema is not None:
             return read_described_records(self, X, self.schema.space, reset=reset)
         return read_private_records(self, X, reset=reset)
+
+    def _check_public_columns(self, X: Any, X_public: Any) -> None:
+        """Refuse public records of other columns; with a schema, those that it describes are taken from either."""
+        if self.schema is None:
+            check_public_columns(X, X_public)
 
     def _rows(self, X: Any) -> Any:
         """Return records to predict for, of a fitted estimator."""
@@ -178,6 +208,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         check_public(X_public, y_public)
         check_label_bounds(self._label_bounds)
         rows = self._records(X, reset=True)
+        self._check_public_columns(rows, X_public)
         return rows, read_private_labels(self, y, rows.shape[0], self._label_bounds)
 
     def _check_parameters(self) -> None:
@@ -240,15 +271,20 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         return self.classes if self._known_label is None else list(self.schema.classes)
 
     def _open(
-        self, X: Any, y: Any, X_public: Any = None, y_public: Any = None, *, ordered: bool = False, least: int = 1
+        self, X: Any, y: Any, X_public: Any = None, y_public: Any = None, *, ordered: bool = False
     ) -> tuple[Any, npt.NDArray[np.int64]]:
         """Check everything that is public first; return private records, and the codes of their classes."""
         self._check_parameters()
         check_public(X_public, y_public)
         rows = self._records(X, reset=True)
+        self._check_public_columns(rows, X_public)
         self.classes_, codes = read_private_classes(self, y, rows.shape[0], y_public, ordered=ordered)
-        if len(self.classes_) < least:
-            raise HedgerowError(f"'classes' must name at least 2 classes. Got {len(self.classes_)} class instead.")
+        if len(self.classes_) < 2:
+            raise HedgerowError(
+                f"'classes' must name at least 2 classes. Got 1 class instead: {shown(self.classes_.tolist())}."
+            )
+        if y_public is not None:
+            check_public_classes(y_public, self.classes_)
         return rows, codes
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -270,11 +306,3 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
 
     def __sklearn_tags__(self) -> Any:
         return tag_total(super().__sklearn_tags__())
-
-
-def check_public(X_public: Any, y_public: Any) -> None:
-    """Refuse public records without their labels, and labels without their records."""
-    if X_public is not None and y_public is None:
-        raise HedgerowError("'y_public' is required with 'X_public': the labels of the public records.")
-    if X_public is None and y_public is not None:
-        raise HedgerowError("'X_public' is required with 'y_public': the records of the public labels.")

@@ -8,6 +8,7 @@ scikit-learn's own checks and for users who pass the wrong column: a column of l
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,17 +20,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from hedgerow.classes import class_codes, read_classes
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.errors import BoundsError, HedgerowError, shown
 from hedgerow.features import CategoricalFeature, category_lists
 from hedgerow.frames import columns_of, is_text
 from hedgerow.grid import check_label_bounds, label_column, label_numbers, middle
-from hedgerow.ranges import column_name
+from hedgerow.ranges import few, listed_columns
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 from hedgerow.values import cells, numbers
 
 __all__ = [
     "ABSORBED",
+    "check_table",
     "column_names",
     "declared_categories",
     "label_columns",
@@ -71,13 +73,11 @@ def declared_categories(
         space = feature_bounds.among(names)
         return {f.name: f.categories for f in space.features if isinstance(f, CategoricalFeature)}
     given = category_lists(categories, names)
-    chosen = {str(column_name(c, names) or c) for c in categorical_features or ()}
-    if unknown := sorted(chosen - set(names)):
-        raise BoundsError(f"'categorical_features' names unknown columns {unknown}; known: {names}.")
+    chosen = set(listed_columns(categorical_features, names, "categorical_features"))
     lacking = sorted((chosen | _text_columns(X, {*given, *map(str, ranged)})) - set(given))
     if lacking:
         raise BoundsError(
-            f"'categories' is required for the columns {lacking}: pass categories={{name: [...]}}, a public list. "
+            f"'categories' is required for the columns {few(lacking)}: pass categories={{name: [...]}}, a public list. "
             "Neither the values nor the type of a private column count as one: a rare category may be one person's."
         )
     return given
@@ -128,6 +128,44 @@ def read_described_records(estimator: Any, X: Any, space: FeatureSpace, *, reset
     return rows
 
 
+def check_table(X: Any) -> None:
+    """Refuse what is no table of records, or one without a record; what is in the records is not looked at."""
+    if isinstance(X, str | bytes | os.PathLike):
+        raise HedgerowError(f"'X' must be a table of records. Got {shown(X)} instead: read the file first.")
+    if hasattr(X, "toarray"):
+        return  # sparse, of which one kind is a dict
+    rows = isinstance(X, list | tuple) and len(X) and all(isinstance(row, Mapping) for row in X)
+    if isinstance(X, Mapping) or rows:
+        kind = "a list of dicts" if rows else f"a {type(X).__name__}"
+        raise HedgerowError(f"'X' must be a data frame or an array. Got {kind} instead: pass pandas.DataFrame(X).")
+    names, _ = columns_of(X)
+    if names is None:
+        _check_array(X)
+        return
+    if twice := sorted(name for name, count in Counter(names).items() if count > 1):
+        raise BoundsError(f"'X' has two columns named {shown(twice[0])}: rename one.")
+    if not X.shape[0]:
+        # The words of scikit-learn for arrays, which its checks look for.
+        raise HedgerowError(f"Found array with 0 sample(s) (shape={tuple(X.shape)}) while a minimum of 1 is required.")
+
+
+def _check_array(X: Any) -> None:
+    """Refuse flat and complex arrays before scikit-learn does: its message would hold the records."""
+    if not isinstance(X, np.ndarray | list | tuple):
+        return
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        return  # rows of different lengths
+    if array.dtype.kind == "c":
+        raise HedgerowError("Complex data not supported: 'X' must hold real numbers, pass X.real say.")
+    if array.ndim == 1 and array.size:
+        raise BoundsError(
+            f"'X' must be 2-dimensional (records x features). Got shape {array.shape} instead. Reshape your data with "
+            "X.reshape(-1, 1) if it has one feature, or X.reshape(1, -1) if it is a single record."
+        )
+
+
 def _as_array(X: Any) -> Any:
     """Return a table as an array: of numbers if all of it are numbers, else of objects."""
     if hasattr(X, "toarray"):
@@ -162,7 +200,9 @@ def read_private_labels(estimator: Any, y: Any, n: int, label_bounds: Any) -> Fl
     column = _column(estimator, y, n)
     array = numbers(column)
     if array.size and not np.isfinite(array).any():
-        raise BoundsError("'y' holds no number at all: pass the column of labels.")
+        raise BoundsError(
+            "'y' holds no number at all: pass the column of labels, or take a classifier if they are classes."
+        )
     filled = label_numbers(array, (low, high), middle(low, high, estimator._label_missing, "the label"))
     return np.asarray(np.clip(filled, low, high), dtype=np.float64)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
 
 from hedgerow.errors import HedgerowError
+from hedgerow.guarantee import LARGE_EPSILON
 from hedgerow.label.additive import LaplaceMechanism, StaircaseMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
 from hedgerow.label.bins import RROnBins
@@ -17,6 +19,8 @@ from hedgerow.tasks.labels.task import LabelTask
 
 __all__ = ["AutoMechanism"]
 
+_SOLVED = 30.0
+"""Linear programmes have coefficients of e**epsilon beside 1, and their solver takes at most 1e15: e**30 is 1e13."""
 _ADDITIVE: dict[str, type[LabelMechanism]] = {"laplace": LaplaceMechanism, "staircase": StaircaseMechanism}
 _SHAPED: dict[str, type[PriorMechanism]] = {
     "optimal": OptimalRandomizer,
@@ -54,6 +58,11 @@ class AutoMechanism(PriorMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if _SOLVED < self.epsilon < math.inf:
+            raise HedgerowError(
+                f"The 'epsilon' parameter of AutoMechanism must be at most {_SOLVED:g}, or inf (no noise). "
+                f"Got {self.epsilon!r} instead: beyond {LARGE_EPSILON:g} next to nothing is protected."
+            )
         known = {*_ADDITIVE, *_SHAPED}
         if not self.among or not set(self.among) <= known:
             raise HedgerowError(f"The 'among' parameter must be some of {sorted(known)}. Got {self.among!r} instead.")

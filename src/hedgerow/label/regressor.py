@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import _safe_indexing, assert_all_finite, get_tags
 from sklearn.utils.validation import _check_method_params, check_is_fitted, validate_data
 
 from hedgerow.checks import EPSILON, Flag, Kind, OneOf, Real, Rule
-from hedgerow.errors import BoundsError, HedgerowError
-from hedgerow.estimators.base import PrivateRegressor, check_public
-from hedgerow.estimators.records import label_columns, read_private_labels
-from hedgerow.grid import check_label_bounds
+from hedgerow.errors import BoundsError, HedgerowError, shown
+from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.estimators.public import check_public
+from hedgerow.estimators.records import check_table, label_columns, read_private_labels
+from hedgerow.grid import check_label_bounds, check_public_range
 from hedgerow.guarantee import Guarantee, as_if_local, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
     from hedgerow.formula import Formula
 
 __all__ = ["LabelPrivateRegressor", "measure_averaging"]
+
+
+class _Learner(Rule):
+    words = "a regressor with fit and predict (a budget goes by name: epsilon=1.0)"
+
+    def allows(self, value: object) -> bool:
+        methods = hasattr(value, "fit") and hasattr(value, "predict")
+        return methods and not isinstance(value, type)
 
 
 @dataclass(eq=False, repr=False)
@@ -109,6 +118,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
     explained: float = 0.6
 
     _parameters: ClassVar[dict[str, Rule]] = {
+        "regressor": OneOf(None) | _Learner(),
         "mechanism": OneOf("auto") | Kind("a label mechanism", (LabelMechanism,)),
         "epsilon": EPSILON | OneOf(None),
         "debias": OneOf("shrink", "inverse", "none"),
@@ -129,6 +139,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         self._check_parameters()
         check_public(X_public, y_public)
         X = self._records(X, reset=True)
+        self._check_public_columns(X, X_public)
         outputs = label_columns(y)
         source = self._source()
         seed = int(source.child("design").integers(2**31 - 1, 1)[0])
@@ -137,7 +148,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         self.space_ = None
         if model is not None:
             columns = _labels(self, outputs, X.shape[0], [self._label_bounds] * len(outputs))
-            return self._fit_residuals(X, columns, model, source)
+            return self._fit_residuals(X, columns, model, y_public, source)
         self.space_ = None if self.schema is None else self.schema.space
         X = self._inputs(X)
         mechanisms = self._mechanisms(len(outputs))
@@ -160,10 +171,12 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         return self
 
     def _fit_residuals(
-        self, X: Any, columns: list[npt.NDArray[np.float64]], model: Any, source: Randomness
+        self, X: Any, columns: list[npt.NDArray[np.float64]], model: Any, y_public: Any, source: Randomness
     ) -> LabelPrivateRegressor:
         """Train on randomised residuals of the public model."""
         bounds = check_label_bounds(self._label_bounds)
+        if y_public is not None:
+            check_public_range(np.asarray(y_public, dtype=np.float64).ravel(), bounds)
         if self.mechanism != "auto" or len(columns) > 1:
             raise HedgerowError(
                 "'public_model' goes with mechanism='auto' and one label; pass public_model=None for anything else."
@@ -219,14 +232,17 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
 
     def _records(self, X: Any, *, reset: bool) -> Any:
         """Check records the scikit-learn way; data frames are left to the regressor (or its pipeline)."""
+        check_table(X)
         if self.schema is not None:
             return super()._records(X, reset=reset)
         if hasattr(X, "columns"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         tags = get_tags(self).input_tags
-        finite = not tags.allow_nan
-        return validate_data(self, X, reset=reset, dtype=None, accept_sparse=tags.sparse, ensure_all_finite=finite)
+        rows = validate_data(self, X, reset=reset, dtype=None, accept_sparse=tags.sparse, ensure_all_finite=False)
+        if not tags.allow_nan:
+            _check_finite(rows, self._learner())
+        return rows
 
     def _inputs(self, rows: Any) -> Any:
         """Return what the regressor reads: records as they are, or, by a schema, as numbers."""
@@ -270,6 +286,17 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         return tags
 
 
+def _check_finite(rows: Any, learner: Any) -> None:
+    """Refuse features that the regressor does not take; scikit-learn would recommend models that are not private."""
+    try:
+        assert_all_finite(rows)
+    except ValueError:
+        raise BoundsError(
+            f"'X' contains NaN or infinity, which {shown(learner)} does not take: fill them in beforehand, or leave "
+            "'regressor' out (it is then boosting, which takes missing values)."
+        ) from None
+
+
 def measure_averaging(regressor: Any, X: Any, label_bounds: Any, fit_params: dict[str, Any] | None = None) -> float:
     """Return by how much a regressor divides the variance of noise in its labels; costs no privacy.
 
@@ -305,10 +332,10 @@ def _labels(estimator: Any, outputs: list[Any], n: int, bounds: list[Any]) -> li
 
 def _bounds(label_bounds: Any, outputs: int) -> list[Any]:
     """Return one pair of bounds an output, from one pair or a list of pairs."""
-    if label_bounds is None or np.ndim(label_bounds) == 1:
-        return [label_bounds] * outputs
+    if not isinstance(label_bounds, list | tuple | np.ndarray) or np.ndim(label_bounds) == 1:
+        return [check_label_bounds(label_bounds)] * outputs
     if len(label_bounds) != outputs:
-        raise BoundsError(f"'label_bounds' must be one pair or {outputs} of them. Got {label_bounds!r} instead.")
+        raise BoundsError(f"'label_bounds' must be one pair or {outputs} of them. Got {shown(label_bounds)} instead.")
     return [tuple(pair) for pair in label_bounds]
 
 

@@ -55,7 +55,7 @@ class LPDTClassifier(PrivateClassifier, LocalTree):
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> LPDTClassifier:
         """Fit on private records and classes, with a partition from public ones."""
-        rows, codes = self._open(X, y, X_public, y_public, least=2)
+        rows, codes = self._open(X, y, X_public, y_public)
         names = np.array([category_name(c) for c in self.classes_])
         observed = class_note(self._classes) == OBSERVED
         self._collect(rows, names[codes], X_public, y_public, classes=names.tolist(), observed=observed)

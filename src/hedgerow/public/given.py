@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from hedgerow.checks import OneOf, Rule, check_parameters
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.errors import BoundsError, HedgerowError, shown
+from hedgerow.grid import check_labels
 from hedgerow.public.estimator import PublicModel
 from hedgerow.space import FeatureSpace
 
-__all__ = ["PUBLIC_MODEL", "fit_public_model", "is_fitted"]
+__all__ = ["PUBLIC_MODEL", "fit_public_model", "is_fitted", "required_with"]
 
 
 class _Regressor(Rule):
     words = "a regressor such as PublicModel()"
 
     def allows(self, value: object) -> bool:
-        return hasattr(value, "predict") and (hasattr(value, "fit") or is_fitted(value))
+        if isinstance(value, type) or not hasattr(value, "predict"):
+            return False
+        return is_fitted(value) or (hasattr(value, "fit") and not is_classifier(value))
 
 
 PUBLIC_MODEL = OneOf("auto", "compact", None) | _Regressor()
@@ -33,6 +36,11 @@ so that its errors are those on rows that it has not seen. None is no public mod
 def is_fitted(model: object) -> bool:
     """Return whether it is a public model that knows its errors on rows that it has not seen."""
     return hasattr(model, "residuals_")
+
+
+def required_with(public_model: object) -> str:
+    """Return why there must be public records."""
+    return f"'X_public' and 'y_public' are required with public_model={shown(public_model)}: pass them too."
 
 
 def fit_public_model(public_model: Any, X_public: object, y_public: object, *, random_state: int, **schema: Any) -> Any:
@@ -53,21 +61,22 @@ def fit_public_model(public_model: Any, X_public: object, y_public: object, *, r
     if X_public is None:
         if public_model is None or (isinstance(public_model, str) and public_model == "auto"):
             return None
-        raise HedgerowError("'X_public' and 'y_public' are required to fit this 'public_model': pass them.")
+        raise HedgerowError(required_with(public_model))
     if public_model is None:
         raise HedgerowError("'X_public' is for a public model: pass public_model='auto', or leave 'X_public' out.")
+    labels = check_labels(y_public, name="y_public", n=_n_records(X_public))
     regressor = None if isinstance(public_model, str) else public_model
     compact = isinstance(public_model, str) and public_model == "compact"
     if isinstance(public_model, PublicModel):
         own = clone(public_model)
         if own.schema is None and own.feature_bounds is None and isinstance(schema.get("feature_bounds"), FeatureSpace):
             own.set_params(feature_bounds=schema["feature_bounds"])
-        own.fit(X_public, y_public)
+        own.fit(X_public, labels)
         _check_space(own, schema)
         return own
-    model = PublicModel(regressor, compact=compact, random_state=random_state, **schema).fit(X_public, y_public)
+    model = PublicModel(regressor, compact=compact, random_state=random_state, **schema).fit(X_public, labels)
     if model.portable_ is None:  # a kind of regressor that cannot be written down: a small one that learns from it
-        model = PublicModel(regressor, compact=True, random_state=random_state, **schema).fit(X_public, y_public)
+        model = PublicModel(regressor, compact=True, random_state=random_state, **schema).fit(X_public, labels)
     return model
 
 
@@ -84,3 +93,7 @@ def _check_space(model: Any, schema: dict[str, Any]) -> None:
         f"'public_model' was fitted with other public facts than 'schema' states (differing: {other or 'the order'}): "
         "fit it by PublicModel(schema=schema).fit(X_public, y_public), or leave one of them out."
     )
+
+
+def _n_records(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

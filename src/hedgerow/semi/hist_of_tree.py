@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from hedgerow.checks import Flag, OneOf, Real, Rule, Whole
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import check_label_bounds, check_public_range
 from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
 from hedgerow.public.given import PUBLIC_MODEL, fit_public_model, is_fitted
 from hedgerow.randomness import Randomness
@@ -126,7 +127,7 @@ class HistOfTreeRegressor(SemiRegressor):
     }
 
     def fit(
-        self, X: Any, y: Any, private: Any = None, X_public: Any = None, y_public: Any = None
+        self, X: Any, y: Any, private: Any = "all", X_public: Any = None, y_public: Any = None
     ) -> HistOfTreeRegressor:
         """Fit on records of which some features are private.
 
@@ -134,8 +135,9 @@ class HistOfTreeRegressor(SemiRegressor):
         ----------
         X, y : records and labels
             Private features and labels are only used through the mechanism.
-        private : bool array of shape (d,) or (n, d), optional
-            True where a feature is protected: for everybody, or holder by holder. None: everything is private.
+        private : list of columns, "all", or bool array of shape (d,) or (n, d), default="all"
+            The features that are protected, by name or position; or True where one is, for everybody or holder by
+            holder. Unless you say otherwise all are. The label always is.
         X_public, y_public : public records and labels, optional
             What the public model learns from, if it is not fitted yet.
         """
@@ -143,7 +145,7 @@ class HistOfTreeRegressor(SemiRegressor):
         source = self._source()
         model = self._fit_public(X_public, y_public, source)
         space = self._space(rows) if model is None else self._space_of(model, rows)
-        mask = mask_of(private, rows.shape[0], len(space))
+        mask = mask_of(private, rows.shape[0], space.names)
         self.choice_ = self._choose(mask)
         self.task_ = self._task(space, private, mask, model).worded(self.schema)
         sent = None if self.task_.masks == "policy" else mask
@@ -208,6 +210,8 @@ class HistOfTreeRegressor(SemiRegressor):
         seed = int(source.child("design").integers(2**31 - 1, 1)[0])
         schema = {"feature_bounds": self._feature_bounds, "categories": self._categories}
         model = fit_public_model(self.public_model, X_public, y_public, random_state=seed, **schema)
+        if y_public is not None:
+            check_public_range(np.asarray(y_public, dtype=np.float64).ravel(), check_label_bounds(self._label_bounds))
         if model is not None and getattr(model, "portable_", None) is None:
             raise HedgerowError(
                 "The 'public_model' parameter must be a model with a portable form, such as "

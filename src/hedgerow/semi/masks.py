@@ -3,29 +3,51 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.errors import BoundsError
+from hedgerow.errors import BoundsError, shown
+from hedgerow.ranges import listed_columns
 from hedgerow.tasks.partly_public.task import check_mask
 
 __all__ = ["is_aligned", "mask_note", "mask_of", "read_mask"]
 
+_WAYS = "a list of column names or positions, 'all', or a mask of True and False of shape (d,) or (n, d)"
 _TRUE = {"1", "true", "yes", "private"}
 _FALSE = {"0", "false", "no", "public"}
 
 
-def mask_of(private: Any, n: int, d: int) -> npt.NDArray[np.bool_]:
-    """Return a mask of shape ``(n, d)``; ``None`` means that every feature of everybody is private."""
-    return check_mask(np.ones(d, dtype=bool) if private is None else private, n, d)
+def mask_of(private: Any, n: int, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return a mask of shape ``(n, d)`` from a list of columns, ``"all"``, or a mask for everybody or for each.
+
+    >>> mask_of(["sex"], 1, ["age", "sex"]).tolist(), mask_of("all", 1, ["age", "sex"]).tolist()
+    ([[False, True]], [[True, True]])
+    """
+    d = len(names)
+    if private is None or (isinstance(private, str) and private != "all"):
+        remedy = "" if private is None else f" Pass private=[{shown(private)}] for one column."
+        raise BoundsError(f"'private' must be {_WAYS}. Got {shown(private)} instead.{remedy}")
+    if isinstance(private, str):
+        return check_mask(np.ones(d, dtype=bool), n, d)
+    array = np.asarray(private)
+    if array.dtype == np.bool_ or array.ndim != 1:
+        return check_mask(array, n, d)
+    if array.dtype.kind in "iu" and d > 1 and len(array) == d and np.isin(array, (0, 1)).all():
+        raise BoundsError(
+            "'private' of zeros and ones may be positions or a mask: pass a list of True and False, or of column "
+            f"names. Got {shown(private)} instead."
+        )
+    chosen = listed_columns(private, names, "private")
+    return check_mask(np.isin(list(names), chosen), n, d)
 
 
 def is_aligned(private: Any) -> bool:
-    """Return whether the mask is a policy: one row for everybody (or ``None``, all private)."""
-    return private is None or np.ndim(private) == 1
+    """Return whether a mask is a policy: the same for everybody."""
+    return isinstance(private, str) or np.ndim(private) == 1
 
 
 def mask_note(private: Any) -> str:

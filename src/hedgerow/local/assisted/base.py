@@ -11,7 +11,7 @@ from hedgerow.checks import Rule, Whole
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateEstimator
 from hedgerow.estimators.records import column_names
-from hedgerow.public.given import PUBLIC_MODEL
+from hedgerow.public.given import PUBLIC_MODEL, required_with
 from hedgerow.space import FeatureSpace
 
 __all__ = ["AssistedForest"]
@@ -33,7 +33,7 @@ class AssistedForest(PrivateEstimator):
         """Return whether there is a public model to start from; refuse half of what it needs."""
         automatic = isinstance(self.public_model, str) and self.public_model == "auto"
         if X_public is None and self.public_model is not None and not automatic:
-            raise HedgerowError("'X_public' and 'y_public' are required with this 'public_model': pass them too.")
+            raise HedgerowError(required_with(self.public_model))
         if X_public is not None and self.public_model is None:
             raise HedgerowError("'X_public' is for a public model: pass public_model='auto', or leave 'X_public' out.")
         return X_public is not None

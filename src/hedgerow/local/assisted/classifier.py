@@ -64,7 +64,7 @@ class AssistedForestClassifier(PrivateClassifier, AssistedForest):
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> AssistedForestClassifier:
         """Fit on private records and classes, assisted by public ones."""
-        rows, codes = self._open(X, y, X_public, y_public, least=2)
+        rows, codes = self._open(X, y, X_public, y_public)
         source = self._source()
         self.task_ = self._design(rows, X_public, y_public, len(codes), source).worded(self.schema)
         booking = Booking.of(self, self._holders_claim(source), source)

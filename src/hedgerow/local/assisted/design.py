@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.errors import HedgerowError
-from hedgerow.grid import check_label_bounds, check_labels
+from hedgerow.grid import check_label_bounds, check_labels, check_public_range
 from hedgerow.local.assisted.reference import reference_rows
 from hedgerow.portable import PortableModel, Trees
 from hedgerow.public import PublicModel
@@ -156,6 +156,7 @@ def public_errors(
     """Return encoded public records, their out-of-fold residuals and predictions, both within the bounds."""
     Z = model.space_.encode(X)
     labels = check_labels(y, name="y_public", n=len(Z))
+    check_public_range(labels, bounds)
     honest = np.clip(labels - model.residuals_, *bounds)
     return Z, np.asarray(np.clip(labels, *bounds) - honest, dtype=np.float64), honest
 

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.checks import check_epsilon
-from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.errors import BoundsError, FormatError, HedgerowError, shown
 from hedgerow.forms import Budget
 from hedgerow.grid import LabelGrid, check_label_bounds, label_numbers
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.gradual import GradualLaplace
 from hedgerow.portable import PortableModel
 from hedgerow.randomness import Randomness
+from hedgerow.ranges import listed_columns
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector, far_levels
 from hedgerow.tasks.base import Drawn, Task
@@ -58,7 +59,7 @@ def check_mask(private: object, n: int, d: int) -> npt.NDArray[np.bool_]:
     """Return a mask of shape ``(n, d)`` from one of shape ``(d,)`` (aligned) or ``(n, d)`` (personalised)."""
     array = np.asarray(private)
     if array.dtype != np.bool_ and not (array.dtype.kind in "iuf" and np.isin(array, (0, 1)).all()):
-        raise BoundsError(f"'private' must be a boolean mask, True where protected. Got {array.dtype} instead.")
+        raise BoundsError(f"'private' must be a mask, True where a feature is protected. Got {shown(private)} instead.")
     if array.shape not in ((d,), (n, d)):
         raise BoundsError(f"'private' must have shape ({d},) or ({n}, {d}). Got {array.shape} instead.")
     return np.broadcast_to(array.astype(bool), (n, d))
@@ -341,8 +342,4 @@ def _split(epsilon: float, share: float) -> tuple[float, float]:
 
 
 def _names(space: FeatureSpace, columns: Sequence[str | int]) -> tuple[str, ...]:
-    names = [space.names[c] if isinstance(c, int | np.integer) else str(c) for c in columns]
-    unknown = sorted(set(names) - set(space.names))
-    if unknown:
-        raise BoundsError(f"'private_columns' names unknown columns {unknown}; known are {list(space.names)}.")
-    return tuple(names)
+    return tuple(listed_columns(columns, space.names, "private_columns"))

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from hedgerow.checks import check_epsilon
-from hedgerow.classes import OBSERVED
-from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.classes import OBSERVED, check_public_classes
+from hedgerow.errors import FormatError, HedgerowError, shown
 from hedgerow.features import CategoricalFeature, category_name
 from hedgerow.forms import Budget
-from hedgerow.grid import LabelGrid, check_label_bounds, check_labels, label_column, middle
+from hedgerow.grid import LabelGrid, check_label_bounds, check_labels, check_public_range, label_column, middle
 from hedgerow.guarantee import Guarantee
 from hedgerow.partition import grow
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.ranges import listed_columns
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Drawn, Task
@@ -33,7 +34,7 @@ from hedgerow.tasks.tree.encoding import Encoding
 from hedgerow.tasks.tree.public import PublicLeaves
 from hedgerow.tasks.tree.tuning import RESPONSES, resolve
 from hedgerow.types import ByteRows, RealArray
-from hedgerow.values import RULE, category
+from hedgerow.values import RULE
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema
@@ -203,7 +204,10 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
             Z = space.encode(X_public)
             if not len(Z):
                 raise HedgerowError("Found 0 sample(s) in 'X_public' while a minimum of 1 is required.")
-            y = np.clip(_public_labels(names, target, y_public, len(Z)), *bounds)
+            labels = _public_labels(names, target, y_public, len(Z))
+            if names is None:
+                check_public_range(labels, bounds)
+            y = np.clip(labels, *bounds)
         if names is not None:
             n_steps = len(names) - 1
         plan = resolve(
@@ -336,12 +340,12 @@ def class_names(classes: object, y_public: object) -> tuple[str, ...] | None:
         if classes != "public" or y_public is None:
             raise HedgerowError(
                 f"The 'classes' parameter must be a list of class names, or 'public' with public labels. "
-                f"Got {classes!r} instead: classes are never read from private labels."
+                f"Got {shown(classes)} instead: classes are never read from private labels."
             )
         classes = np.unique(np.asarray(y_public))
     names = tuple(category_name(c) for c in cast("Sequence[object]", classes))
     if len(set(names)) != len(names) or len(names) < 2:
-        raise HedgerowError(f"'classes' must name at least 2 distinct classes. Got {list(names)} instead.")
+        raise HedgerowError(f"'classes' must name at least 2 distinct classes. Got {shown(list(names))} instead.")
     return names
 
 
@@ -350,8 +354,7 @@ def _public_labels(classes: tuple[str, ...] | None, target: str, y: object, n: i
     if classes is None:
         return check_labels(y, name="y_public", n=n)
     column = label_column(y, "y_public", n)
-    if unknown := {str(v) for v in column if category(v) not in classes}:
-        raise BoundsError(f"'y_public' has {sorted(unknown)[:10]}, which are none of the classes {list(classes)[:10]}.")
+    check_public_classes(column, classes)
     return CategoricalFeature(target, classes).codes(column)
 
 
@@ -363,7 +366,7 @@ def _without_public(
 ) -> FeatureSpace:
     """Return the schema when there is no public data: ranges and category lists must be given."""
     space = FeatureSpace.from_bounds(feature_bounds, 1 if features is None else features, categories=categories)
-    chosen = {space.names[c] if isinstance(c, int | np.integer) else str(c) for c in categorical_features or ()}
+    chosen = set(listed_columns(categorical_features, space.names, "categorical_features"))
     listed = {name for name, is_list in zip(space.names, space.is_categorical, strict=True) if is_list}
     if chosen - listed:
         raise HedgerowError(
