@@ -42,7 +42,7 @@ def check_public_columns(X: Any, X_public: Any) -> None:
 
 def _check_number(X: Any, X_public: Any) -> None:
     """Refuse another number of columns; whatever is no table is refused where it is read."""
-    shape = getattr(X_public, "shape", ())
+    shape: Any = getattr(X_public, "shape", ())
     if len(shape) != 2:
         return
     wanted = len(column_names(X))
