@@ -32,7 +32,7 @@ LARGE_DELTA = 1e-2
 """Beyond these a promise is next to nothing, and says so.
 
 e**20 is 4.9e8: what one person sends may turn even odds about its record into 490 million to one. A mechanism that
-publishes each record as it is with probability .01 has a delta of .01. Both cut-offs are those that issue 16 asks for.
+publishes each record as it is with probability .01 has a delta of .01. Both cut-offs are conventions; they only warn.
 """
 _ASSIGNMENTS = ("independent", "public", "content")
 _ABSENT = ("silent", "default")
