@@ -5,9 +5,7 @@
 
 import importlib.util
 import re
-import runpy
 import shlex
-import time
 from pathlib import Path
 
 import pytest
@@ -39,16 +37,10 @@ def test_samples_that_fail_are_noticed(tmp_path, monkeypatch):
     samples.run_page(tmp_path / "page.md")
 
 
-EXAMPLES = sorted((ROOT / "examples" / "gallery").glob("*.py"))
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
-def test_examples(path, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    start = time.process_time()
-    runpy.run_path(str(path), run_name="__main__")
-    assert capsys.readouterr().out.strip() and time.process_time() - start < 10
-    assert f"{{{{ run: {path.stem} }}}}" in (DOCS / "gallery.md").read_text(), "list it in docs/gallery.md"
+def test_every_example_is_in_the_gallery():
+    """The page runs them when it is built, and a failure ends the build."""
+    listed = re.findall(r"\{\{ run: (\w+) \}\}", (DOCS / "gallery.md").read_text())
+    assert sorted(listed) == sorted(path.stem for path in (ROOT / "examples" / "gallery").glob("*.py"))
 
 
 def test_pictures_can_be_drawn_again(tmp_path):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import os
 import re
 import subprocess
 import sys
-from html import unescape
+import tempfile
+import textwrap
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +70,27 @@ def on_post_build(config: Any, **_: Any) -> None:
 def run_example(name: str) -> str:
     """Return the source of an example and what it prints."""
     path = ROOT / "examples" / "gallery" / f"{name}.py"
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False, timeout=60)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-W", "error", str(path)]
+        environment = {**os.environ, "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+        )
+        pictures = [picture.read_bytes() for picture in sorted(Path(folder).glob("*.svg"))]
     if done.returncode:
         raise RuntimeError(f"the example {path} failed:\n{done.stderr}")
     source = path.read_text(encoding="utf-8").strip()
-    return f"```python\n{source}\n```\n\nIt prints:\n\n```text\n{done.stdout.rstrip()}\n```"
+    title = source.partition('"""')[2].partition("\n")[0].strip('"')
+    shown = "".join(f"\n\n{picture_html(picture, title)}" for picture in pictures)
+    printed = "\n".join(textwrap.fill(line, 110) for line in done.stdout.splitlines())
+    return f"```python\n{source}\n```\n\nIt prints:\n\n```text\n{printed}\n```{shown}"
+
+
+def picture_html(svg: bytes, title: str) -> str:
+    """Return a picture that an example drew, inside the page; wide ones scroll on a phone."""
+    data = base64.b64encode(svg).decode()
+    image = f'<img alt="Drawn by: {escape(title)}" src="data:image/svg+xml;base64,{data}">'
+    return f'<div style="overflow-x: auto">{image}</div>'
 
 
 def public_names(module: str) -> str:
