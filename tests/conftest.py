@@ -1,3 +1,4 @@
+import gc
 from collections import Counter
 from fractions import Fraction
 
@@ -5,6 +6,16 @@ import numpy as np
 import pytest
 
 from hedgerow.randomness import Randomness
+
+
+def pytest_sessionstart():
+    gc.disable()
+
+
+def pytest_collection_finish():
+    """Thousands of tests and their modules stay to the end: garbage need not be looked for among them."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -113,7 +113,7 @@ class Randomness:
         return self
 
 
-_forks = 0
+_forks = 0  # seen by this process
 
 
 def _count_fork() -> None:

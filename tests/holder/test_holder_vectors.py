@@ -26,6 +26,11 @@ def stored(vectors_file):
     return json.loads(gzip.decompress(vectors_file.read_bytes()))
 
 
+@pytest.fixture(scope="module")
+def tasks(stored):
+    return [read_task(task["text"]) for task in stored["tasks"]]
+
+
 def predictions(vectors):
     """Take out predictions: their last digits depend on how a processor adds up products."""
     return [vector["place"].pop("prediction") for vector in vectors["vectors"] if "place" in vector]
@@ -51,12 +56,12 @@ def test_strange_records_are_answered_with_bodies_of_one_length(stored):
     assert min(strange[number] for number in lengths) >= 6
 
 
-def test_class_vectors_draw_every_class_and_answer_truly_and_not(stored):
+def test_class_vectors_draw_every_class_and_answer_truly_and_not(stored, tasks):
     seen = Counter()
     for vector in stored["vectors"]:
         if "drawn" not in vector.get("place", ()):
             continue
-        task = read_task(stored["tasks"][vector["task"]]["text"])
+        task = tasks[vector["task"]]
         own = task.classes[int(task.labels(one(vector["record"].get(task.target)))[0])]
         drawn = task.asked[vector["place"]["drawn"]]
         seen[len(task.classes), drawn, own == drawn] += 1
@@ -64,13 +69,13 @@ def test_class_vectors_draw_every_class_and_answer_truly_and_not(stored):
     assert {(n, own) for n, _, own in seen} == {(n, own) for n in (2, 3, 4) for own in (True, False)}
 
 
-def test_assisted_vectors_reach_both_sides_of_every_choice(stored):
+def test_assisted_vectors_reach_both_sides_of_every_choice(stored, tasks):
     """Clipped and unclipped residuals, every kind of part, first and last trees, leaves and levels."""
     kinds, parts, seen = Counter(), Counter(), {}
     for vector in stored["vectors"]:
         if "leaves" not in vector.get("place", ()) or "drawn" in vector["place"]:
             continue
-        task = read_task(stored["tasks"][vector["task"]]["text"])
+        task = tasks[vector["task"]]
         kinds[task.randomizer] += 1
         parts.update(part.kind for part in task.public_model.parts)
         tree = Reports.from_bytes(task, bytes.fromhex(vector["body"])).payloads[0, 0]
@@ -81,17 +86,17 @@ def test_assisted_vectors_reach_both_sides_of_every_choice(stored):
         seen.setdefault((vector["task"], "leaf"), set()).update(enumerate(vector["place"]["leaves"]))
     assert min(kinds["subset"], kinds["levels"]) >= 100 and set(parts) == {"trees", "linear", "kernel"}
     for (number, name), values in seen.items():
-        message = read_task(stored["tasks"][number]["text"]).encoding
+        message = tasks[number].encoding
         wanted = {"tree": len(message.leaves), "level": min(3, message.n_levels), "far": 1}
         assert len(values) >= wanted.get(name, min(3, sum(message.leaves))), (number, name, values)
 
 
-def test_pilot_vectors_lie_on_edges_and_in_many_bins(stored):
+def test_pilot_vectors_lie_on_edges_and_in_many_bins(stored, tasks):
     on, beside, bins, told, cut = Counter(), Counter(), {}, Counter(), 0
     for vector in stored["vectors"]:
         if "bin" not in vector.get("place", ()):
             continue
-        task, number = read_task(stored["tasks"][vector["task"]]["text"]), vector["task"]
+        task, number = tasks[vector["task"]], vector["task"]
         low, high = task.label_bounds
         cut += vector["place"]["prediction"] in (low, high)
         error = task.labels(one(vector["record"].get("rent")))[0] - vector["place"]["prediction"]
@@ -105,9 +110,8 @@ def test_pilot_vectors_lie_on_edges_and_in_many_bins(stored):
     assert {len(seen) for seen in bins.values()} >= {2, 3, 5, 6} and min(told.values()) >= 40
 
 
-def test_there_are_enough_of_every_kind(stored, vectors_file):
+def test_there_are_enough_of_every_kind(stored, tasks, vectors_file):
     assert len(stored["vectors"]) >= 500 and vectors_file.stat().st_size < 250_000
-    tasks = [read_task(t["text"]) for t in stored["tasks"]]
     assert [t.id for t in tasks] == [t["id"] for t in stored["tasks"]]
     kinds = Counter()
     for vector in stored["vectors"]:

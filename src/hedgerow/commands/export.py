@@ -31,7 +31,7 @@ and unknown; they agree to a millionth of the range, or nothing is written.
 An export is what was published already, in another language: it costs no privacy.
 """
 _KINDS = (".onnx", ".py")
-_RECORDS = 2000
+_RECORDS = 2000  # that the exported model is tried on; by hand
 
 
 def register(subparsers: Any) -> None:

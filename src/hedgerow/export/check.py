@@ -19,7 +19,7 @@ __all__ = ["TOLERANCE", "Check", "awkward_records", "check_onnx", "check_program
 
 TOLERANCE = 1e-6
 """Largest difference from ``predict``, in units of the range of the predictions (of probabilities, of 1)."""
-_FAR = 1e12
+_FAR = 1e12  # a wider range is drawn around the model's cuts instead; by hand
 _UNLISTED = "a name that is not listed"
 
 

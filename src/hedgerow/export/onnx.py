@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_installed", "onnx_model"]
 
-_OPSET = 18
+_OPSET = 18  # of ONNX itself, as of its release 1.13
 _TREES = 5  # of ai.onnx.ml: TreeEnsemble
 _IR = 9  # what ONNX Runtime has read since 1.16
 

@@ -16,7 +16,7 @@ Data = Mapping[str, npt.NDArray[Any]]
 Emitter = Callable[[Graph, list[str], Data], str]
 
 _LESS = 1  # BRANCH_LT of TreeEnsemble: the true branch, our left one, is x < threshold
-_SUM = 1
+_SUM = 1  # SUM of TreeEnsemble's aggregate functions
 _LARGEST = float(np.finfo(np.float64).max)
 
 

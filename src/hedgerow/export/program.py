@@ -17,7 +17,7 @@ from hedgerow.formula import Formula
 
 __all__ = ["program_of", "python_text"]
 
-_WIDTH = 110
+_WIDTH = 110  # characters of a line
 
 
 def program_of(formula: Formula) -> dict[str, Any]:

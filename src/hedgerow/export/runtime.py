@@ -23,7 +23,7 @@ except ImportError:  # predictions need none of it
 
 __all__ = ["ExportedClassifier", "ExportedRegressor", "evaluate", "load"]
 
-_ROWS = 4096
+_ROWS = 4096  # records at a time; by hand
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 

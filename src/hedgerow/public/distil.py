@@ -18,7 +18,7 @@ __all__ = ["COMPACT_BYTES", "distil"]
 
 COMPACT_BYTES = 200_000  # by hand: a second at 1.6 Mbit/s
 _KERNEL_BYTES = 80_000  # with those of the trees 190 kB: the rest is for names and the frame
-_TREE_BYTES = 110_000
+_TREE_BYTES = 110_000  # of _LEAVES leaves each
 _ROWS = 12_000  # that the teacher predicts: 20 a centre of the kernel, at most 600; by hand
 _LEAVES = 16  # of a tree; by hand
 _LEAF_BYTES = 20  # of a tree's leaf and the node above it in the portable form, about

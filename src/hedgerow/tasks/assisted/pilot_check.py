@@ -24,7 +24,7 @@ FALSE_ALARM = 0.001  # where public and private errors have one law
 _SCALES = 2.0 ** np.arange(-3, 4.01, 0.125)
 _PLACES = np.arange(-4, 4.01, 0.125)
 _SD_SCALE = np.log(3.0)
-_SD_PLACE = 1.0
+_SD_PLACE = 1.0  # public root mean squares
 
 
 @dataclass(frozen=True)
