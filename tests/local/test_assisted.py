@@ -210,14 +210,20 @@ def test_intervals_cover_labels(public):
     X, y = make(20_000, 9)
     forest = AssistedForestRegressor(2.0, label_bounds=(-2, 8), public_model=Ridge(), random_state=0).fit(X, y, *public)
     X_test, y_test = make(4000, 10)
-    low, high = forest.predict_interval(X_test, level=0.8)
+    low, high = forest.predict_label_interval(X_test, level=0.8)
     covered = np.mean((low <= y_test) & (y_test <= high))
     # 0.8 by public residuals of 400 records and after corrections that make errors smaller: generous ends.
     assert 0.75 < covered < 0.97
-    wide = forest.predict_interval(X_test, level=0.99)
+    wide = forest.predict_label_interval(X_test, level=0.99)
     assert (wide[0] <= low).all() and (wide[1] >= high).all() and low.min() >= -2 and high.max() <= 8
-    with pytest.raises(HedgerowError, match="'level'"):
-        forest.predict_interval(X_test, level=1.0)
+    point = forest.predict(X_test)
+    inner = forest.predict_interval(X_test, level=0.8)
+    assert (
+        (low <= inner[0]).all() and (inner[0] <= point).all() and (point <= inner[1]).all() and (inner[1] <= high).all()
+    )
+    for name in ("predict_interval", "reports_interval", "predict_label_interval"):
+        with pytest.raises(HedgerowError, match="'level'"):
+            getattr(forest, name)(X_test, level=1.0)
 
 
 def test_design_reads_no_private_record(public):

@@ -171,7 +171,7 @@ def test_under_four_times_the_spread_the_radius_grows_and_the_error_falls(public
                 epsilon, label_bounds=BOUNDS, public_model=base, pilot=pilot, random_state=seed
             ).fit(*private, *public)
             runs.append(np.mean((forest.predict(test[0]) - test[1]) ** 2))
-        low, high = forest.predict_interval(noisy[0], 0.9)
+        low, high = forest.predict_label_interval(noisy[0], 0.9)
         cover[pilot] = np.mean((low <= noisy[1]) & (noisy[1] <= high))
         errors[pilot], radii[pilot] = np.mean(runs), forest.task_.radius
     assert radii["auto"] > 2 * radii[None] and radii["auto"] > 3 * np.sqrt(np.mean(base.residuals_**2)) / 2

@@ -48,7 +48,7 @@ def test_zscores_are_standard_normal_where_nothing_differs() -> None:
 
 def test_text_plot_and_missing_public_data(tmp_path) -> None:
     found = report(3, lean=1.0)
-    assert len(str(found).splitlines()) == len(found.leaves) + 3
+    assert len(str(found).splitlines()) == len(found.leaves) + 4
     found.plot(tmp_path / "shift.png")
     assert (tmp_path / "shift.png").read_bytes().startswith(b"\x89PNG")
     task = LocalTask.design(epsilon=1.0, label_bounds=(0, 1), features=1, feature_bounds=(0, 1), **PAPER)

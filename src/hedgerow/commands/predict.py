@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Predict the label of new records. All columns of the input are kept; the last
 column of the output is the prediction. With --interval two columns before it
-hold an interval: for the mean label of the record's leaf (not for its own label)
-from reports alone, which the prediction, leaning on public records too, may leave;
-of an assisted model, for the record's own label.
+hold its interval: for the mean label of the record's leaf, or the public model as
+reports correct it (not for the record's own label). The prediction lies within.
 Of a model with classes, --probabilities adds one column a class before it.
 
 A number beyond its range counts as the end, a missing or unknown value as the

@@ -238,6 +238,27 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         predicted: FloatArray = self.model_.predict(rows)
         return predicted
 
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Return ``(low, high)`` for what :meth:`predict` estimates: the model's function at each record.
+
+        It covers that quantity given the model's structure, holds the prediction, and is not for a record's own label.
+        """
+        rows = self._rows(X)
+        ends: tuple[FloatArray, FloatArray] = self.model_.predict_interval(rows, level)
+        return ends
+
+    def reports_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Return ``(low, high)`` for the same quantity from what was released alone, whatever public records say."""
+        rows = self._rows(X)
+        ends: tuple[FloatArray, FloatArray] = self.model_.reports_interval(rows, level)
+        return ends
+
+    def predict_label_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Return ``(low, high)`` for the own label of each record, where it is known how labels spread."""
+        rows = self._rows(X)
+        ends: tuple[FloatArray, FloatArray] = self.model_.predict_label_interval(rows, level)
+        return ends
+
     def __sklearn_tags__(self) -> Any:
         return tag_total(super().__sklearn_tags__())
 

@@ -72,9 +72,15 @@ class LocalTree(PrivateEstimator):
         booking.check(self.guarantee_)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
-        """Return ``(low, high)`` for the mean label (or class shares) of each record's leaf, from reports alone."""
+        """Return ``(low, high)`` for the mean label (or class shares) of each record's leaf, around the prediction."""
         rows = self._rows(X)
         limits: tuple[Any, Any] = self.model_.predict_interval(rows, level)
+        return limits
+
+    def reports_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
+        """Return ``(low, high)`` for the mean label (or class shares) of each record's leaf, from reports alone."""
+        rows = self._rows(X)
+        limits: tuple[Any, Any] = self.model_.reports_interval(rows, level)
         return limits
 
     def apply(self, X: Any) -> npt.NDArray[np.int32]:

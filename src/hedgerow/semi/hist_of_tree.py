@@ -227,11 +227,6 @@ class HistOfTreeRegressor(SemiRegressor):
             )
         return space
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
-        """Return ``(low, high)`` for the mean label of each record's cell."""
-        rows = self._rows(X)
-        return self.model_.predict_interval(rows, level)
-
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
         """Return the cell of each record."""
         rows = self._rows(X)

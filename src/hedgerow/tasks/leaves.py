@@ -9,7 +9,8 @@ import numpy as np
 from hedgerow.partition.tree import Partition
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.forecast import forecast
-from hedgerow.tasks.models import Model, Node
+from hedgerow.tasks.intervals import Ends, holding
+from hedgerow.tasks.models import Model, Node, check_level
 from hedgerow.tasks.rules import cell_rules, partition_node, reports
 from hedgerow.tasks.tree.estimates import LeafEstimates
 from hedgerow.types import FloatArray
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from hedgerow.formula import Formula
     from hedgerow.tasks.forecast import Forecast
 
-__all__ = ["LONGEST", "LeafModel", "split_gains"]
+__all__ = ["ENDS", "LONGEST", "LeafModel", "split_gains"]
 
 LONGEST = 64
 """Most leaves that the text lists; the table has them all."""
+
+ENDS = ("low", "high", "reports_low", "reports_high")
+"""Columns of the table: the interval of what a leaf predicts, and what the reports alone say."""
 
 _STARVED = 2.0  # standard deviations: a count below that cannot be told from none
 
@@ -69,9 +73,13 @@ class LeafModel(Model):
         """Which leaves have too few holders to be told from none."""
         return self.leaves.count <= _STARVED * self.leaves.count_sd
 
-    def ends(self, level: float) -> tuple[FloatArray, FloatArray]:
+    def reports_ends(self, level: float) -> Ends:
         """Return an interval for the value of each leaf, from the reports alone."""
         return self.leaves.interval(level)
+
+    def ends(self, level: float) -> Ends:
+        """Return an interval for the value of each leaf that holds what the leaf predicts."""
+        return holding(self.reports_ends(level), self.leaf_values)
 
     def importances(self) -> dict[str, float]:
         """Return each feature's share of the differences between leaves, as far as the model believes in them."""
@@ -94,13 +102,19 @@ class LeafModel(Model):
         value = tree_sum(records(), [self.partition], [self.leaf_values])
         return Formula.of(self.space, value, self.guarantee, classes=self.classes, task=self.task.id)
 
-    def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Return ``(low, high)`` for the mean label of each record's leaf.
+    def predict_interval(self, X: object, level: float = 0.9) -> Ends:
+        """Return ``(low, high)`` for the mean label of each record's leaf, in the population of the holders.
 
-        The interval allows for the mechanism's noise and for sampling the holders; it covers the mean of the
-        leaf, not a single label, and it is cut to the label bounds.
+        It allows for the mechanism's noise, for sampling the holders, and for a public mean that is off; it covers the
+        mean of the leaf, not a single label, holds the prediction, and is cut to the label bounds.
         """
-        low, high = self.ends(level)
+        low, high = self.ends(check_level(level))
+        leaf = self.apply(X)
+        return low[leaf], high[leaf]
+
+    def reports_interval(self, X: object, level: float = 0.9) -> Ends:
+        """Return ``(low, high)`` for the same mean, from the reports alone (Fieller's interval)."""
+        low, high = self.reports_ends(check_level(level))
         leaf = self.apply(X)
         return low[leaf], high[leaf]
 
@@ -120,10 +134,11 @@ class LeafModel(Model):
     def table(self, level: float = 0.9) -> list[dict[str, Any]]:
         """Return one row a leaf: its rule, estimated share with its noise, and what it predicts.
 
-        ``low`` and ``high`` are an interval from the reports alone; ``starved`` leaves have too few holders to be told
-        from none (below two standard deviations of their number).
+        ``low`` and ``high`` are the interval of what it predicts, ``reports_low`` and ``reports_high`` what the reports
+        alone say; ``starved`` leaves have too few holders to be told from none (below two standard deviations of their
+        number).
         """
-        low, high = self.ends(level)
+        ends = (*self.ends(check_level(level)), *self.reports_ends(level))
         starved = self.starved
         n = max(self.n_reports, 1)
         return [
@@ -132,14 +147,15 @@ class LeafModel(Model):
                 "cell": rule,
                 "share": float(self.leaves.mass[j]),
                 "share_sd": float(self.leaves.count_sd[j] / n),
-                **self._value(j, low[j], high[j]),
+                **self._value(j, *(end[j] for end in ends)),
                 "starved": bool(starved[j]),
             }
             for j, rule in enumerate(cell_rules(self.partition))
         ]
 
-    def _value(self, j: int, low: Any, high: Any) -> dict[str, Any]:
-        return {self.value_name: float(self.leaf_values[j]), "low": float(low), "high": float(high)}
+    def _value(self, j: int, *ends: Any) -> dict[str, Any]:
+        found = (self.leaf_values[j], *ends)
+        return {name: float(value) for name, value in zip((self.value_name, *ENDS), found, strict=True)}
 
     def trees(self) -> tuple[Node, ...]:
         """Return the partition."""
@@ -187,7 +203,9 @@ class LeafModel(Model):
     def _draw_leaves(self, ax: Axes, rows: list[dict[str, Any]], level: float) -> None:
         at = np.arange(len(rows))
         low, high = ([row[end] for row in rows] for end in ("low", "high"))
-        ax.vlines(at, low, high, color="#2c7fb8", lw=2, label=f"{level:.0%} interval (reports alone)")
+        ax.vlines(at, low, high, color="#2c7fb8", lw=2, label=f"{level:.0%} interval")
+        at_reports = [[row[end] for row in rows] for end in ("reports_low", "reports_high")]
+        ax.vlines(at, *at_reports, color="#9ecae1", lw=0.8, label="reports alone")
         ax.plot(at, [row[self.value_name] for row in rows], "o", color="#08306b", label="prediction")
         if "public_mean" in rows[0]:
             ax.plot(at, [r["public_mean"] for r in rows], "_", color="#d95f0e", ms=14, mew=2, label="public mean")

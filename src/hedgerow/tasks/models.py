@@ -141,12 +141,27 @@ class Model(Content, what="model"):
         raise HedgerowError(f"a {self._what} with a numeric label has no classes; use predict.")
 
     def predict_interval(self, X: object, level: float = 0.9) -> tuple[Any, Any]:
-        """Return ``(low, high)`` for each record; each kind says of what."""
+        """Return ``(low, high)`` for what :meth:`predict` estimates: the model's function at each record.
+
+        It covers that quantity, given the model's structure, and never excludes the prediction; it is not for a
+        record's own label. Each kind says what the quantity is. See :mod:`hedgerow.tasks.intervals`.
+        """
         raise HedgerowError(f"a {self._what} has no intervals; use predict.")
 
     def formula(self) -> Formula:
         """Return what :meth:`predict` computes, for :mod:`hedgerow.export`; refuse, with the reason, what has none."""
         raise HedgerowError(f"a {self._what} predicts nothing, so that there is nothing to export.")
+
+    def reports_interval(self, X: object, level: float = 0.9) -> tuple[Any, Any]:
+        """Return ``(low, high)`` for the same quantity from the reports alone, whatever public records say.
+
+        A prediction that leans on public records may lie outside.
+        """
+        raise HedgerowError(f"a {self._what} has no intervals; use predict.")
+
+    def predict_label_interval(self, X: object, level: float = 0.9) -> tuple[Any, Any]:
+        """Return ``(low, high)`` for the own label of each record."""
+        raise HedgerowError(f"a {self._what} does not tell how labels spread; use predict_interval.")
 
     def about(self) -> About:
         """Return what was made, in short."""
@@ -161,7 +176,7 @@ class Model(Content, what="model"):
 
     def value_words(self, level: float = 0.9) -> str:
         """Return what that value is, with the interval beside it, in words."""
-        return f"mean with a {level:.0%} interval from reports alone"
+        return f"mean with its {level:.0%} interval"
 
     @property
     def value_bounds(self) -> tuple[float, float] | None:
@@ -190,7 +205,7 @@ class Model(Content, what="model"):
         found = self.shift()
         lines = [self._title(), "", f"Guarantee. {self.guarantee}", "", *self._words(rows, level)]
         if found is not None:
-            lines += ["", f"Public against private records. {found.verdict}"]
+            lines += ["", " ".join(["Public against private records.", found.verdict, *found.disagreement])]
         label = (self.task.before or self.task).question().label
         facts = {
             "task": self.task.id,

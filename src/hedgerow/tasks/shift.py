@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from os import PathLike
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["LeafShift", "ShiftReport", "chi_square_tail"]
 
 _ALARM = 1e-3  # chance of a false alarm, shared between where holders fall and what their labels are
+_LEVEL = 0.9
+_EXCLUDED = NormalDist().inv_cdf((1 + _LEVEL) / 2)
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,28 @@ class ShiftReport:
         """Whether labels are compared too, not only where holders fall."""
         return any(leaf.mean_z is not None for leaf in self.leaves)
 
+    @property
+    def disagreeing(self) -> tuple[int, int, float]:
+        """Number of leaves whose reports exclude the public mean at 90 %, of how many, and how many chance would give.
+
+        Both have errors, and the scores allow for both.
+        """
+        scores = [leaf.mean_z for leaf in self.leaves if leaf.mean_z is not None]
+        return sum(abs(z) > _EXCLUDED for z in scores), len(scores), (1 - _LEVEL) * len(scores)
+
+    @property
+    def disagreement(self) -> tuple[str, ...]:
+        """That in words, a sign of shift; nothing where means are not compared."""
+        k, m, expected = self.disagreeing
+        if m == 0:
+            return ()
+        leaves = "leaf disagrees" if m == 1 else "leaves disagree"
+        return (f"{k} of {m} {leaves} with the public mean at {_LEVEL:.0%} where {expected:.1f} were expected.",)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready content."""
         found = {"verdict": self.verdict, "shifted": self.shifted, "p_share": self.p_share, "p_mean": self.p_mean}
+        found |= dict(zip(("n_disagree", "n_compared", "n_expected"), self.disagreeing, strict=True))
         return {**found, "leaves": [asdict(leaf) for leaf in self.leaves]}
 
     def __str__(self) -> str:
@@ -90,7 +112,7 @@ class ShiftReport:
             for s in self.leaves
         ]
         note = f"share: p = {self.p_share:.2g}; mean: p = {self.p_mean:.2g} (private / public in each leaf)"
-        return "\n".join([self.verdict, head, *rows, note])
+        return "\n".join([self.verdict, *self.disagreement, head, *rows, note])
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """Draw the z-scores of all leaves; bars beyond 3 in either direction stand out."""

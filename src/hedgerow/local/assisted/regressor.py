@@ -143,12 +143,3 @@ class AssistedForestRegressor(PrivateRegressor, AssistedForest):
             X_public, y_public, n_holders=len(y), n_trees=self.n_trees, pilot=self.pilot_, **options
         )
         return X, y
-
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
-        """Return ``(low, high)`` for the label of each record.
-
-        By the errors of the public model: those of public records, or as a pilot group found them where it
-        contradicts these. Without a pilot, a shift in the spread of labels is not seen.
-        """
-        rows = self._rows(X)
-        return self.model_.predict_interval(rows, level)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import FormatError
+from hedgerow.tasks.assisted.intervals import CorrectionLaw, correction_ends
 from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool, rake
 from hedgerow.tasks.assisted.shrink import Corrections, estimate, posterior
 from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.intervals import Ends, cut, holding, widened
 from hedgerow.tasks.models import About, Model, Node, check_level
 from hedgerow.tasks.rules import reports, tree_nodes
 from hedgerow.tasks.shift import ShiftReport
@@ -82,13 +83,16 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
     def pooled(self) -> Pooled:
         """What leaves add to the overall correction, before the gate."""
         c = self.corrections
-        task = self.task
-        rows = task.reference
-        leaves = task.trees.n_leaves
-        M, G = overlaps(rows, leaves, rake(rows, leaves, np.concatenate(c.p)))
         d = np.concatenate(c.d) - self.overall[0]
         V = np.concatenate(c.V)
-        return pool(d, V, M, G, task.residuals.mean_square, len(c.d))
+        return pool(d, V, self._overlaps, self.task.residuals.mean_square, len(c.d))
+
+    @cached_property
+    def _overlaps(self) -> FloatArray:
+        """How leaves overlap among the holders, see :func:`~hedgerow.tasks.assisted.pool.overlaps`."""
+        rows = self.task.reference
+        leaves = self.task.trees.n_leaves
+        return overlaps(rows, leaves, rake(rows, leaves, np.concatenate(self.corrections.p)))[0]
 
     @cached_property
     def factors(self) -> tuple[float, float]:
@@ -132,10 +136,11 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
         """Predict with the public model alone."""
         return self.task.place(self.task.space.encode(X))[0]
 
-    def _predict(self, Z: Any) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    def _predict(self, Z: Any) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
+        """Return predictions, those of the public model, and the leaf of each record in each tree."""
         g, leaf = self.task.place(Z)
         delta = np.mean([values[leaf[:, t]] for t, values in enumerate(self.leaf_values)], axis=0)
-        return np.clip(g + delta, *self.task.label_bounds), leaf
+        return np.clip(g + delta, *self.task.label_bounds), g, leaf
 
     def formula(self) -> Formula:
         """Return the public model, and the trees with what their leaves add to it."""
@@ -156,25 +161,40 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
         added = leaf_sum(join(design, g), self.task.trees, shares)
         return (g + added).clip(*self.task.label_bounds)
 
-    def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    @cached_property
+    def correction_law(self) -> CorrectionLaw:
+        """What is known of corrections, for intervals."""
+        c = self.corrections
+        low, high = self.task.label_bounds
+        return CorrectionLaw.of(np.concatenate(c.d), np.concatenate(c.V), self._overlaps, len(c.d), high - low)
+
+    def predict_interval(self, X: object, level: float = 0.9) -> Ends:
+        """Return ``(low, high)`` for the public model with its best correction by the trees, at each record.
+
+        That is its prediction plus the sum of one value a leaf that is nearest to its error among all holders, see
+        :mod:`hedgerow.tasks.assisted.intervals`. The interval holds the prediction and is cut to the label bounds.
+        """
+        return self._interval(X, check_level(level))
+
+    def reports_interval(self, X: object, level: float = 0.9) -> Ends:
+        """Return ``(low, high)`` for the same, without any belief that the public model is nearly right."""
+        return self._interval(X, check_level(level), alone=True)
+
+    def _interval(self, X: object, level: float, *, alone: bool = False) -> Ends:
+        f, g, leaf = self._predict(self.task.space.encode(X))
+        low, high = correction_ends(self, leaf, level, alone=alone)
+        ends = cut((g + low, g + high), self.task.label_bounds)
+        return ends if alone else holding(ends, f)
+
+    def predict_label_interval(self, X: object, level: float = 0.9) -> Ends:
         """Return ``(low, high)`` for the *label* of each record.
 
-        Quantiles of public out-of-fold residuals, widened by the noise that is left in the correction, and cut to the
-        label bounds. Where a pilot contradicted the public residuals, they are as the pilot found them; without a pilot
-        a shift in the spread of labels is not seen.
+        Quantiles of public out-of-fold residuals, widened by :meth:`predict_interval`, and cut to the label bounds.
+        Where a pilot contradicted the public residuals, they are as the pilot found them; without a pilot a shift in
+        the spread of labels is not seen.
         """
-        check_level(level)
-        f, _ = self._predict(self.task.space.encode(X))
-        res = self.task.residuals
-        (s0, s) = self.factors
-        ends = np.interp([(1 - level) / 2, (1 + level) / 2], np.linspace(0, 1, 101), res.quantiles)
-        # What is left of the noise of an estimate kept by the share s0: s0 times its variance.
-        left = (s0 * self.overall[1] + (self.pooled.left if s > 0 else 0.0)) ** 0.5 * NormalDist().inv_cdf(
-            (1 + level) / 2
-        )
-        spread = np.hypot(ends - res.mean, left) * np.sign(ends - res.mean)
-        low, high = (np.clip(f + e, *self.task.label_bounds) for e in spread)
-        return low, high
+        ends = self.predict_interval(X, level)
+        return cut(widened(ends, self.predict(X), *self.task.residuals.spread(level)), self.task.label_bounds)
 
     def about(self) -> About:
         """Return what was made, in short."""
@@ -191,7 +211,7 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
 
     def value_words(self, level: float = 0.9) -> str:
         """Return what a leaf adds."""
-        return f"added to the public model, with a {level:.0%} interval for its error from reports alone"
+        return f"added to the public model, beside the {level:.0%} interval of its error from reports alone"
 
     @property
     def value_bounds(self) -> tuple[float, float]:

@@ -43,14 +43,11 @@ class Pooled:
         Posterior weight of "leaves do not differ".
     kept : float
         Degrees of freedom that are kept, of the number of leaves.
-    left : float
-        Posterior variance of the correction, at a record drawn from the reference rows.
     """
 
     u: FloatArray
     nothing: float
     kept: float
-    left: float
 
 
 def overlaps(
@@ -103,7 +100,7 @@ def rake(reference: npt.NDArray[np.integer], leaves: tuple[int, ...], shares: Fl
     return weights
 
 
-def pool(z: FloatArray, V: FloatArray, M: FloatArray, G: FloatArray, scale: float, n_trees: int) -> Pooled:
+def pool(z: FloatArray, V: FloatArray, M: FloatArray, scale: float, n_trees: int) -> Pooled:
     r"""Return the posterior mean of u given ``z``.
 
     tau^2 is 0 with prior weight .3, else ``scale`` times a log grid, falling beyond .03: large errors of a public
@@ -112,12 +109,12 @@ def pool(z: FloatArray, V: FloatArray, M: FloatArray, G: FloatArray, scale: floa
 
     Examples
     --------
-    >>> M, G = overlaps(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), (2, 2))
+    >>> M, _ = overlaps(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), (2, 2))
     >>> truth = np.array([1.0, -1.0, 0.0, 0.0])  # only the first tree's leaves differ
-    >>> found = pool(M @ truth, np.full(4, 1e-6), M, G, 1.0, 2)
+    >>> found = pool(M @ truth, np.full(4, 1e-6), M, 1.0, 2)
     >>> bool(np.allclose(found.u, truth, atol=1e-3)), found.nothing < 1e-9
     (True, True)
-    >>> pool(M @ truth, np.full(4, 1e6), M, G, 1.0, 2).nothing > 0.29
+    >>> pool(M @ truth, np.full(4, 1e6), M, 1.0, 2).nothing > 0.29
     True
     """
     root = np.sqrt(np.maximum(V, 1e-300))
@@ -128,8 +125,5 @@ def pool(z: FloatArray, V: FloatArray, M: FloatArray, G: FloatArray, scale: floa
     fit = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
     weights = np.concatenate([[SPIKE], (1 - SPIKE) * SLAB]) * np.exp(fit - fit.max())
     weights /= weights.sum()
-    # Variance of a' u at a reference row: t2 a'a before the reports (a'a = T), less along each direction after them.
-    along = np.einsum("ij,jk,ik->i", Wt, G, Wt)
-    left = weights @ (t2[:, 0] * n_trees - (t2 * (1 - 1 / total)) @ along)
     u = Wt.T @ ((weights @ (t2 * S / total)) * seen)
-    return Pooled(u, float(weights[0]), float(weights @ (1 - 1 / total).mean(axis=1)), max(float(left), 0.0))
+    return Pooled(u, float(weights[0]), float(weights @ (1 - 1 / total).mean(axis=1)))

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from hedgerow.content import Content
 from hedgerow.errors import FormatError
+from hedgerow.tasks.models import check_level
 from hedgerow.types import FloatArray
 
 __all__ = ["Residuals", "rounded_square"]
@@ -63,6 +64,12 @@ class Residuals(Content, what="public residuals"):
             float(res.mean()), float(np.mean(res**2)), float(v.mean()), inside, rounded_square(v, n_levels), len(res),
             quantiles,
         )  # fmt: skip
+
+    def spread(self, level: float) -> tuple[float, float]:
+        """Return how far errors stray below and above their mean, at this level."""
+        share = [(1 - check_level(level)) / 2, (1 + level) / 2]
+        below, above = np.interp(share, np.linspace(0, 1, 101), self.quantiles) - self.mean
+        return max(-float(below), 0.0), max(float(above), 0.0)
 
 
 def rounded_square(v: FloatArray, n_levels: int) -> float:

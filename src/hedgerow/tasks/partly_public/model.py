@@ -11,7 +11,10 @@ import numpy as np
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
+from hedgerow.tasks.assisted.intervals import attained
+from hedgerow.tasks.drift import Believed
 from hedgerow.tasks.forecast import Forecast
+from hedgerow.tasks.intervals import Ends, believe_leaves, cut, holding, widened
 from hedgerow.tasks.leaves import LeafModel
 from hedgerow.tasks.models import About
 from hedgerow.tasks.partly_public.cells import CellTask
@@ -169,20 +172,70 @@ class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-mod
             super().formula(), value=(within(public, assist.label_bounds) + added).clip(*assist.label_bounds)
         )
 
-    def ends(self, level: float) -> tuple[FloatArray, FloatArray]:
+    def reports_ends(self, level: float) -> Ends:
         """Return an interval for the mean label of each cell, or for the mean error of the public model there."""
-        low, high = self.leaves.interval(level)
-        if (assist := self.task.first.assist) is None:
-            return low, high
-        return assist.unclipped(low), assist.unclipped(high)
+        return self._in_units(self.leaves.interval(level))
 
-    def predict_interval(self, X: object, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Return ``(low, high)`` for the mean label of each record's cell, cut to the label bounds."""
-        low, high = super().predict_interval(X, level)
+    def ends(self, level: float) -> Ends:
+        """Return an interval for the value of each cell: cells are believed to differ as far as reports tell.
+
+        Without a public model they stray from the mean of all, with one from its error on public records. The paper's
+        estimator (``shrink=0``) has the interval of the reports alone.
+        """
+        if not self.shrink:
+            return super().ends(level)
+        grid = self.task.first.grid
+        low, high = cut(self._believed.interval(level), (0.0, grid.n_steps))
+        return holding(self._in_units((grid.values(low), grid.values(high))), self.leaf_values)
+
+    @property
+    def _believed(self) -> Believed:
+        """What is believed of the mean level of each cell."""
+        grid = self.task.first.grid
+        moments = self.leaves.moments
+        nothing = np.zeros(self.task.n_cells)
+        if (assist := self.task.first.assist) is not None:
+            same = (assist.radius * assist.residuals.clipped_mean - grid.low) / grid.step
+            # Clipped errors may be anywhere in their range, all of them: it is not wide, as a label's is.
+            return believe_leaves(moments, self.n_reports, nothing + same, nothing, 2.0 * grid.n_steps)
+        total = float(moments.denominator.sum())
+        middle = float(moments.numerator.sum()) / total if total > 0 else grid.n_steps / 2
+        middle = min(max(middle, 0.0), grid.n_steps)
+        return believe_leaves(moments, self.n_reports, nothing + middle, nothing, grid.n_steps)
+
+    def _in_units(self, ends: Ends) -> Ends:
+        """Return means, or mean errors of the public model, from those of what was reported."""
         if (assist := self.task.first.assist) is None:
-            return low, high
+            return ends
+        linear = (assist.unclipped(ends[0]), assist.unclipped(ends[1]))
+        return attained(assist.residuals, assist.radius, assist.label_bounds, linear)
+
+    def predict_interval(self, X: object, level: float = 0.9) -> Ends:
+        """Return ``(low, high)`` for the mean label of each record's cell, cut to the label bounds.
+
+        With a public model, for its prediction plus its mean error among the holders of the record's cell.
+        """
+        return self._moved(super().predict_interval(X, level), X)
+
+    def reports_interval(self, X: object, level: float = 0.9) -> Ends:
+        """Return ``(low, high)`` for the same from the reports alone (Fieller's interval)."""
+        return self._moved(super().reports_interval(X, level), X)
+
+    def predict_label_interval(self, X: object, level: float = 0.9) -> Ends:
+        """Return ``(low, high)`` for the label of each record, which strays from that as public errors do.
+
+        Only with a public model: reports do not tell how labels spread within a cell.
+        """
+        if (assist := self.task.first.assist) is None:
+            return super().predict_label_interval(X, level)
+        ends = self.predict_interval(X, level)
+        return cut(widened(ends, self.predict(X), *assist.residuals.spread(level)), assist.label_bounds)
+
+    def _moved(self, ends: Ends, X: object) -> Ends:
+        if (assist := self.task.first.assist) is None:
+            return ends
         g = assist.predict(self.task.first.space.encode(X))
-        return np.clip(g + low, *assist.label_bounds), np.clip(g + high, *assist.label_bounds)
+        return cut((g + ends[0], g + ends[1]), assist.label_bounds)
 
     @property
     def value_name(self) -> str:
@@ -220,7 +273,7 @@ class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-mod
         """Return what a cell predicts, or adds to the public model."""
         if self.task.first.assist is None:
             return super().value_words(level)
-        return f"added to the public model, with a {level:.0%} interval for its error from reports alone"
+        return f"added to the public model, with the {level:.0%} interval of its mean error there"
 
     def _axis(self) -> str:
         target = self.task.target

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.grid import LabelGrid
-from hedgerow.tasks.leaves import LeafModel, split_gains
-from hedgerow.tasks.models import About
+from hedgerow.tasks.drift import Believed
+from hedgerow.tasks.intervals import Ends, believe_leaves, cut, holding, widened
+from hedgerow.tasks.leaves import ENDS, LeafModel, split_gains
+from hedgerow.tasks.models import About, check_level
 from hedgerow.tasks.rules import reports
 from hedgerow.tasks.shift import ShiftReport
 from hedgerow.tasks.tree.encoding import Moments
 from hedgerow.tasks.tree.estimates import LeafEstimates, blend, shift_variance
+from hedgerow.tasks.tree.public import CAUTION
 from hedgerow.tasks.tree.task import LocalTask
 from hedgerow.types import FloatArray
 
@@ -116,6 +120,29 @@ class TreeModel(LeafModel, what="model", format="hedgerow/local-model", version=
         tau2 = shift_variance(self.leaves.moments, prior, prior_var, self.task.grid.n_steps)
         return np.asarray(1.0 / np.maximum(prior_var + tau2, 1e-12))
 
+    def ends(self, level: float) -> Ends:
+        """Return an interval for the mean of each leaf; public means count as far as the reports bear them out."""
+        if self.task.public is None or self.fallback != "blend":
+            return super().ends(level)
+        steps = self.task.grid.n_steps
+        low, high = cut(self._believed(self.leaves.moments, *self._prior(), steps).interval(level), (0.0, steps))
+        return holding((self.task.grid.values(low), self.task.grid.values(high)), self.leaf_values)
+
+    def _believed(self, moments: Moments, prior: FloatArray, prior_var: FloatArray, steps: float) -> Believed:
+        """Return what is believed of each leaf, in grid steps."""
+        return believe_leaves(moments, self.n_reports, prior, CAUTION * prior_var, steps)
+
+    def predict_label_interval(self, X: object, level: float = 0.9) -> Ends:
+        """Return ``(low, high)`` for the label of each record: labels spread in a leaf as public ones do, normally."""
+        public = self.task.public
+        if public is None:
+            return super().predict_label_interval(X, level)
+        point = self.leaf_values
+        stray = NormalDist().inv_cdf((1 + check_level(level)) / 2) * np.sqrt(public.spread)
+        low, high = cut(widened(self.ends(level), point, stray, stray), self.task.label_bounds)
+        leaf = self.apply(X)
+        return low[leaf], high[leaf]
+
     def importances(self) -> dict[str, float]:
         """Return the share of the label's public variance that the splits on each feature explain."""
         if (public := self.task.public) is None:
@@ -187,20 +214,31 @@ class ClassModel(TreeModel):
         total = shares.sum(axis=1, keepdims=True)
         return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / len(self.classes))
 
-    def _class_share(self, c: int) -> FloatArray:
-        public = self.task.public
+    def _class_leaves(self, c: int) -> LeafEstimates:
+        """Return the share of a class in every leaf, from the reports alone."""
         moments = self._moments(np.eye(len(self.classes))[c])
-        mean = LeafEstimates(LabelGrid(0.0, 1.0, 1), moments, self.n_reports).mean
-        if self.fallback == "none" or public is None or public.classes is None:
-            return mean
+        return LeafEstimates(LabelGrid(0.0, 1.0, 1), moments, self.n_reports)
+
+    def _class_prior(self, c: int) -> tuple[FloatArray, FloatArray] | None:
+        """Return the public share of a class in every leaf and its variance; None where nothing is known."""
+        public = self.task.public
+        if public is None or public.classes is None:
+            return None
         counts = np.array(public.classes, dtype=float)
         size = counts.sum(axis=1)
         overall = counts[:, c].sum() / max(counts.sum(), 1.0)
         # One record's weight of the overall share keeps a class that a leaf has not shown yet possible.
         prior = (counts[:, c] + overall) / (size + 1.0)
+        return prior, prior * (1 - prior) / (size + 1.0) + 1e-9
+
+    def _class_share(self, c: int) -> FloatArray:
+        leaves = self._class_leaves(c)
+        prior = self._class_prior(c)
+        if self.fallback == "none" or prior is None:
+            return leaves.mean
         if self.fallback == "public":
-            return np.where(self.starved, prior, mean)
-        return blend(moments, prior, prior * (1 - prior) / (size + 1.0) + 1e-9, 1)
+            return np.where(self.starved, prior[0], leaves.mean)
+        return blend(leaves.moments, *prior, 1)
 
     def predict_proba(self, X: object) -> FloatArray:
         """Return class probabilities."""
@@ -213,12 +251,25 @@ class ClassModel(TreeModel):
             raise HedgerowError(f"The 'outside' parameter must be 'clip' for classes. Got {outside!r} instead.")
         return np.array(self.classes)[self.predict_proba(X).argmax(axis=1)]
 
-    def ends(self, level: float) -> tuple[FloatArray, FloatArray]:
+    def reports_ends(self, level: float) -> Ends:
+        """Return an interval for the share of every class in each leaf, one column a class, from reports alone."""
+        return _columns([self._class_leaves(c).interval(level) for c in range(len(self.classes))])
+
+    def ends(self, level: float) -> Ends:
         """Return an interval for the share of every class in each leaf, one column a class."""
-        grid = LabelGrid(0.0, 1.0, 1)
-        readings = [self._moments(unit) for unit in np.eye(len(self.classes))]
-        found = [LeafEstimates(grid, moments, self.n_reports).interval(level) for moments in readings]
-        return np.column_stack([low for low, _ in found]), np.column_stack([high for _, high in found])
+        found = [self._class_ends(c, level) for c in range(len(self.classes))]
+        return holding(_columns(found), self.leaf_values)
+
+    def _class_ends(self, c: int, level: float) -> Ends:
+        leaves = self._class_leaves(c)
+        prior = self._class_prior(c)
+        if prior is None or self.fallback != "blend":
+            return leaves.interval(level)
+        return cut(self._believed(leaves.moments, *prior, 1.0).interval(level), (0.0, 1.0))
+
+    def predict_label_interval(self, X: object, level: float = 0.9) -> Ends:
+        """Refuse: a class has a probability, and no interval."""
+        raise HedgerowError(f"a {self._what} of classes has no interval for a label; use predict_proba.")
 
     def forecast(self, more: int) -> None:
         """Return None: shares of classes have intervals, and no forecast."""
@@ -238,8 +289,8 @@ class ClassModel(TreeModel):
         """None: a leaf has a share for every class."""
         return
 
-    def _value(self, j: int, low: Any, high: Any) -> dict[str, Any]:
-        found = {"classes": self.leaf_values[j], "low": low, "high": high}
+    def _value(self, j: int, *ends: Any) -> dict[str, Any]:
+        found = dict(zip(("classes", *ENDS), (self.leaf_values[j], *ends), strict=True))
         return {name: dict(zip(self.classes, row.tolist(), strict=True)) for name, row in found.items()}
 
     def _shown(self, row: dict[str, Any]) -> str:
@@ -252,6 +303,10 @@ class ClassModel(TreeModel):
             below += self.leaf_values[:, c]
         ax.set(xticks=range(len(rows)), xlabel="leaf, from left to right", ylabel="class probability")
         ax.legend(fontsize=8, ncols=min(6, len(self.classes)))
+
+
+def _columns(found: list[Ends]) -> Ends:
+    return np.column_stack([low for low, _ in found]), np.column_stack([high for _, high in found])
 
 
 def make_model(

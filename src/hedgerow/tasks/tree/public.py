@@ -10,7 +10,11 @@ import numpy as np
 from hedgerow.content import Content
 from hedgerow.errors import FormatError
 
-__all__ = ["PublicLeaves"]
+__all__ = ["CAUTION", "PublicLeaves"]
+
+CAUTION = 2.0  # by hand
+"""A tree is fitted to the labels of its public records, so their leaf means stray further from the truth than those of
+fresh records would: twice the variance allows for that (and for few records in a leaf)."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +54,18 @@ class PublicLeaves(Content, what="public leaves"):
         return cls(tuple(count.tolist()), tuple(mean.tolist()), tuple(sd.tolist()), table)
 
     @property
-    def mean_variance(self) -> Any:
-        """Variance of each public mean; spreads are shrunk towards the pooled one by two records' weight."""
+    def spread(self) -> Any:
+        """Variance of labels within each leaf, shrunk towards the pooled one by two records' weight."""
         count = np.array(self.count, dtype=float)
         sd = np.array(self.sd)
         freedom = np.maximum(count - 1, 0.0)
         pooled = float((freedom * sd**2).sum() / max(freedom.sum(), 1.0))
-        return (freedom * sd**2 + 2 * pooled) / (freedom + 2) / np.maximum(count, 0.5)
+        return (freedom * sd**2 + 2 * pooled) / (freedom + 2)
+
+    @property
+    def mean_variance(self) -> Any:
+        """Variance of each public mean."""
+        return self.spread / np.maximum(np.array(self.count, dtype=float), 0.5)
 
 
 def _check_classes(rows: tuple[tuple[int, ...], ...], count: tuple[int, ...]) -> None:

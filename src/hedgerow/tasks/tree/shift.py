@@ -8,13 +8,12 @@ import numpy as np
 
 from hedgerow.tasks.rules import cell_rules
 from hedgerow.tasks.shift import LeafShift, ShiftReport, chi_square_tail
+from hedgerow.tasks.tree.public import CAUTION
 
 if TYPE_CHECKING:
     from hedgerow.tasks.tree.model import TreeModel
 
 __all__ = ["shift_report"]
-
-_CAUTION = 2.0  # c, by hand: see shift_report
 
 
 def shift_report(model: TreeModel) -> ShiftReport | None:
@@ -47,7 +46,7 @@ def shift_report(model: TreeModel) -> ShiftReport | None:
     square = np.maximum(moments.denominator**2 - moments.var_d, 0.0)
     noise = np.maximum(moments.var_n - 2 * m * moments.cov + m * m * moments.var_d, 1e-12)
     z_mean = (moments.numerator - m * moments.denominator) / np.sqrt(
-        noise + _CAUTION * square * public.mean_variance / grid.step**2
+        noise + CAUTION * square * public.mean_variance / grid.step**2
     )
     spread = np.sqrt(np.maximum(moments.var_d, 0.0)) / n + np.sqrt(smooth * (1 - smooth) / size)
     rows = _rows(model, w, z_share, z_mean)
