@@ -201,6 +201,11 @@ def test_ledger(places, kind, capsys):
 # What the curator does.
 
 
+def test_no_option_of_export_is_left_out():
+    """Every kind goes through ``export`` in test_export.py, to each of its outputs."""
+    assert options_of("export") == {"output"}
+
+
 MODEL = {option.name for kind in task_classes() for option in kind.model_options.values()}
 AGGREGATE = {"copies", "checkpoint", "engine", "scheduler", "first", "output"}
 

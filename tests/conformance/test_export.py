@@ -101,7 +101,7 @@ def test_models_at_the_edge_of_what_is_accepted(kind):
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
-def test_every_estimator(entry):
+def test_every_estimator(entry, tmp_path):
     X = people()
     if entry.open_features:  # a regressor of the caller's choice, over numbers
         estimator = make(entry).fit(numeric(X), labels(X, entry.classify))
@@ -112,6 +112,10 @@ def test_every_estimator(entry):
             with pytest.raises(HedgerowError, match=f"{entry.name} cannot be exported: {REFUSED[entry.name]}"):
                 export(estimator)
         return
+    if entry.trust == "central":  # models without a task: of 'hedgerow fit', and forests
+        (tmp_path / "model.json").write_text(estimator.model_.to_json())
+        for ending in (".onnx", ".py"):
+            assert cli.main(["export", str(tmp_path / "model.json"), "-o", str(tmp_path / f"model{ending}")]) == 0
     records = awkward_records(formula_of(estimator), 300)
     if entry.numeric or entry.open_features:
         records = records.astype(np.float64)

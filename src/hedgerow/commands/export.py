@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import add_command, add_output, check_output, output, read_any_model, report
+from hedgerow.commands.files import add_command, check_output, output, read_any_model, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "export", "write a model for other programs: ONNX, Python", _DESCRIPTION)
     parser.add_argument("model", help="a model made by 'hedgerow aggregate' or 'hedgerow fit'")
-    add_output(parser, "the export: its name ends in .onnx or .py")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="the export: a name that ends in .onnx or .py"
+    )
     parser.set_defaults(run=run)
 
 

@@ -19,7 +19,16 @@ import numpy as np
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 except ImportError:  # predictions need none of it
-    BaseEstimator = ClassifierMixin = RegressorMixin = object
+
+    class BaseEstimator:  # type: ignore[no-redef]
+        """Stands in for scikit-learn's."""
+
+    class RegressorMixin:  # type: ignore[no-redef]
+        """Stands in for scikit-learn's."""
+
+    class ClassifierMixin:  # type: ignore[no-redef]
+        """Stands in for scikit-learn's."""
+
 
 __all__ = ["ExportedClassifier", "ExportedRegressor", "evaluate", "load"]
 
@@ -193,14 +202,19 @@ def _category(value: Any) -> str | None:
 
 def _trees(X: Any, *, roots: Any, feature: Any, threshold: Any, left: Any, value: Any, depth: Any) -> Any:
     """Return the sum over trees of the values of the leaf that each row reaches; right is ``x >= threshold``."""
-    rows = np.arange(len(X))
+    flat = np.ascontiguousarray(X).ravel()
+    base = np.arange(len(X)) * X.shape[1]
+    # A leaf is its own left child, and nothing is at or above NaN.
+    cut = np.where(left == np.arange(len(left)), np.nan, threshold)
     total = np.zeros((len(X), value.shape[1]))
     for root in roots.tolist():
         node = np.full(len(X), root)
         for _ in range(int(depth)):
-            # A leaf is its own left child; its threshold is infinite, and infinity itself must not leave it either.
-            node = left[node] + ((X[rows, feature[node]] >= threshold[node]) & (left[node] != node))
-        total += value[node]
+            child = left.take(node) + (flat.take(base + feature.take(node)) >= cut.take(node))
+            if np.array_equal(child, node):
+                break
+            node = child
+        total += value.take(node, axis=0)
     return total
 
 
