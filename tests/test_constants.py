@@ -43,3 +43,36 @@ def test_silent_numbers_are_found():
 def test_numbers_say_where_they_come_from():
     found = {str(path.relative_to(SOURCE)): silent(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
     assert {path: names for path, names in found.items() if names} == {}
+
+
+# What auditors read. Elsewhere a bare number in a comparison is mostly a matter of layout.
+READ = ("mechanisms", "tasks", "samplers.py", "counting.py", "randomness.py", "guarantee.py", "grid.py", "ledger.py")
+PLAIN = {0, 1, 2, 0.5, 255, 256, 32, 64}  # pairs, halves, bytes and words
+
+
+def bare(text):
+    """Return lines that compare with a number without a name or a word; what audits instances (lambdas) is left out."""
+    lines, tree = text.splitlines(), ast.parse(text)
+    inside = {id(node) for found in ast.walk(tree) if isinstance(found, ast.Lambda) for node in ast.walk(found)}
+    places = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare) and id(node) not in inside
+        for part in (node.left, *node.comparators)
+        if isinstance(part, ast.Constant) and is_number(part) and part.value not in PLAIN
+    ]
+    return [
+        lines[i - 1].strip() for i in places if "#" not in lines[i - 1] and not lines[i - 2].strip().startswith("#")
+    ]
+
+
+def test_comparisons_with_bare_numbers_are_found():
+    assert bare("if x > 7:\n    y = x == 2\nz = x < 3  # why\n# why\nw = x < 5\n") == ["if x > 7:"]
+
+
+def test_no_comparison_that_auditors_read_has_a_bare_number():
+    files = [
+        path for name in READ for path in ([SOURCE / name] if name[-3:] == ".py" else (SOURCE / name).rglob("*.py"))
+    ]
+    found = {str(path.relative_to(SOURCE)): bare(path.read_text("utf-8")) for path in sorted(files)}
+    assert {path: lines for path, lines in found.items() if lines} == {}

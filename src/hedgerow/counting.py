@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hedgerow.errors import HedgerowError
 from hedgerow.kernels import native
 from hedgerow.randomness import Randomness
-from hedgerow.samplers import _DIGIT, ONE, _check_ratio, _laplace_cdf, _lengthen, discrete_laplace
+from hedgerow.samplers import _DIGIT, _RARELY, ONE, _check_ratio, _laplace_cdf, _lengthen, discrete_laplace
 
 __all__ = ["Counts", "count_discrete_laplace"]
 
@@ -57,7 +57,7 @@ def count_discrete_laplace(
     most = counts.low.shape[0] - 1
     width = counts.low.shape[1]
     _check_ratio(numerator)
-    if numerator == 0 or _DIGIT * math.log2(numerator / ONE) >= -8:
+    if numerator == 0 or _DIGIT * math.log2(numerator / ONE) >= _RARELY:
         noise = discrete_laplace(numerator, levels.size, randomness)
         noise += levels
         noise -= low

@@ -34,6 +34,7 @@ LARGE_DELTA = 1e-2
 e**20 is 4.9e8: what one person sends may turn even odds about its record into 490 million to one. A mechanism that
 publishes each record as it is with probability .01 has a delta of .01. Both cut-offs are conventions; they only warn.
 """
+_MOST_TERMS = 6  # of a sum that is written out: more do not fit a line
 _ASSIGNMENTS = ("independent", "public", "content")
 _ABSENT = ("silent", "default")
 
@@ -167,7 +168,7 @@ def sequential(*guarantees: Guarantee) -> Guarantee:
     _same_unit("sequential", guarantees)
     if len(guarantees) == 1:
         return guarantees[0]
-    terms = " + ".join(_text(part.epsilon) for part in guarantees) if len(guarantees) <= 6 else ""
+    terms = " + ".join(_text(part.epsilon) for part in guarantees) if len(guarantees) <= _MOST_TERMS else ""
     note = f"the sum of {len(guarantees)} releases about the same people"
     if terms:
         note += f" (epsilon = {terms})"
@@ -358,7 +359,7 @@ def _sentence(claim: Guarantee) -> str:
 
 def _factor(epsilon: float) -> str:
     """Write e^epsilon, rounded up to three digits."""
-    if epsilon == 0 or epsilon > 20:
+    if epsilon == 0 or epsilon > LARGE_EPSILON:
         return f"e^{_text(epsilon)}" if epsilon else "1"
     precise = Context(prec=30)
     above = precise.next_plus(precise.exp(Decimal(epsilon)))  # exp rounds to the nearest

@@ -42,6 +42,7 @@ DELTA_UNITS = 10**15  # in 1 of delta
 _LARGEST = 10**9  # of an epsilon: amounts keep to 15 digits, so that floats give them back exactly
 _APPLICATION = 0x48656467  # "Hedg", in the file's header
 _LONGEST = 200  # characters of a purpose or a key: one line on a screen, with room for a digest
+_SHOWN = 20  # entries in the text, the latest: they fit a screen
 _WAIT = 60.0  # seconds for another process to finish its spend
 _COLUMNS = "number, key, purpose, guarantee, epsilon, delta, time"
 
@@ -205,11 +206,11 @@ class Ledger:
         rows = [("no.", "epsilon", "delta", "key", "purpose")]
         rows += [
             (str(e.number), f"{e.charged.epsilon:.15g}", f"{e.charged.delta:.15g}", e.key or "", e.purpose)
-            for e in entries[-20:]
+            for e in entries[-_SHOWN:]
         ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows] if entries else []
-        older = [f"({len(entries) - 20} older entries)"] if len(entries) > 20 else []
+        older = [f"({len(entries) - _SHOWN} older entries)"] if len(entries) > _SHOWN else []
         return "\n".join([head, *older, *lines])
 
     @property

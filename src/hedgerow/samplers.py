@@ -302,6 +302,7 @@ def _exp_cdf(x: Fraction) -> LazyCdf:
 
 
 _DIGIT = 256  # values of a table of a digit: 8 bits of a geometric
+_RARELY = -8  # log2 of the chance to leave a table, up to which it needs no further digit: 1 draw in 256
 _WIDEST = ONE - (1 << 14)
 """Largest ratio drawn from, ``1 - 2**-50``: beyond it a magnitude could leave 63 bits."""
 
@@ -346,7 +347,7 @@ def geometric(numerator: int, n: int, randomness: Randomness, *, exponent: int =
     _check_ratio(numerator)
     if numerator == 0:
         return np.zeros(n, dtype=np.int64)
-    if exponent * _DIGIT * math.log2(numerator / ONE) < -8:
+    if exponent * _DIGIT * math.log2(numerator / ONE) < _RARELY:
         out = _geometric_cdf(numerator, exponent, False).sample(n, randomness).astype(np.int64)
         beyond = np.flatnonzero(out == _DIGIT)
         if beyond.size:
@@ -391,7 +392,7 @@ def discrete_laplace(numerator: int, n: int, randomness: Randomness) -> IntArray
     _check_ratio(numerator)
     if numerator == 0:
         return np.zeros(n, dtype=np.int64)
-    if _DIGIT * math.log2(numerator / ONE) < -8:
+    if _DIGIT * math.log2(numerator / ONE) < _RARELY:
         return _narrow_laplace(numerator, n, randomness)
     negative = np.unpackbits(randomness.uint8((n + 7) // 8), count=n).view(bool)
     out = geometric(numerator, n, randomness)

@@ -27,6 +27,7 @@ from hedgerow.types import IntArray
 __all__ = ["AUDITS", "GaussianNoise", "exact_delta"]
 
 _BITS = 80  # of the largest weight; what is smaller than 2**-80 of it is cut off, and delta counts that
+_WIDEST = 1e5  # steps of a sigma that is looked for: its law has two million weights
 _SCALE = 128  # bits after the point of e**epsilon, rounded down: 48 more than weights have
 
 
@@ -85,7 +86,7 @@ class GaussianNoise(AdditiveNoise):
             sigma = 0.0
         elif sigma == 0.0:
             sigma = _calibrated(epsilon, delta, steps)
-        elif not 0 < sigma < 1e6 or exact_delta(_weights(sigma), steps, epsilon) > Fraction(delta):
+        elif not 0 < sigma < 10 * _WIDEST or exact_delta(_weights(sigma), steps, epsilon) > Fraction(delta):
             raise HedgerowError(f"The 'sigma' parameter does not satisfy the claim. Got {self.sigma!r} instead.")
         object.__setattr__(self, "sigma", sigma)
         object.__setattr__(self, "weights", _weights(sigma))
@@ -181,7 +182,7 @@ def _calibrated(epsilon: float, delta: float, steps: int) -> float:
     while _float_delta(high, steps, epsilon) > delta:
         low = high
         high = 2 * high
-        if high > 1e5:
+        if high > _WIDEST:
             raise HedgerowError(f"The 'epsilon' parameter is too small for delta={delta:g}. Got {epsilon!r} instead.")
     while high - low > 1e-9 * high:
         middle = (low + high) / 2

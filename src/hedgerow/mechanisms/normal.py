@@ -101,7 +101,7 @@ def gdp_mu(epsilon: float, delta: float) -> Fraction:
     """
     epsilon = min(float(epsilon), _LARGEST)
     limit = Decimal(float(delta))
-    if not 1e-30 <= delta < 1:
+    if not 1e-30 <= delta < 1:  # 30 digits of delta are computed
         raise HedgerowError(f"The 'delta' parameter must be 0, or at least 1e-30 and below 1. Got {delta!r} instead.")
     top = Fraction(1)
     while gdp_delta(top, epsilon) <= limit:

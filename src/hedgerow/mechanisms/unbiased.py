@@ -25,6 +25,7 @@ from hedgerow.types import FloatArray, IntArray
 __all__ = ["AUDITS", "MatrixResponse", "worst_column"]
 
 Row = tuple[Hex, ...]
+_MOST = 4096  # outputs; by hand: as many levels would make a task of 270 MB
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,8 @@ class MatrixResponse(LevelMechanism):
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         object.__setattr__(self, "weights", tuple(tuple(map(int, row)) for row in self.weights))
         object.__setattr__(self, "outputs", tuple(map(float, self.outputs)))
-        if len(self.weights) < 2 or not 2 <= len(self.outputs) <= 4096 or not np.isfinite(self.outputs).all():
-            raise HedgerowError("'weights' needs at least 2 rows, and 'outputs' 2 to 4096 finite numbers.")
+        if len(self.weights) < 2 or not 2 <= len(self.outputs) <= _MOST or not np.isfinite(self.outputs).all():
+            raise HedgerowError(f"'weights' needs at least 2 rows, and 'outputs' 2 to {_MOST} finite numbers.")
         for row in self.weights:
             if len(row) != len(self.outputs) or min(row) < 0 or sum(row) != ONE:
                 raise HedgerowError("every row of 'weights' must hold one weight an output, >= 0, with sum 2**64.")

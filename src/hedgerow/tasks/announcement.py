@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Announcement", "read_task", "task_text"]
 
 _DOMAIN = b"hedgerow/announcement/1\n"
+_PUBLIC_KEY = 32  # bytes, of Ed25519
+_SIGNATURE = 64  # bytes, of Ed25519
 _LATEST = 1 << 53  # seconds that every language counts exactly
 _LENGTHS = {"title": 200, "curator": 200, "purpose": 2000}  # characters: two lines, and a page of a phone; by hand
 
@@ -67,7 +69,9 @@ def _check_names(task: Any) -> None:
 
 
 def _key(size: int) -> Form:
-    return Form(base64url, lambda text: from_base64url(text, size, "public_key" if size == 32 else "signature"))
+    return Form(
+        base64url, lambda text: from_base64url(text, size, "public_key" if size == _PUBLIC_KEY else "signature")
+    )
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
                 f"'opens' and 'closes' must be unix seconds with opens < closes. "
                 f"Got {self.opens!r} and {self.closes!r} instead."
             )
-        if len(self.public_key) != 32 or len(self.signature) != 64:
+        if len(self.public_key) != _PUBLIC_KEY or len(self.signature) != _SIGNATURE:
             raise FormatError("'public_key' must have 32 bytes and 'signature' 64.")
 
     @classmethod

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LeafShift", "ShiftReport", "chi_square_tail"]
 
+_STANDS_OUT = 3  # standard deviations: 1 leaf in 370 by chance
 _ALARM = 1e-3  # chance of a false alarm, shared between where holders fall and what their labels are
 _LEVEL = 0.9
 _EXCLUDED = NormalDist().inv_cdf((1 + _LEVEL) / 2)
@@ -124,7 +125,7 @@ class ShiftReport:
             scores["mean label"] = [s.mean_z or 0.0 for s in self.leaves]
         panels = figure.subplots(1, len(scores), sharey=True, squeeze=False)[0]
         for ax, (title, z) in zip(panels, scores.items(), strict=True):
-            colours = ["#c0392b" if abs(v) > 3 else "#7f8c8d" for v in z]
+            colours = ["#c0392b" if abs(v) > _STANDS_OUT else "#7f8c8d" for v in z]
             ax.barh(range(len(z)), z, color=colours)
             ax.axvspan(-2, 2, color="#ecf0f1", zorder=0)
             ax.set(title=title, xlabel="z-score: private minus public")

@@ -7,6 +7,8 @@ from typing import Any
 
 __all__ = ["listed", "plain", "span"]
 
+_LISTED = 8  # names: they fit a line or two
+
 
 def plain(text: str) -> str:
     r"""Return text that cannot play tricks on a terminal: one line, printable characters only.
@@ -19,8 +21,8 @@ def plain(text: str) -> str:
 
 def listed(names: tuple[str, ...]) -> str:
     """Return names for people, the first eight of them."""
-    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return ", ".join(map(plain, names[:8])) + more
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(map(plain, names[:_LISTED])) + more
 
 
 def span(values: list[Any], words: Callable[[Any], str] = str) -> str:

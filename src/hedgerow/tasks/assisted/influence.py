@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["AssistedForgery", "ClassForgery", "PilotForgery"]
 
 
+_UNTOLD = 1e-12  # as in shrink.py
+
+
 @dataclass(frozen=True)
 class AssistedForgery(Forgery):
     """What one forged report can do to the corrections of a public model.
@@ -63,8 +66,8 @@ class AssistedForgery(Forgery):
             busy = np.array(self.task.busy[at : at + joint.n_leaves])
             at += joint.n_leaves
             own, other = _naming(joint, busy)
-            if joint.n_leaves > 1 and (own > 1e-12).any():
-                most = max(most, max(1 - other, other) / float(own[own > 1e-12].min()))
+            if joint.n_leaves > 1 and (own > _UNTOLD).any():
+                most = max(most, max(1 - other, other) / float(own[own > _UNTOLD].min()))
         return most
 
     @property

@@ -81,7 +81,7 @@ class PilotMessage(LocalMechanism, Message):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        if not 2 <= self.n_inputs <= 255:
+        if not 2 <= self.n_inputs <= 255:  # one byte names a bin
             raise HedgerowError(f"'edges' must make 2 .. 255 bins. Got {self.n_inputs} instead.")
 
     @cached_property

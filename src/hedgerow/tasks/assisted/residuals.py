@@ -14,6 +14,8 @@ from hedgerow.types import FloatArray
 
 __all__ = ["Residuals", "rounded_square"]
 
+_QUANTILES = 101  # percentiles from 0 to 100
+
 
 @dataclass(frozen=True)
 class Residuals(Content, what="public residuals"):
@@ -45,7 +47,7 @@ class Residuals(Content, what="public residuals"):
 
     def __post_init__(self) -> None:
         least = min(self.mean_square, self.level_square, float(self.n_public))
-        ordered = len(self.quantiles) == 101 and list(self.quantiles) == sorted(self.quantiles)
+        ordered = len(self.quantiles) == _QUANTILES and list(self.quantiles) == sorted(self.quantiles)
         if least < 0 or not 0 < self.inside <= 1 or not ordered:
             raise FormatError("the public residuals of this task are not a summary of residuals.")
 
@@ -59,7 +61,7 @@ class Residuals(Content, what="public residuals"):
         res = np.asarray(residuals, dtype=np.float64)
         v = np.clip(res / radius, -1.0, 1.0)
         inside = max(float(np.mean(np.abs(res) < radius)), 1 / (len(res) + 1))
-        quantiles = tuple(np.quantile(res, np.linspace(0, 1, 101)).tolist())
+        quantiles = tuple(np.quantile(res, np.linspace(0, 1, _QUANTILES)).tolist())
         return cls(
             float(res.mean()), float(np.mean(res**2)), float(v.mean()), inside, rounded_square(v, n_levels), len(res),
             quantiles,

@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 
+_UNTOLD = 1e-12  # an own chance that differs less from another's says nothing: it is rounding
 _CLEARLY = 3.0  # standard deviations: a chance of .0013 where shares are the same
 _LEAST = 0.25  # of a public share: sums are divided by shares, and noise may say that there is none; by hand
 
@@ -59,7 +60,7 @@ def private_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray,
             a, other = (float(x) for x in joint.naming)
             own = np.full(joint.n_leaves, a - other)
         rate = named / max(n, 1)
-        known = own > 1e-12 if joint.n_leaves > 1 else np.zeros(1, dtype=bool)
+        known = own > _UNTOLD if joint.n_leaves > 1 else np.zeros(1, dtype=bool)
         safe = np.where(known, own, 1.0)
         variance = np.where(known, (rate * (1 - rate) + 1 / max(n, 1)) / max(n, 1) / safe**2, np.inf)
         out.append(((rate - other) / safe, variance))

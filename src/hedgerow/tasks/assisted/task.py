@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AssistedTask", "LeafNumbers", "PublicTrees", "leaf_numbers"]
 
+_ROUNDED = 1e-6  # that a sum of up to 4096 shares may be off by; rounding alone makes less than 1e-12
+
 
 def _write_trees(trees: Trees) -> str:
     d = trees.n_features
@@ -130,7 +132,7 @@ class AssistedTask(Task, what="assisted task", format="hedgerow/assisted-task", 
             )
         if self.public_model.n_columns != len(self.space) or self.trees.n_features > len(self.public_model.column) + 1:
             raise FormatError("the public model and the trees of this task do not fit its features.")
-        if not all(abs(sum(p) - 1) < 1e-6 and min(p) > 0 for p in self.shares):
+        if not all(abs(sum(p) - 1) < _ROUNDED and min(p) > 0 for p in self.shares):
             raise FormatError("the leaves of each tree of this task must have public shares that add up to 1.")
         if len(self.busy) != len(self.trees.value) or not all(0 < b <= 1 for b in self.busy):
             raise FormatError("'busy' must be a share above 0 for each leaf of this task.")

@@ -26,6 +26,7 @@ __all__ = ["Secrets", "draw_first", "draw_second"]
 _HEADER = struct.Struct("<4sHBB32sQ")
 _MAGIC = b"HDGS"
 _VERSION = 1
+_FLAGS = 3  # both bits: simulation and answered
 
 
 class Secrets:
@@ -86,7 +87,7 @@ class Secrets:
             raise FormatError("these are not the secrets of a first round.")
         _, version, flags, reserved, digest, n = _HEADER.unpack_from(data)
         wide = (d + 7) // 8
-        if version != _VERSION or reserved or flags > 3 or len(data) != start + n * (TOKEN_BYTES + 8 + wide):
+        if version != _VERSION or reserved or flags > _FLAGS or len(data) != start + n * (TOKEN_BYTES + 8 + wide):
             raise FormatError(f"these secrets are damaged or not of version {_VERSION}.")
         if digest != task.digest:
             raise FormatError("these secrets belong to another task.")

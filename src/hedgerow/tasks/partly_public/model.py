@@ -119,7 +119,7 @@ class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-mod
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.shrink < 100:
+        if not 0 <= self.shrink < 100:  # beyond, nothing is left of any difference
             raise HedgerowError(f"The 'shrink' parameter must be in 0 .. 100. Got {self.shrink!r} instead.")
         if len(self.values) != len(_MOMENTS) or any(len(v) != self.task.n_cells for v in self.values):
             raise FormatError("the model's estimates do not fit its task.")
