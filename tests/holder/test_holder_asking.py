@@ -168,3 +168,8 @@ def test_the_bytes_do_not_depend_on_the_language(stub, tmp_path):
         record, _ = taken(TASK, {"age": "41", "home": "flat", "smokes": "0", "hours": hours}, Texts(tag))
         bodies.add(holder.answer(holder.fetch(url), record).body)
     assert len(bodies) == 1
+
+
+def test_the_page_reads_them_alike(node):
+    found = node("holder_typed.mjs", [text for text, _, _ in TYPED])
+    assert found == [[text, english, german] for text, english, german in TYPED]

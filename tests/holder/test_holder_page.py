@@ -524,7 +524,7 @@ def test_two_rounds_with_a_public_model_report_its_error(stub, context):
     one = FirstReports.from_bytes(first, answer_all(visit, record))
     (prediction,) = first.assist.predict(first.space.encode_record(record)[None, :])
     assert f"predicts {prediction:.5g}" in visit.page.locator("#odds").inner_text()
-    assert "What rent minus the prediction could have been sent as" in visit.page.locator("#odds").inner_text()
+    assert "the error of the public prediction of rent is sent as" in visit.page.locator("#picture").inner_text()
     assert one.private.tolist() == [[True, False, True]] and marks(visit)["rent"] == "stays here"
     visit = Visit(context).open(stub.announce(second))
     two = CellReports.from_bytes(second, answer_all(visit, {k: v for k, v in record.items() if k != "rent"}))

@@ -47,3 +47,12 @@ def test_languages_that_are_not_shipped_are_english():
 )
 def test_the_locale_says_which(environment, tag):
     assert default_language(environment) == tag
+
+
+def test_every_text_is_used_and_every_text_used_is_there():
+    sources = [*(FOLDER / "web").iterdir(), *FOLDER.glob("*.py"), FOLDER.parent / "commands" / "join.py"]
+    source = "\n".join(path.read_text() for path in sources)
+    named = set(re.findall(r"""["'>]((?:page|fact|hint|note|picture|join)\.\w+)""", source))
+    assert named - {"join.py", "page.py", "picture.py", "picture.js"} <= set(TEXTS["en"])
+    built = {"language", "decimal", "yes", "no"} | {key for key in TEXTS["en"] if key.startswith(("picture.", "fact."))}
+    assert set(TEXTS["en"]) - named <= built

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.errors import HedgerowError
+from hedgerow.holder.texts import all_texts
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -18,6 +20,7 @@ SCRIPTS = (
     "announcement.js",
     "assisted.js",
     "assisted_classes.js",
+    "bars.js",
     "basics.js",
     "budget.js",
     "device.js",
@@ -28,17 +31,21 @@ SCRIPTS = (
     "kinds.js",
     "label_mechanisms.js",
     "labels.js",
+    "language.js",
     "mechanisms.js",
     "memory.js",
     "odds.js",
     "partition.js",
+    "picture.js",
     "pilot.js",
     "portable.js",
     "reader.js",
     "schema.js",
     "second_round.js",
     "task.js",
+    "texts.js",
     "tree.js",
+    "typed.js",
     "view.js",
     "wording.js",
 )
@@ -75,7 +82,16 @@ def asset(name: str) -> bytes:
     """
     if name not in ASSETS:
         raise HedgerowError(f"'name' must be one of {list(ASSETS)}. Got {name!r} instead.")
+    if name == "texts.js":
+        return _texts()
     return files("hedgerow.holder").joinpath("web", name).read_bytes()
+
+
+def _texts() -> bytes:
+    """Return the texts of all languages as a module: of one request, which tells nobody which of them is read."""
+    data = json.dumps(all_texts(), separators=(",", ":"))
+    head = "// @ts-check\n/** @type {{[language: string]: {[key: string]: string}}} */\n"
+    return f"{head}export const TEXTS = {data};\n".encode()
 
 
 def routes() -> list[Any]:

@@ -42,7 +42,8 @@ def draw_picture(panels: Sequence[Panel], name: str, texts: Texts) -> list[str]:
         return []
     lines = [texts.say("picture.title"), f"  {texts.say('picture.intro')}"]
     for panel in panels:
-        lines.append(f"  {texts.say(f'picture.{panel.kind}', name=plain(name))}")
+        what = texts.say("picture.error", name=plain(name)) if panel.error else plain(name)
+        lines.append(f"  {texts.say(f'picture.{panel.kind}', name=what)}")
         bars = _fewer(panel.bars) if panel.kind == "values" else panel.bars
         most = max((_chance(panel, bar) for bar in bars), default=1.0)
         lines += [_line(panel, bar, most, texts) for bar in bars]

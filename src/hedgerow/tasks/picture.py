@@ -57,12 +57,14 @@ class Panel:
     """Bars that belong together.
 
     ``"named"``: one answer is sent. ``"marked"``: any number of answers. ``"told"``: the own group is told as above or
-    below, or not at all. ``"values"``: one number; ``truth`` is the true one.
+    below, or not at all. ``"values"``: one number, the label or (``error``) how wrong a public model is; ``truth`` is
+    the true one.
     """
 
     kind: Literal["named", "marked", "told", "values"]
     bars: tuple[Bar, ...]
     truth: float | None = None
+    error: bool = False
 
 
 def shares(grid: LabelGrid, label: float) -> dict[int, float]:

@@ -14,6 +14,7 @@ import { bitOf, fromBase64, join, littleBytes, pack, percent, short, span } from
 import { integer } from "./exact.js";
 import { levelResponse, signedSubset } from "./joint.js";
 import { levelOf } from "./mechanisms.js";
+import { named, shares, told } from "./picture.js";
 import { design, predictWithin, reached, readGroups, readModel } from "./portable.js";
 import { budget, count, insist, list, number, text, word } from "./reader.js";
 import { checkResiduals, readLabels, readRadius, readSpace } from "./schema.js";
@@ -202,6 +203,21 @@ export class AssistedTask extends Task {
   /** @param {Json} truth @returns {[string, string][]} */
   truths({ tree, leaf }) {
     return [["your group in the tree that was drawn", this.groups(tree)[leaf]]];
+  }
+
+  /** @param {Uint8Array} payload @param {Json} truth */
+  panels(payload, { residual, leaves }) {
+    const [tree, rest] = [payload[0], payload.slice(1)];
+    const [joint, leaf] = [this.joint[tree], leaves[tree]];
+    const levels = shares(this.grid, residual / this.radius);
+    if ("size" in joint) {
+      const scores = Array.from({ length: joint.leaves }, (_, j) => bitOf(rest, j) * (2 * bitOf(rest.slice(this.wide), j) - 1));
+      const others = scores.filter((_, j) => j !== leaf).map(Math.abs);
+      return [told(levels.get(1) ?? 0, joint.odds, scores[leaf], others)];
+    }
+    const own = new Map();
+    for (const [level, share] of levels) own.set(joint.symbol(leaf, level), (own.get(joint.symbol(leaf, level)) ?? 0) + share);
+    return [named(own, joint.symbols, joint.odds[0], joint.odds[1], rest[0] + 256 * rest[1])];
   }
 
   /** @param {Cutter} cutter @param {Json} [truth] */

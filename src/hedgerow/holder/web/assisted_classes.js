@@ -100,6 +100,11 @@ export class AssistedClassTask extends Task {
     return [["the class that was drawn", this.asked[truth.drawn]], ...this.parts[truth.drawn].truths(truth)];
   }
 
+  /** @param {Uint8Array} payload @param {Json} truth */
+  panels(payload, truth) {
+    return this.parts[payload[0]].panels(payload.slice(1), truth);
+  }
+
   /** @param {Cutter} cutter @param {Json} [truth] */
   about(cutter, truth) {
     const drawn = cutter.cut(`number of the class, drawn at random among ${this.parts.length}`, 1)[0];

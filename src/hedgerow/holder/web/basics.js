@@ -98,11 +98,9 @@ const upTo = (value, digits) => {
   return Number((Math.ceil(value / step) * step).toPrecision(digits));
 };
 
-/** Epsilon in words. @param {number} epsilon @param {number} delta */
-export function epsilonWords(epsilon, delta = 0) {
-  const factor = upTo(Math.exp(Math.min(epsilon, 700)), 3);
-  if (delta) return `Whatever anybody checks in your report is at most ${factor} times as probable for your values as for any others, plus ${delta}.`;
+/** What epsilon allows: how many times as probable, and how sure of one of two possibilities; rounded up. @param {number} epsilon */
+export function epsilonParts(epsilon) {
   const exact = 1 / (1 + Math.exp(-epsilon));
   const most = exact < 0.99 ? Math.ceil(exact * 1000) / 1000 : Math.min(1, Math.ceil(exact * 1e6) / 1e6);
-  return `No report is more than ${factor} times as probable for your values as for any others. Whoever held two possibilities about you for equally likely can be at most ${percent(most)} sure of one afterwards.`;
+  return { factor: upTo(Math.exp(Math.min(epsilon, 700)), 3), most };
 }

@@ -6,6 +6,7 @@
 import { fromHex, require, toHex } from "./basics.js";
 import { charge, charged, checkBudget } from "./budget.js";
 import { SecureSource } from "./exact.js";
+import { language, words } from "./language.js";
 import * as memory from "./memory.js";
 
 /** @typedef {import("./basics.js").Json} Json */
@@ -17,7 +18,7 @@ const MEDIA_TYPE = "application/vnd.hedgerow.reports+bin; version=1";
 const AGAIN = [408, 425, 429, 500, 502, 503, 504];
 
 /** @param {number} seconds */
-export const when = (seconds) => new Date(seconds * 1000).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
+export const when = (seconds) => new Date(seconds * 1000).toLocaleString(language() === "en" ? "en-GB" : language(), { dateStyle: "long", timeStyle: "short" });
 
 /** The report to a task, as it was drawn; null if it never was. @param {string} id */
 export const keptReport = (id) => memory.read(`report:${id}`);
@@ -32,8 +33,8 @@ export const keptSecrets = (task) => memory.read(`secrets:${task.first ?? task.i
  */
 export async function draw({ task, notice }, record, mask) {
   const now = Date.now() / 1000;
-  require(now >= notice.opens, `This task opens on ${when(notice.opens)}. Nothing was drawn.`);
-  require(now < notice.closes, `This task closed on ${when(notice.closes)}. Nothing was drawn.`);
+  require(now >= notice.opens, words("page.not_open", { when: when(notice.opens) }));
+  require(now < notice.closes, words("page.closed", { when: when(notice.closes) }));
   checkBudget(task, notice.public_key);
   return memory.alone(task.first ?? task.id, async () => {
     if (keptReport(task.id)) return null;

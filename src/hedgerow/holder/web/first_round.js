@@ -8,6 +8,7 @@ import { double, littleBytes, littleEndian, pack, require, short, toHex } from "
 import { bernoulli, discreteLaplace, ONE } from "./exact.js";
 import { clamp, laplace, levelOf, splitEpsilon } from "./mechanisms.js";
 import { aboutLabel } from "./odds.js";
+import { values } from "./picture.js";
 import { predictWithin, readModel } from "./portable.js";
 import { budget, fields, insist, list, number, text, word } from "./reader.js";
 import { checkResiduals, readGrid, readLabels, readRadius, readSpace } from "./schema.js";
@@ -134,7 +135,7 @@ export class FirstTask extends Task {
   // -------------------------------------------------------------- for people
 
   questions() {
-    const choice = this.masks === "personal" ? "(Your choice itself is sent in clear.)" : undefined;
+    const choice = this.masks === "personal";
     return [...this.columns.map((column) => ({ ...column, choice })), this.labelQuestion()];
   }
 
@@ -165,6 +166,14 @@ export class FirstTask extends Task {
   inClear(name, truth, kept) {
     const mask = truth?.mask ?? kept?.mask ?? [];
     return this.columns.some((column, j) => column.name === name && !mask[j]);
+  }
+
+  /** @param {Uint8Array} payload @param {Json} truth */
+  panels(payload, truth) {
+    const { fine, coarse } = this.noise;
+    const code = Number(littleEndian(payload.slice(0, 4))) - coarse.reach;
+    const noise = truth.mask.some(Boolean) ? coarse : fine;
+    return [values(aboutLabel(this.target, this.grid, noise, code, truth.reported), this.assist !== null)];
   }
 
   /** @param {Cutter} cutter @param {Json} [truth] */

@@ -12,8 +12,9 @@ import { readAnnouncement } from "./announcement.js";
 import { fromHex, HolderError, require } from "./basics.js";
 import { draw, keptReport, keptSecrets, send } from "./device.js";
 import { pointAt, showForm } from "./form.js";
+import { language, languages, showTexts, speak, words } from "./language.js";
 import { remembered } from "./memory.js";
-import { find, say, showReport, showTask } from "./view.js";
+import { el, find, say, showReport, showTask } from "./view.js";
 
 export { readAnnouncement } from "./announcement.js";
 export { fromHex, HolderError, percent, toHex } from "./basics.js";
@@ -21,7 +22,9 @@ export { checkBudget, charge, costOf, spentInAll, spentOn } from "./budget.js";
 export { draw, send } from "./device.js";
 export { GivenSource } from "./exact.js";
 export { readTask } from "./kinds.js";
+export { speak } from "./language.js";
 export { floatText } from "./reader.js";
+export { readNumber } from "./typed.js";
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./view.js").State} State */
@@ -38,25 +41,29 @@ function review(state, truth, record = {}) {
   const { task } = state;
   const kept = keptReport(task.id);
   const body = fromHex(kept.body);
-  showReport(task, body, truth, record, keptSecrets(task));
   const accepted = kept.state === "accepted";
-  find("send").textContent = accepted ? "Send the same bytes again" : `Send these ${body.length} bytes`;
+  const show = () => {
+    showReport(task, body, truth, record, keptSecrets(task));
+    find("send").textContent = keptReport(task.id).state === "accepted" ? words("page.again") : words("page.send", { n: body.length });
+  };
+  state.show = show;
+  show();
+  find("review").focus();
   find("send").onclick = () => void guarded(() => deliver(state));
-  const fresh = truth ? "Drawn, and kept in this browser. Nothing has been sent yet." : "A report to this task is kept here. It has not been acknowledged yet.";
-  say(accepted ? "The curator has this report already." : fresh);
+  say(words(accepted ? "page.has" : truth ? "page.drawn" : "page.waiting"));
 }
 
 /** @param {State} state */
 async function deliver(state) {
   const button = /** @type {HTMLButtonElement} */ (find("send"));
   button.disabled = true;
-  say("Sending.");
+  say(words("page.sending"));
   try {
     const receipt = await send({ ...state, token: state.given.get("token") ?? undefined });
-    say(receipt.accepted ? "The curator has your report. Thank you." : "The curator had this very report already; it counts once.");
+    say(words(receipt.accepted ? "page.thanks" : "page.had"));
   } finally {
     button.disabled = false;
-    button.textContent = "Send the same bytes again";
+    button.textContent = words("page.again");
   }
 }
 
@@ -83,12 +90,36 @@ async function start(place) {
   require(!seen || seen === read.notice.public_key, "This address used another key before. Do not answer; ask the curator by another way what happened.");
   const given = new URLSearchParams(place.hash.slice(1));
   if (place.hash) history.replaceState(null, "", place.pathname); // a token is not for the history
-  const state = { ...read, base, given, known: seen !== null };
+  /** @type {State} */
+  const state = { ...read, base, given, known: seen !== null, show: () => {} };
   showTask(state);
-  if (!read.checked) say("This browser cannot check the signature of this task. See below before you answer.", "warn");
-  else say("The task was checked: it is as its curator signed it.");
+  const saySo = () => (read.checked ? say(words("page.checked")) : say(words("page.unchecked"), "warn"));
+  saySo();
+  offerLanguages(() => {
+    showTask(state);
+    state.show();
+  });
+  state.show = () => {
+    saySo();
+    showForm(state.task, given, (record, mask) => void guarded(() => answer(state, record, mask)));
+  };
   if (keptReport(id)) review(state);
-  else showForm(state.task, given, (record, mask) => void guarded(() => answer(state, record, mask)));
+  else state.show();
 }
 
-if (typeof document !== "undefined" && document.getElementById("form")) void guarded(() => start(location));
+/** The switch of languages: all texts are here already, so that nobody is told. @param {() => void} show again */
+function offerLanguages(show) {
+  const chosen = /** @type {HTMLSelectElement} */ (find("language"));
+  chosen.replaceChildren(...languages().map(([name, own]) => el("option", { value: name, lang: name, selected: name === language() ? "" : undefined }, own)));
+  chosen.onchange = () => {
+    speak([chosen.value]);
+    showTexts();
+    show();
+  };
+}
+
+if (typeof document !== "undefined" && document.getElementById("form")) {
+  speak(navigator.languages ?? [navigator.language]);
+  showTexts();
+  void guarded(() => start(location));
+}

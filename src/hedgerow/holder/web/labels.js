@@ -7,6 +7,7 @@ import { join, littleBytes, require, signed32 } from "./basics.js";
 import { readMechanism } from "./label_mechanisms.js";
 import { levelOf } from "./mechanisms.js";
 import { aboutLabel } from "./odds.js";
+import { values } from "./picture.js";
 import { text } from "./reader.js";
 import { numberOf, readGrid, valueOf } from "./schema.js";
 import { CODES, Task } from "./task.js";
@@ -70,7 +71,7 @@ export class LabelTask extends Task {
 
   /** @returns {Question[]} */
   questions() {
-    return [{ name: RECORD, title: "Number of your record", number: true, hint: "public; from your invitation" }, this.labelQuestion()];
+    return [{ name: RECORD, number: true }, this.labelQuestion()];
   }
 
   leaves() {
@@ -84,6 +85,12 @@ export class LabelTask extends Task {
   /** @param {string} name */
   inClear(name) {
     return name === RECORD;
+  }
+
+  /** @param {Uint8Array} payload @param {Json} truth */
+  panels(payload, truth) {
+    const code = new DataView(payload.slice(8).buffer).getInt32(0, true);
+    return [values(aboutLabel(this.target, this.grid, this.mechanism, code, truth.label))];
   }
 
   /** @param {Cutter} cutter @param {Json} [truth] */

@@ -10,6 +10,7 @@
 
 import { percent, short } from "./basics.js";
 import { kAry } from "./mechanisms.js";
+import { named } from "./picture.js";
 import { predictWithin, readModel } from "./portable.js";
 import { budget, insist, list, number, text } from "./reader.js";
 import { LARGEST, readLabels, readSpace } from "./schema.js";
@@ -99,6 +100,12 @@ export class PilotTask extends Task {
   /** @param {Json} truth @returns {[string, string][]} */
   truths({ bin }) {
     return [[`your bin (${this.heading})`, this.bins()[bin]]];
+  }
+
+  /** @param {Uint8Array} payload @param {Json} truth */
+  panels(payload, truth) {
+    const [p, q] = this.odds;
+    return [named(new Map([[truth.bin, 1]]), this.response.k, p, q, payload[0])];
   }
 
   /** @param {Cutter} cutter @param {Json} [truth] */

@@ -7,10 +7,11 @@
  * grid that it kept when it answered the first; a task that says otherwise is refused.
  */
 
-import { fromHex, littleBytes, pack, percent, require, toHex } from "./basics.js";
+import { bitOf, fromHex, littleBytes, littleEndian, pack, percent, require, toHex } from "./basics.js";
 import { FirstTask, roundNoise } from "./first_round.js";
 import { flippedBits, kAry, toNumber } from "./mechanisms.js";
 import { candidates, leafOf, leafWords, readPartition } from "./partition.js";
+import { marked, named } from "./picture.js";
 import { innerDigest, insist, spell, word } from "./reader.js";
 import { encodeRecord } from "./schema.js";
 import { CODES, Task } from "./task.js";
@@ -134,6 +135,20 @@ export class SecondTask extends Task {
   /** @param {Json} truth @returns {[string, string][]} */
   truths(truth) {
     return [["your group", leafWords(this.partition)[truth.leaf]]];
+  }
+
+  /** @param {Uint8Array} payload @param {Json} truth */
+  panels(payload, { leaf, cells }) {
+    const k = cells.length;
+    const own = new Map([[cells.indexOf(leaf), 1]]);
+    const answer = payload.slice(4 + ((this.partition.leaves + 7) >> 3));
+    const { named: response, bits } = k > 1 ? answerOf(this.response, this.begun.noise.cell, k) : {};
+    if (this.response === "k_ary") {
+      const p = response ? toNumber(response.truth) : 1;
+      return [named(own, k, p, (1 - p) / Math.max(1, k - 1), cells.indexOf(Number(littleEndian(answer))))];
+    }
+    const p = bits ? bits.kept : 1;
+    return [marked(own, p, 1 - p, cells.map((/** @type {number} */ cell) => bitOf(answer, cell)))];
   }
 
   /** @param {Cutter} cutter @param {Json} [truth] */

@@ -16,13 +16,14 @@ import { readAsking } from "./wording.js";
 /** @typedef {import("./odds.js").Row} Row */
 /** @typedef {import("./schema.js").Column} Column */
 /** @typedef {{low: number, high: number, missing: number, classes?: string[] | null}} Labels */
-/** @typedef {{name: string, title?: string, low?: number, high?: number, missing?: number, categories?: string[], unknown?: string, number?: boolean, hint?: string, choice?: string}} Question */
+/** @typedef {{name: string, low?: number, high?: number, missing?: number, categories?: string[], unknown?: string, number?: boolean, choice?: boolean}} Question */
 /** @typedef {{name: string, bytes: Uint8Array, tag: "" | "clear" | "noisy"}} Part */
 /** @typedef {{mask?: boolean[], secrets?: Json}} More */
 /** @typedef {{body: Uint8Array, secrets?: Json, truth: Json}} Made */
 /** @typedef {{parts: Part[], rows: Row[], heading?: string, label?: Json, words: string[]}} Explanation */
 
 const SIMULATION = 0x80;
+const HEAD = 60; // bytes before the message: format, task, number of reports, name of the report
 
 /** The one table of codes, as in hedgerow/tasks/message.py: what a report's header says of the message. */
 export const CODES = {
@@ -217,6 +218,16 @@ export class Task {
 
   /** Lines about the truth, beside the values themselves. @param {Json} truth @returns {[string, string][]} */
   truths(truth) {
+    return [];
+  }
+
+  /** What could have been sent, how likely, and what was. @param {Uint8Array} body @param {Json} truth @returns {import("./picture.js").Panel[]} */
+  picture(body, truth) {
+    return this.panels(body.slice(HEAD), truth);
+  }
+
+  /** @param {Uint8Array} payload @param {Json} truth @returns {import("./picture.js").Panel[]} */
+  panels(payload, truth) {
     return [];
   }
 

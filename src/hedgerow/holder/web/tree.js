@@ -3,10 +3,11 @@
  * Tasks with a published tree: which group a record is in, and its label.
  */
 
-import { join, littleBytes, littleEndian, pack, percent, short } from "./basics.js";
+import { bitOf, join, littleBytes, littleEndian, pack, percent, short } from "./basics.js";
 import { flippedBits, kAryCells, laplace, levelOf, splitEpsilon, subset, toNumber, unary } from "./mechanisms.js";
 import { aboutLabel, bitRow, labelValue } from "./odds.js";
 import { leafOf, leafWords, readPartition } from "./partition.js";
+import { marked, named, shares, values } from "./picture.js";
 import { budget, count, fields, insist, list, number, text, word } from "./reader.js";
 import { readClasses, readGrid } from "./schema.js";
 import { CODES, Task } from "./task.js";
@@ -15,6 +16,7 @@ import { CODES, Task } from "./task.js";
 /** @typedef {import("./exact.js").Source} Source */
 /** @typedef {import("./odds.js").Row} Row */
 /** @typedef {import("./partition.js").Partition} Partition */
+/** @typedef {import("./picture.js").Panel} Panel */
 /** @typedef {import("./schema.js").Grid} Grid */
 /** @typedef {import("./task.js").Cutter} Cutter */
 
@@ -37,7 +39,8 @@ function checkPublic(value, leaves) {
  * The four messages: what each is made of, how it is drawn, and what is said of it.
  * @typedef {{code: number, parameters: {[name: string]: bigint | number | undefined}, leaves(target: string): string,
  *   draw(leaf: number, level: number, source: Source): Uint8Array,
- *   about(task: LocalTask, cutter: Cutter, truth?: Json): {rows: Row[], label?: Json, words: string[]}}} Message
+ *   about(task: LocalTask, cutter: Cutter, truth?: Json): {rows: Row[], label?: Json, words: string[]},
+ *   panels(task: LocalTask, payload: Uint8Array, truth: Json): Panel[]}} Message
  */
 
 /** A flipped bit for every group, and a noisy label. @param {number} epsilon @param {number} share @param {number} groups @param {number} steps @returns {Message} */
@@ -61,6 +64,12 @@ function bitsMessage(epsilon, share, groups, steps) {
       const words = [`Each bit is told truly with probability ${percent(kept)}, and flipped with ${percent(1 - kept)}.`];
       return { rows, label: aboutLabel(task.target, task.grid, label, code, truth?.label), words };
     },
+    panels(task, payload, truth) {
+      const code = Number(littleEndian(payload.slice(0, wide))) - label.reach;
+      const about = aboutLabel(task.target, task.grid, label, code, truth.label);
+      const sent = Array.from({ length: groups }, (_, j) => bitOf(payload.slice(wide), j));
+      return [values(about), marked(new Map([[truth.leaf, 1]]), kept, 1 - kept, sent)];
+    },
   };
 }
 
@@ -76,6 +85,9 @@ function pairBits(code, mechanism, p, q, steps, said) {
       const names = task.pairNames();
       const rows = Array.from({ length: Math.min(k, MOST_ROWS) }, (_, j) => bitRow(names(j), bits, j, truth && own === j, p, q));
       return { rows, words: [...task.rounded(truth), said] };
+    },
+    panels(task, payload, truth) {
+      return [marked(task.ownPairs(truth), p, q, Array.from({ length: k }, (_, j) => bitOf(payload, j)))];
     },
   };
 }
@@ -122,6 +134,9 @@ function namedMessage(epsilon, k, steps) {
       const rows = [{ what: names(sent), truth: truth && own === sent ? "yours" : "", sent: "named", chance: !truth ? "" : own === sent ? percent(p) : rest }];
       if (own !== undefined && own !== sent) rows.unshift({ what: names(own), truth: "yours", sent: "not named", chance: percent(1 - p) });
       return { rows, words: [...task.rounded(truth), `Yours is named with probability ${percent(p)}, each of the other ${k - 1} with ${rest}.`] };
+    },
+    panels(task, payload, truth) {
+      return [named(task.ownPairs(truth), k, p, (1 - p) / Math.max(1, k - 1), Number(littleEndian(payload)))];
     },
   };
 }
@@ -179,6 +194,16 @@ export class LocalTask extends Task {
   /** @param {number} leaf @param {number} level */
   pair(leaf, level) {
     return leaf * (this.grid.n_steps + 1) + level;
+  }
+
+  /** The pairs that are true, by how likely the label is rounded so. @param {Json} truth */
+  ownPairs({ leaf, label }) {
+    return new Map([...shares(this.grid, label)].map(([level, share]) => [this.pair(leaf, level), share]));
+  }
+
+  /** @param {Uint8Array} payload @param {Json} truth */
+  panels(payload, truth) {
+    return this.told.panels(this, payload, truth);
   }
 
   /** Pairs of a group and a value, in words. @returns {(pair: number) => string} */

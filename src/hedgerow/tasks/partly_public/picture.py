@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,8 @@ def first_picture(task: SemiTask, rows: ByteRows, Z: Any, y: Any, private: Any) 
     noise = task.label.coarse if hidden else task.label.fine
     sent = int(task.encoding.read(rows)[0][0])
     codes = (-noise.reach, task.grid.n_steps + noise.reach)
-    return (values(task.grid, noise, codes, sent, float(task.reported(Z, y)[0])),)
+    panel = values(task.grid, noise, codes, sent, float(task.reported(Z, y)[0]))
+    return (replace(panel, error=task.assist is not None),)
 
 
 def second_picture(task: CellTask, rows: ByteRows, Z: Any) -> tuple[Panel, ...]:
