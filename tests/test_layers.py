@@ -32,7 +32,7 @@ LAYERS = [
     ["estimators", "public"],  # what estimators share
     ["local", "semi", "label", "central"],  # know nothing of each other, of engines or of the service
     ["baselines"],
-    ["export"],
+    ["export", "search"],
     ["collect"],
     ["holder"],
     ["audit"],  # of what runs on devices, too

@@ -32,6 +32,7 @@ _HOMES = {
     "hedgerow.local": ("AssistedForestClassifier", "AssistedForestRegressor", "LPDTClassifier", "LPDTRegressor"),
     "hedgerow.public": ("PublicModel",),
     "hedgerow.schema": ("Schema",),
+    "hedgerow.search": ("PrivateSearchCV",),
     "hedgerow.semi": ("HistOfTreeRegressor",),
     "hedgerow.tasks": ("Aggregate", "LocalTask", "Model", "Report", "Reports", "privatize", "privatize_many"),
     "hedgerow.tasks.tree.simulate": ("simulate_aggregate",),
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     from hedgerow.public import *
     from hedgerow.randomness import *
     from hedgerow.schema import *
+    from hedgerow.search import *
     from hedgerow.semi import *
     from hedgerow.space import *
     from hedgerow.tasks import *

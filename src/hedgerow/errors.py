@@ -17,7 +17,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["BoundsError", "BudgetError", "FormatError", "HedgerowError", "HedgerowWarning", "shown"]
+__all__ = [
+    "BoundsError",
+    "BudgetError",
+    "FormatError",
+    "HedgerowError",
+    "HedgerowWarning",
+    "RepeatedFitWarning",
+    "shown",
+]
 
 _LONGEST = 200
 """Characters of a value that a message repeats: one line on a screen is about half of that."""
@@ -43,6 +51,10 @@ class BudgetError(HedgerowError):
 
 class HedgerowWarning(UserWarning):
     """Something that was passed in can be used, and is more likely a mistake than meant."""
+
+
+class RepeatedFitWarning(HedgerowWarning):
+    """Each of many fits on the same records spends epsilon; the guarantee that is printed is for one of them."""
 
 
 def shown(value: object) -> str:

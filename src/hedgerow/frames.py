@@ -12,7 +12,7 @@ from hedgerow.errors import BoundsError
 from hedgerow.types import RealArray
 from hedgerow.values import cells
 
-__all__ = ["columns_of", "floats_of", "is_text", "matrix_of", "rows_of", "take_columns"]
+__all__ = ["Frame", "columns_of", "floats_of", "is_text", "matrix_of", "rows_of", "take_columns"]
 
 
 def columns_of(X: object) -> tuple[list[str] | None, list[Any] | None]:
@@ -22,6 +22,25 @@ def columns_of(X: object) -> tuple[list[str] | None, list[Any] | None]:
         return None, None
     names = list(names)
     return [str(c) for c in names], [cast("Any", X)[c] for c in names]
+
+
+class Frame:
+    """Columns by name, with as much of a data frame's interface as the library asks for."""
+
+    def __init__(self, data: dict[str, npt.NDArray[Any]], rows: int) -> None:
+        self._data = data
+        self.columns = tuple(data)
+        self.shape = (rows, len(data))
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        return self._data[name]
+
+    def select(self, names: Sequence[str]) -> Frame:
+        """Return these columns, in this order."""
+        return Frame({name: self._data[name] for name in names}, self.shape[0])
+
+    def __len__(self) -> int:
+        return self.shape[0]
 
 
 def take_columns(X: Any, names: Sequence[str]) -> Any:

@@ -36,6 +36,8 @@ def quick(name):
         return name.endswith(("three classes", "odd records"))
     if name.startswith("DP") and ("odd" in name or name.endswith("sifier, replace")):
         return False
+    if name.startswith("PrivateSearchCV, classes"):
+        return "most compare" in name
     return not any(word in name for word in SLOW)
 
 
@@ -62,4 +64,4 @@ def test_every_central_estimator_is_audited_as_a_whole():
         for name in module.__all__
         if hasattr(getattr(module, name), "fit") and not name.startswith("Median")  # not private, and say so
     }
-    assert public == {name.split(",")[0] for name in FITS if not name.startswith("Label")}
+    assert public == {name.split(",")[0] for name in FITS if not name.startswith(("Label", "PrivateSearchCV"))}

@@ -260,7 +260,7 @@ def test_predict_resumes_to_the_same_bytes(task, reports, small_blocks, monkeypa
 def test_all_kinds_of_models_resume(small_blocks, monkeypatch):
     from sklearn.linear_model import Ridge
 
-    from hedgerow.commands.tables import Frame
+    from hedgerow.frames import Frame
     from hedgerow.local.assisted import design_assisted
 
     write_csv(Path("new.csv"), 250)

@@ -14,7 +14,7 @@ from hedgerow import (
     LPDTClassifier,
     LPDTRegressor,
 )
-from hedgerow.commands.tables import Frame
+from hedgerow.frames import Frame
 
 NAMES = ("area", "heating", "people")
 

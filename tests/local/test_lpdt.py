@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from hedgerow import LPDTRegressor, SeededRandomness
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import HedgerowError, RepeatedFitWarning
 
 RESPONSES = ("bits", "unary", "k_ary", "subset")
 RULES = ("max_edge", "cart", "random", "random_max_edge")
@@ -63,7 +63,8 @@ def test_pipeline_and_grid_search(data):
     scaled = make_pipeline(StandardScaler().fit(X), paper(feature_bounds=(-2, 2)))
     assert scaled.fit(X, y).predict(X).shape == y.shape
     search = GridSearchCV(paper(feature_bounds=(0, 1)), {"max_depth": [1, 2], "response": ["bits", "k_ary"]}, cv=2)
-    search.fit(X, y)
+    with pytest.warns(RepeatedFitWarning, match="sklearn.model_selection fits LPDTRegressor many times"):
+        search.fit(X, y)
     assert search.best_params_["max_depth"] in (1, 2)
     assert math.isfinite(search.best_score_)
 

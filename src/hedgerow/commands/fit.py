@@ -15,7 +15,8 @@ from hedgerow.commands.schema import take_schema
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.commands.tables import Frame, Table
+    from hedgerow.commands.tables import Table
+    from hedgerow.frames import Frame
 
 _DESCRIPTION = """\
 Learn a private functional ANOVA model (curves and pair surfaces) from PRIVATE
@@ -172,7 +173,8 @@ def _read(arguments: argparse.Namespace, names: list[str], text: set[str]) -> tu
     """Return all records and labels; whatever is in their cells, it is for the model to say how they count."""
     import numpy as np
 
-    from hedgerow.commands.tables import Frame, Table
+    from hedgerow.commands.tables import Table
+    from hedgerow.frames import Frame
 
     table = Table(arguments.private)
     table.require([*names, arguments.target], "that were named")

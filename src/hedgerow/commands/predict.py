@@ -10,7 +10,8 @@ from hedgerow.commands.files import add_command, add_output, check_output, count
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.commands.tables import Block, Frame
+    from hedgerow.commands.tables import Block
+    from hedgerow.frames import Frame
     from hedgerow.tasks.models import Model
 
 _DESCRIPTION = """\

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.commands.files import Progress
-from hedgerow.commands.tables import Block, Frame, Table
+from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import HedgerowError
 from hedgerow.features import CategoricalFeature, Feature, NumericFeature, category_name
+from hedgerow.frames import Frame
 from hedgerow.space import FeatureSpace
 
 MOST_CATEGORIES = 100  # that a column may show without a list; by hand: more look like numbers or names read as text

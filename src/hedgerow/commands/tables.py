@@ -14,7 +14,7 @@ import io
 import math
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
@@ -26,6 +26,7 @@ import numpy.typing as npt
 from hedgerow.commands.files import STDIO, warn
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.features import NumericFeature
+from hedgerow.frames import Frame
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.question import Question
 from hedgerow.types import FloatArray
@@ -35,25 +36,6 @@ ROWS = 1 << 16  # records read at a time: some megabytes, whatever the file hold
 LARGE = 1 << 23  # bytes of CSV from which pyarrow is worth its start-up
 
 _MOST = 1 << 63  # of a record's number
-
-
-class Frame:
-    """Columns by name, with as much of a data frame's interface as the library asks for."""
-
-    def __init__(self, data: dict[str, npt.NDArray[Any]], rows: int) -> None:
-        self._data = data
-        self.columns = tuple(data)
-        self.shape = (rows, len(data))
-
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        return self._data[name]
-
-    def select(self, names: Sequence[str]) -> Frame:
-        """Return these columns, in this order."""
-        return Frame({name: self._data[name] for name in names}, self.shape[0])
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
 
 class Block:

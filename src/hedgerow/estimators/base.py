@@ -32,6 +32,7 @@ from hedgerow.estimators.records import (
     read_private_records,
     tag_total,
 )
+from hedgerow.estimators.repeats import Told, warn_if_repeated
 from hedgerow.grid import check_label_bounds
 from hedgerow.guarantee import LARGE_DELTA, LARGE_EPSILON, Guarantee, as_if_local
 from hedgerow.ledger import Ledger
@@ -90,6 +91,7 @@ class PrivateEstimator(_Facts):
     def _check_parameters(self) -> None:
         """Refuse parameters that are not as declared."""
         check_parameters(self.get_params(deep=False), declared_rules(type(self)), owner=type(self).__name__)
+        warn_if_repeated(self)
         self._check_schema("feature_bounds", "categories", "categorical_features")
         self._warn_if_weak()
 
@@ -110,6 +112,13 @@ class PrivateEstimator(_Facts):
 
     def _budget(self) -> float:
         return float(self.epsilon)
+
+    def __sklearn_clone__(self) -> Any:
+        """Return a clone that knows whether its kin has warned already."""
+        told = self.__dict__.setdefault("_told", Told())
+        twin = super().__sklearn_clone__()
+        twin._told = told
+        return twin
 
     def _check_schema(self, *short_forms: str) -> None:
         """Refuse what the schema says already."""

@@ -19,7 +19,7 @@ from hedgerow.mechanisms.one_bit import OneBit
 from hedgerow.randomness import SeededRandomness, as_randomness
 from hedgerow.types import FloatArray
 
-__all__ = ["ValidationReport", "validate_privately"]
+__all__ = ["ValidationReport", "estimate_errors", "validate_privately"]
 
 
 _NOTES = (
@@ -130,7 +130,7 @@ def validate_privately(
     bits = mechanism.randomize((share * mechanism.n_steps).astype(np.int64), source)
     n = np.bincount(own, minlength=len(models)).astype(np.int64)
     ones = np.bincount(own, weights=bits, minlength=len(models)).astype(np.float64)
-    errors, spread = _estimates(mechanism, ones, n)
+    errors, spread = estimate_errors(mechanism, ones, n)
     guarantee = Guarantee(
         mechanism.epsilon,
         protects="record",
@@ -166,7 +166,7 @@ def _own_errors(models: Sequence[Any], X: Any, y: Any, own: Any, bounds: tuple[f
     return errors
 
 
-def _estimates(mechanism: OneBit, ones: FloatArray, n: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+def estimate_errors(mechanism: OneBit, ones: FloatArray, n: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
     """Return scaled errors and standard errors; a model without holders has NaN and infinity."""
     errors = np.full(len(n), np.nan)
     spread = np.full(len(n), math.inf)

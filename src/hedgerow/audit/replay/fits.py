@@ -17,6 +17,7 @@ from hedgerow.randomness import Randomness
 __all__ = ["WholeFit", "central_fits"]
 
 Settings = dict[str, Any]
+Fit = Callable[[float, Any], Any]
 _TREE: Settings = {"max_depth": 1, "n_estimators": 2}  # the least with a split, leaves and two trees
 
 
@@ -58,6 +59,7 @@ def central_fits() -> Iterator[WholeFit]:
     yield from _forests()
     yield from _baselines()
     yield from _anova()
+    yield from _searches()
     yield from _large()
     yield from _odd()
 
@@ -147,6 +149,50 @@ def _anova() -> Iterator[WholeFit]:
         )
 
 
+# A search: its candidates, its comparison and its final fit, each record in one of them. Not of forests that toss coins
+# for their records themselves: in a group, coins of an audit do not follow them.
+_SEARCHES: dict[str, tuple[str, Settings, Settings, Settings]] = {
+    "": ("DPExtraTrees", _TREE, {"max_depth": [0, 1]}, {}),
+    "no scores": ("DPExtraTrees", _TREE, {"max_depth": [0, 1]}, {"score_share": 0.0}),
+    "no final fit": ("DPExtraTrees", _TREE, {"max_depth": [0, 1, 2]}, {"refit": False, "loss": "absolute"}),
+    "replace": ("DPExtraTrees", {**_TREE, "neighbours": "replace"}, {"max_depth": [0, 1]}, {}),
+    "most compare": (
+        "DPExtraTrees",
+        _TREE,
+        {"max_depth": [0, 1]},
+        {"validation_share": 0.8, "candidate_share": 0.1},
+    ),
+    "most compare, no scores": (
+        "DPExtraTrees",
+        _TREE,
+        {"max_depth": [0, 1]},
+        {"validation_share": 0.8, "candidate_share": 0.1, "score_share": 0.0, "loss": "absolute"},
+    ),
+    "delta": ("PrivateAnova", {}, {"interactions": [True, False]}, {}),
+}
+
+_NEAR = {"most compare": 0.8, "most compare, no scores": 0.5}  # losses of numbers differ less than those of classes
+
+
+def _searches() -> Iterator[WholeFit]:
+    for name, (kind, options, settings, more) in _SEARCHES.items():
+        comma = f", {name}" if name else ""
+        regression = _search(_regression(f"{kind}Regressor", options, fitted=False), settings, more)
+        yield WholeFit(f"PrivateSearchCV{comma}", regression, _NEAR.get(name, 0.95))
+        classification = _search(_classification(f"{kind}Classifier", options, 3, fitted=False), settings, more)
+        yield WholeFit(f"PrivateSearchCV, classes{comma}", classification, 0.95)
+
+
+def _search(prepare: Fit, settings: Settings, more: Settings) -> Fit:
+    """Return a search among settings."""
+
+    def fit(epsilon: float, table: Table) -> Any:
+        estimator, X, y = prepare(epsilon, table)
+        return _central("PrivateSearchCV")(estimator, settings, **more).fit(X, y)
+
+    return fit
+
+
 def _large() -> Iterator[WholeFit]:
     """Yield fits of many records: more releases, of which each is further from its worst case."""
     forest: Settings = {"n_estimators": 4}
@@ -173,24 +219,32 @@ def _odd() -> Iterator[WholeFit]:
         yield WholeFit(f"{name}Classifier, odd records", _classification(f"{name}Classifier", given, 3), 0.4, odd_cases)
 
 
-def _regression(name: str, options: Settings, excess: float = 1.0, outputs: int = 1) -> Callable[[float, Table], Any]:
-    """Return a fit of a label in [0, 4]; ``excess`` is what the scheme costs over what it is told."""
+def _regression(
+    name: str, options: Settings, excess: float = 1.0, outputs: int = 1, *, fitted: bool = True
+) -> Callable[[float, Table], Any]:
+    """Return a fit of a label in [0, 4], or all that it needs; ``excess``: what it costs over what it is told."""
 
     def fit(epsilon: float, table: Table) -> Any:
         given = {"label_bounds": (0, 4), "feature_bounds": (0, 1), **options}
         y = 4.0 * table.y if outputs == 1 else np.column_stack([4.0 * table.y] * outputs)
-        return _central(name)(epsilon / excess, **given).fit(_features(table, options), y)
+        estimator = _central(name)(epsilon / excess, **given)
+        X = _features(table, options)
+        return estimator.fit(X, y) if fitted else (estimator, X, y)
 
     return fit
 
 
-def _classification(name: str, options: Settings, k: int, excess: float = 1.0) -> Callable[[float, Table], Any]:
-    """Return a fit of k classes."""
+def _classification(
+    name: str, options: Settings, k: int, excess: float = 1.0, *, fitted: bool = True
+) -> Callable[[float, Table], Any]:
+    """Return a fit of k classes, or all that it needs."""
 
     def fit(epsilon: float, table: Table) -> Any:
         given = {"classes": list(range(k)), "feature_bounds": (0, 1), **options}
         labels = classes_of(table.y, k)
-        return _central(name)(epsilon / excess, **given).fit(_features(table, options), labels)
+        estimator = _central(name)(epsilon / excess, **given)
+        X = _features(table, options)
+        return estimator.fit(X, labels) if fitted else (estimator, X, labels)
 
     return fit
 
