@@ -17,7 +17,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import hedgerow
-from hedgerow import HedgerowError, HedgerowWarning, LabelPrivateRegressor, PublicModel, Schema
+from hedgerow import HedgerowError, HedgerowWarning, LabelPrivateRegressor, PublicModel, Schema, cli
 from hedgerow.schema import CategoryColumn, ClassColumn, NumberColumn
 from tests.conformance.everybody import CLASSES, EXPORTED, KINDS, labels, make, numeric, table
 
@@ -428,3 +428,96 @@ def test_few_records_are_no_mistake(n):
     for entry in EXPORTED:
         rows = numeric(X)[:n] if entry.numeric else X[:n]
         assert fit(entry, make(entry), rows, labels(X, entry.classify)[:n]).n_features_in_ == 2
+
+
+# The same on the command line: exit code 2, one line, nothing written.
+
+DESIGN = "design public.csv --target y --epsilon 2 --label-bounds 0:4"
+FIT = "fit anova public.csv --target y --epsilon 2 --label-bounds 0:4 --feature-bounds age=0:10 --categories kind=a,b"
+COMMANDS = {
+    "epsilon 0": (
+        f"{DESIGN} --epsilon 0",
+        "The 'epsilon' parameter must be a number > 0 (inf: no noise). Got 0.0 instead.",
+    ),
+    "epsilon below 0": (f"{FIT} --epsilon -1", EPSILON.replace("{E}", "PrivateAnovaRegressor") + "-1.0 instead."),
+    "epsilon nan": (f"{FIT} --epsilon nan", EPSILON.replace("{E}", "PrivateAnovaRegressor") + "nan instead."),
+    "epsilon as text": (f"{DESIGN} --epsilon one", "argument --epsilon: invalid float value: 'one' ..."),
+    "delta 1": (f"{FIT} --delta 1", DELTA.replace("{E}", "PrivateAnovaRegressor") + "1.0 instead."),
+    "label bounds swapped": (
+        f"{DESIGN} --label-bounds 4:0",
+        "argument --label-bounds: expected finite numbers with LOW < HIGH. Got '4:0' instead. ...",
+    ),
+    "one label bound": (
+        f"{DESIGN} --label-bounds 4",
+        "argument --label-bounds: expected LOW:HIGH such as 0:80. Got '4' instead. ...",
+    ),
+    "no label bounds": (
+        "design public.csv --target y --epsilon 2",
+        "--label-bounds LOW:HIGH or --classes A,B is needed, or a --schema with a label: ...",
+    ),
+    "label bounds a thousand times too narrow": (
+        f"{DESIGN} --label-bounds 0:0.004",
+        "'label_bounds' are (0, 0.004), and ... public labels lie outside, between 0 and 2.5: pass bounds in ...",
+    ),
+    "one class": (
+        "design public.csv --target kind --epsilon 2 --classes a,",
+        "argument --classes: expected distinct names such as sex,region. Got 'a,' instead. ...",
+    ),
+    "one class alone": (
+        "design public.csv --target kind --epsilon 2 --classes a",
+        "public.csv, ...: 'b' is not listed by --classes; add it there, or correct the record...",
+    ),
+    "categories of a column that is not there": (
+        f"{DESIGN} --categories knd=a,b",
+        "--categories names 'knd', which is not a feature; the features are ['age', 'kind'].",
+    ),
+    "feature bounds of a column that is not there": (
+        f"{DESIGN} --feature-bounds agee=0:9",
+        "--feature-bounds names 'agee', which is not a feature; the features are ['age', 'kind'].",
+    ),
+    "a label that is not there": (
+        "design public.csv --target z --epsilon 2 --label-bounds 0:4",
+        "public.csv lacks ...'z'...",
+    ),
+    "private column that is not there": (
+        "design --private-columns agee --target y --epsilon 2 --label-bounds 0:4 --feature-bounds age=0:9",
+        "'private_columns' names an unknown column 'agee'; known are ['age'].",
+    ),
+    "no public records": (
+        "design --target y --epsilon 2 --label-bounds 0:4",
+        "public records are needed; give a CSV ...",
+    ),
+    "no records": (f"{FIT} empty.csv".replace("public.csv", "", 1), "empty.csv holds no records."),
+    "a table in the place of a schema": (
+        "design public.csv --epsilon 2 --schema public.csv",
+        "public.csv: this schema is not valid JSON...",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_mistake_on_the_command_line_gets_one_clear_line(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    PUBLIC.assign(y=labels(PUBLIC, False)).to_csv("public.csv", index=False)
+    (tmp_path / "empty.csv").write_text("age,kind,y\n")
+    line, says = COMMANDS[name]
+    try:
+        code = cli.main([*line.split(), "-o", "out.json"])
+    except SystemExit as stop:
+        code = stop.code
+    captured = capsys.readouterr()
+    command = " ".join(line.split()[:1])
+    assert code == 2 and captured.out == "" and not (tmp_path / "out.json").exists()
+    assert re.fullmatch(pattern(f"hedgerow {command}: {says}", "") + "\n", captured.err), captured.err
+
+
+def test_bounds_that_are_far_too_wide_are_a_warning_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    PUBLIC.assign(y=labels(PUBLIC, False)).to_csv("public.csv", index=False)
+    command = "design public.csv --target y --epsilon 2 --label-bounds 0:4000 --max-depth 1 -o task.json"
+    assert cli.main(command.split()) == 0
+    said = capsys.readouterr().err
+    assert said.startswith(
+        "hedgerow design: warning: 'label_bounds' are (0, 4000), and all 80 public labels lie between"
+    )
+    assert said.count("\n") == 1

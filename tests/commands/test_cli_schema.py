@@ -147,13 +147,74 @@ def test_a_schema_compares_as_options_do(described):
 @pytest.mark.parametrize("command", [DESIGNS["tree"], ("fit", "anova", "private.csv", "--epsilon", 2)])
 def test_a_fact_is_given_once(described, command):
     command = (*command, "--target", "kwh", "--schema", "schema.json", "-o", "out.json")
-    assert "--label-bounds: not allowed with argument --schema" in described.fails(*command, "--label-bounds", "0:60")
-    assert "--classes: not allowed with argument --schema" in described.fails(*command, "--classes", "a,b")
-    for option in (COLUMNS[2:4], COLUMNS[4:]):
+    for option in (OPTIONS[:2], ("--classes", "a,b"), COLUMNS[2:4], COLUMNS[4:]):
         line = described.fails(*command, *option)
         assert f"{option[0]} and --schema say the same thing: leave {option[0]} out" in line
     Schema.load("schema.json").without("kwh").save("schema.json")
-    assert "the label of this schema is None, and --target says 'kwh'" in described.fails(*command)
+    assert "--label-bounds LOW:HIGH or --classes A,B is needed, or a --schema with a label" in described.fails(*command)
+
+
+@pytest.mark.parametrize("command", [DESIGNS["tree"], ("fit", "anova", "private.csv", "--epsilon", 2, "--seed", 1)])
+def test_a_schema_without_a_label_leaves_it_to_options(described, command):
+    described.ok(*command, "--schema", "schema.json", "-o", "with.json")
+    Schema.load("schema.json").without("kwh").save("features.json")
+    described.ok(
+        *command, "--target", "kwh", "--schema", "features.json", "--label-bounds", "0:60", "-o", "without.json"
+    )
+    made = [json.loads((described.folder / name).read_text()) for name in ("with.json", "without.json")]
+    assert made[0] == made[1]
+    line = described.fails(*command, "--schema", "features.json", "--label-bounds", "0:60", "-o", "out.json")
+    assert "features.json has no label: give --target COLUMN" in line
+    line = described.fails(
+        *command, "--schema", "features.json", "--target", "area", "--label-bounds", "0:60", "-o", "o"
+    )
+    assert "'area' is a column of this schema, and --target says that it is the label" in line
+    line = described.fails(*command, "--schema", "schema.json", "--target", "use", "-o", "out.json")
+    assert "the label of this schema is 'kwh', and --target says 'use'" in line
+
+
+def test_advice_by_one_option(described):
+    lines = (described.folder / "public.csv").read_text().splitlines()
+    (described.folder / "public.csv").write_text("\n".join([*lines[:26], ""]))
+    command = ("advise", "--public", "public.csv", "--n-holders", 1000, "--json")
+    by_schema = json.loads(described.ok(*command, "--schema", "schema.json"))
+    few = ("--features", "area,people", "--target", "kwh", "--label-bounds", "0:60")
+    ranges = ("--feature-bounds", "area=20:150", "--feature-bounds", "people=1:5")
+    by_options = json.loads(described.ok(*command, *few, *ranges))
+    chosen = json.loads(described.ok(*command, "--schema", "schema.json", "--features", "area,people"))
+    assert chosen == by_options and by_schema["forecasts"][0]["mse"] != by_options["forecasts"][0]["mse"]
+    Schema.load("schema.json").with_label("use", classes=["low", "high"]).save("schema.json")
+    assert "the label of this schema has classes" in described.fails(*command, "--schema", "schema.json")
+
+
+def test_labels_by_one_option(described):
+    command = ("labels", "randomize", "private.csv", "--epsilon", 1, "--mechanism", "laplace", "--seed", 1)
+    described.ok(*command, "--schema", "schema.json", "-o", "by schema.csv")
+    described.ok(*command, "--target", "kwh", "--label-bounds", "0:60", "-o", "by options.csv")
+    made = [(described.folder / f"by {what}.csv").read_text() for what in ("schema", "options")]
+    assert made[0] == made[1]
+    assert "--label-bounds LOW:HIGH is needed" in described.fails(*command, "--target", "kwh", "-o", "out.csv")
+    Schema.load("schema.json").with_label(bounds=(0, 60), missing=5).save("schema.json")
+    assert "a missing label counts as 5" in described.fails(*command, "--schema", "schema.json", "-o", "out.csv")
+
+
+def test_a_task_is_answered_only_if_it_is_that_of_the_schema(described):
+    described.ok(*DESIGNS["tree"], "--schema", "schema.json", "--features", "area,people", "-o", "task.json")
+    command = ("privatize", "task.json", "private.csv", "--schema", "schema.json")
+    described.ok(*command, "-o", "reports.bin")
+    schema = Schema.load("schema.json")
+    changes = {
+        "'area'": schema.with_range("area", 20, 151),
+        "'people'": schema.with_missing("people", 2),
+        "'kwh'": schema.with_label(bounds=(0, 61)),
+        "'area', 'people'": schema.without("area").without("people"),
+    }
+    for differing, changed in changes.items():
+        changed.save("schema.json")
+        line = described.fails(*command, "-o", "other.bin")
+        assert f"task.json asks for something else than schema.json describes (differing: [{differing}])" in line
+    schema.without("kwh").save("schema.json")
+    assert "(differing: ['kwh'])" in described.fails(*command, "-o", "other.bin")
 
 
 def test_a_missing_label_that_devices_would_count_otherwise_is_refused(drafted):

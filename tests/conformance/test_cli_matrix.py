@@ -119,7 +119,7 @@ def test_every_kind_has_an_example():
 # What the device does.
 
 
-PRIVATIZE = {"seed", "resume", "again", "secrets", "mask", "ledger", "output"}
+PRIVATIZE = {"seed", "resume", "again", "secrets", "mask", "ledger", "schema", "output"}
 
 
 def test_no_option_of_privatize_is_left_out():
@@ -196,6 +196,20 @@ def test_ledger(places, kind, capsys):
         other = Ledger(place("paid.ledger"), limit=guarantee)
         other.spend(guarantee, purpose="first round", key=key)
         assert place.answer("paid.bin", "--ledger", place("paid.ledger")) == 0 and len(other.entries()) == 1
+
+
+@kinds
+def test_a_schema_holds_a_task_to_its_question(places, kind, capsys):
+    """Of every kind: what a schema does not describe is not answered."""
+    place = places(kind)
+    other = Schema((NumberColumn("nobody asked", 0, 1),), NumberColumn("nor this", 0, 1))
+    other.save(place("other.json"))
+    question = place.task.question()
+    asked = [f.name for f in question.features] + ([] if question.label is None else [question.label.name])
+    assert place.answer("x.bin", "--schema", place("other.json")) == 2
+    said = capsys.readouterr().err
+    assert "asks for something else than" in said and all(repr(name) in said for name in asked[:20])
+    assert not os.path.exists(place("x.bin"))
 
 
 # What the curator does.

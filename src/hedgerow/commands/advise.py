@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from hedgerow.commands.arguments import add_columns, bounds, names, whole
+from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names, whole
 from hedgerow.commands.files import add_command, check_output, output, report
+from hedgerow.commands.schema import take_schema
 from hedgerow.errors import HedgerowError
 
 _DESCRIPTION = """\
@@ -28,11 +29,12 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "advise", "what private reports would add, from public records", _DESCRIPTION)
     parser.add_argument("--public", required=True, metavar="FILE", help="public records with labels, CSV or Parquet")
-    parser.add_argument("--target", required=True, metavar="COLUMN", help="the label, a number")
+    add_target(parser, "the label, a number")
     parser.add_argument("--n-holders", required=True, type=whole, metavar="N", help="how many would answer")
     parser.add_argument("--epsilon", type=float, default=1.0, metavar="E", help="budget of one holder (default: 1)")
     parser.add_argument("--private-columns", type=names, metavar="COL,COL", help="private in the semi-feature model")
     parser.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of the label")
+    add_schema(parser)
     add_columns(parser, "--features", "--categorical", "--feature-bounds")
     parser.add_argument("--seed", type=int, default=0, help="of folds and trees (default: 0)")
     parser.add_argument("--plot", dest="output", metavar="FILE", help="error against holders: .png, .svg or .pdf")
@@ -41,16 +43,13 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the public records, forecast, print."""
-    from hedgerow.commands.public_facts import read_public
     from hedgerow.local.advise import advise
 
     kind = _plot_kind(arguments)
-    X, y, bounds = read_public(arguments)
-    text = [name for name in X.columns if X[name].dtype == object]
+    X, y, known = _public(arguments)
     advice = advise(
         X, y, n_holders=arguments.n_holders, epsilon=arguments.epsilon, private_columns=arguments.private_columns,
-        label_bounds=arguments.label_bounds, random_state=arguments.seed, feature_bounds=bounds,
-        categorical_features=text or None,
+        label_bounds=arguments.label_bounds, random_state=arguments.seed, **known,
     )  # fmt: skip
     if kind:
         from hedgerow.local.advise.plot import plot_advice
@@ -63,11 +62,30 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _public(arguments: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
+    """Return public records, labels, and what is known of the columns."""
+    from hedgerow.commands.public_facts import chosen_space, read_described, read_public
+
+    schema = take_schema(arguments)
+    if schema is None:
+        X, y, bounds = read_public(arguments)
+        text = [name for name in X.columns if X[name].dtype == object]
+        return X, y, {"feature_bounds": bounds, "categorical_features": text or None}
+    if arguments.classes is not None:
+        raise HedgerowError(
+            f"{arguments.schema}: the label of this schema has classes, and advice is about a number: there is none "
+            "about classes yet."
+        )
+    space = chosen_space(arguments, schema)
+    X, y = read_described(arguments, space)
+    return X, y, {"feature_bounds": space}
+
+
 def _plot_kind(arguments: argparse.Namespace) -> str:
     if arguments.output is None:
         return ""
     kind = str(arguments.output).rpartition(".")[2].lower()
     if kind not in ("png", "svg", "pdf"):
         raise HedgerowError(f"--plot {arguments.output}: the name must end in .png, .svg or .pdf.")
-    check_output(arguments, [arguments.public], "--plot")
+    check_output(arguments, [name for name in (arguments.public, arguments.schema) if name], "--plot")
     return kind

@@ -5,7 +5,17 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-__all__ = ["add_columns", "add_schema", "bounds", "column_bounds", "column_names", "names", "share", "whole"]
+__all__ = [
+    "add_columns",
+    "add_schema",
+    "add_target",
+    "bounds",
+    "column_bounds",
+    "column_names",
+    "names",
+    "share",
+    "whole",
+]
 
 
 def bounds(text: str) -> tuple[float, float]:
@@ -85,11 +95,16 @@ _COLUMNS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def add_schema(group: Any) -> None:
-    """Add ``--schema`` to the group of options that say what the label is: it says all of it."""
-    group.add_argument(
+def add_schema(parser: argparse.ArgumentParser) -> None:
+    """Add ``--schema``: it says all that is public of columns and label, so that no other option has to."""
+    parser.add_argument(
         "--schema", metavar="FILE", help="a schema, JSON: all that is public of columns and label ('hedgerow schema')"
     )
+
+
+def add_target(parser: argparse.ArgumentParser, words: str = "the label") -> None:
+    """Add ``--target``, which a schema with a label makes superfluous."""
+    parser.add_argument("--target", metavar="COLUMN", help=f"{words} (default: the label of --schema)")
 
 
 def add_columns(parser: argparse.ArgumentParser, *options: str) -> None:

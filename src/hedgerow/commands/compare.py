@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.arguments import add_columns, add_schema, bounds, names
+from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names
 from hedgerow.commands.files import Progress, add_command, check_output, report, write_text
 from hedgerow.errors import HedgerowError
 
@@ -30,7 +30,7 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "compare", "what each trust model costs on your records", _DESCRIPTION)
     parser.add_argument("--data", required=True, metavar="FILE", help="private records with labels, CSV or Parquet")
-    parser.add_argument("--target", required=True, metavar="COLUMN", help="the label")
+    add_target(parser)
     parser.add_argument("--epsilon", type=_epsilons, default=(1.0, 2.0, 4.0), metavar="E,E,...",
                         help="budgets (default: 1,2,4)")  # fmt: skip
     parser.add_argument("--public", metavar="FILE", help="public records of the same kind")
@@ -39,7 +39,7 @@ def register(subparsers: Any) -> None:
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of a numeric label")
     kind.add_argument("--classes", type=names, metavar="A,B", help="public list of classes")
-    add_schema(kind)
+    add_schema(parser)
     add_columns(parser, "--feature-bounds", "--categories")
     parser.add_argument("--bounds-from-data", action="store_true",
                         help="read what is missing of these from the private file; the report says so")  # fmt: skip

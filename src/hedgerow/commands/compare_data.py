@@ -32,9 +32,9 @@ def read_problem(arguments: argparse.Namespace) -> Problem:
 
     from hedgerow.compare.comparison import Problem
 
+    schema = take_schema(arguments)
     private = _Records(arguments.data, arguments.target)
     public = _Records(arguments.public, arguments.target) if arguments.public else None
-    schema = take_schema(arguments)
     if schema is not None:
         _take_columns(arguments, schema, private, public)
     if public is not None and set(public.names) != set(private.names):

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.arguments import add_columns, add_schema, bounds, names
+from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names
 from hedgerow.commands.files import add_command, add_output, check_output, naming, report, warn_if_weak, write_text
-from hedgerow.commands.schema import take_schema
+from hedgerow.commands.schema import need_label, take_schema
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.options import Offered
     from hedgerow.schema import Schema
-    from hedgerow.space import FeatureSpace
     from hedgerow.tasks.base import Task
     from hedgerow.tasks.designs import Facts
     from hedgerow.tasks.models import About
@@ -43,14 +42,14 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "public", nargs="?", help="public records with their labels, CSV or Parquet; two rounds do without"
     )
-    parser.add_argument("--target", required=True, metavar="COLUMN", help="the label")
+    add_target(parser)
     parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="privacy budget of one report")
-    kind = parser.add_mutually_exclusive_group(required=True)
+    kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of a numeric label")
     kind.add_argument(
         "--classes", type=names, metavar="A,B", help="the label is one of these classes; 'public': as in the records"
     )
-    add_schema(kind)
+    add_schema(parser)
     add_columns(parser)
     add_output(parser, "the task, JSON")
     parser.set_defaults(run=run)
@@ -76,6 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     offered = _offered()
     schema = take_schema(arguments)
+    need_label(arguments)
+    if schema is not None and schema.label is None:
+        schema = _with_label(arguments, schema)
     kind = _chosen(offered.given(arguments), arguments.classes is not None)
     _check_later(offered.given(arguments), kind)
     options = offered.read(arguments, kind.kind)
@@ -96,6 +98,15 @@ def run(arguments: argparse.Namespace) -> int:
     write_text(arguments.output, task.to_json() + "\n")
     _report(arguments, task, facts, about)
     return 0
+
+
+def _with_label(arguments: argparse.Namespace, schema: Schema) -> Schema:
+    """Complete a schema by what options say of the label."""
+    if arguments.classes == ["public"]:
+        raise HedgerowError("--classes public goes without --schema: list the classes, --classes A,B.")
+    if arguments.classes is not None:
+        return schema.with_label(arguments.target, classes=arguments.classes)
+    return schema.with_label(arguments.target, bounds=arguments.label_bounds)
 
 
 def _chosen(given: list[str], classes: bool) -> Any:
@@ -121,17 +132,17 @@ def _check_later(given: list[str], kind: Any) -> None:
 
 
 def _facts(arguments: argparse.Namespace, kind: Any, schema: Schema | None) -> Facts:
-    from hedgerow.commands.public_facts import read_described, read_public, read_space
+    from hedgerow.commands.public_facts import chosen_space, read_described, read_public, read_space
     from hedgerow.tasks.designs import Facts
 
     known = {"epsilon": arguments.epsilon, "target": arguments.target, "label_bounds": arguments.label_bounds}
     if not kind.designed.records:
-        space = read_space(arguments) if schema is None else _chosen_space(arguments, schema)
+        space = read_space(arguments) if schema is None else chosen_space(arguments, schema)
         return Facts(**known, space=space, schema=schema)
     if arguments.public is None:
         raise HedgerowError("public records are needed; give a CSV or Parquet file (only two rounds do without).")
     if schema is not None:
-        space = _chosen_space(arguments, schema)
+        space = chosen_space(arguments, schema)
         X, y = read_described(arguments, space)
         return Facts(**known, classes=arguments.classes, X=X, y=y, feature_bounds=space, schema=schema)
     X, y, given = read_public(arguments)
@@ -145,11 +156,6 @@ def _facts(arguments: argparse.Namespace, kind: Any, schema: Schema | None) -> F
         categorical=text,
         categories=dict(arguments.categories),
     )
-
-
-def _chosen_space(arguments: argparse.Namespace, schema: Schema) -> FeatureSpace:
-    """Return the features of a schema, or those of them that --features names."""
-    return schema.space if arguments.features is None else schema.space.arranged(arguments.features)
 
 
 def _report(arguments: argparse.Namespace, task: Task, facts: Facts, about: About) -> None:

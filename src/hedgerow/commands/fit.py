@@ -8,10 +8,10 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.arguments import add_columns, add_schema, bounds, names
+from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names
 from hedgerow.commands.booking import add_ledger, booked, left_lines, open_ledger
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn, write_text
-from hedgerow.commands.schema import take_schema
+from hedgerow.commands.schema import need_label, take_schema
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ def register(subparsers: Any) -> None:
     parser = add_command(subparsers, "fit", "learn a model from private records in one place", _DESCRIPTION)
     parser.add_argument("kind", choices=("anova",), help="what to learn")
     parser.add_argument("private", help="private records with their labels, CSV or Parquet")
-    parser.add_argument("--target", required=True, metavar="COLUMN", help="the label")
+    add_target(parser)
     parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="privacy budget")
     parser.add_argument("--delta", type=float, default=1e-5, metavar="D", help="0: pure epsilon (default: 1e-5)")
-    kind = parser.add_mutually_exclusive_group(required=True)
+    kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of a numeric label")
     kind.add_argument(
         "--classes", type=names, metavar="A,B", help="public list of classes; 'observed': read it off the labels"
     )
-    add_schema(kind)
+    add_schema(parser)
     add_columns(parser, "--feature-bounds", "--categories")
     parser.add_argument(
         "--neighbours",
@@ -100,10 +100,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _known(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str], set[str]]:
     """Return what is public, as the estimator takes it; the columns; and which of them hold categories."""
     schema = take_schema(arguments)
+    need_label(arguments)
     if schema is not None:
         space = schema.space
         text = {name for name, is_text in zip(space.names, space.is_categorical, strict=True) if is_text}
-        return {"schema": schema}, list(space.names), text
+        label = {} if schema.label is not None else _label(arguments)
+        return {"schema": schema, **label}, list(space.names), text
     bounds = dict(arguments.feature_bounds)
     categories = dict(arguments.categories)
     names = [*bounds, *categories]
@@ -112,11 +114,14 @@ def _known(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str], se
             "give each column but the target once, with --feature-bounds COL=LOW:HIGH or --categories COL=A,B."
         )
     known: dict[str, Any] = {"feature_bounds": bounds, "categories": categories or None}
+    return {**known, **_label(arguments)}, names, set(categories)
+
+
+def _label(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what options say of the label."""
     if arguments.classes is None:
-        known["label_bounds"] = arguments.label_bounds
-    else:
-        known["classes"] = "observed" if arguments.classes == ["observed"] else arguments.classes
-    return known, names, set(categories)
+        return {"label_bounds": arguments.label_bounds}
+    return {"classes": "observed" if arguments.classes == ["observed"] else arguments.classes}
 
 
 def _predict(path: str, model: Any, table: Table) -> int:

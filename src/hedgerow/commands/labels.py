@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.arguments import bounds
+from hedgerow.commands.arguments import add_schema, bounds
 from hedgerow.commands.booking import add_ledger, booked, left_lines, open_ledger
 from hedgerow.commands.files import (
     EXIT_CODES,
@@ -17,6 +17,7 @@ from hedgerow.commands.files import (
     warn_if_weak,
     warn_of_seed,
 )
+from hedgerow.commands.schema import take_schema
 from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import as_if_local
 
@@ -47,11 +48,12 @@ def register(subparsers: Any) -> None:
     actions = labels.add_subparsers(dest="action", metavar="ACTION", required=True)
     parser = add_command(actions, "randomize", "randomise the labels of a file", _DESCRIPTION)
     parser.add_argument("records", help="records with their labels, CSV or Parquet; - for standard input")
-    parser.add_argument("--target", default="y", metavar="COL", help="the column of the label (default: y)")
-    parser.add_argument("--epsilon", type=float, required=True, metavar="E", help="budget for one label; inf: no noise")
     parser.add_argument(
-        "--label-bounds", type=bounds, required=True, metavar="LOW:HIGH", help="public range of the label"
+        "--target", metavar="COL", help="the column of the label (default: the label of --schema, else y)"
     )
+    parser.add_argument("--epsilon", type=float, required=True, metavar="E", help="budget for one label; inf: no noise")
+    parser.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of the label")
+    add_schema(parser)
     parser.add_argument("--mechanism", choices=MECHANISMS, default="auto", help="how (default: auto)")
     parser.add_argument("--delta", type=float, metavar="D", help="for gaussian (default: 1e-6)")
     parser.add_argument(
@@ -65,7 +67,7 @@ def register(subparsers: Any) -> None:
     )
     add_ledger(parser)
     add_output(parser, "the records with noisy labels, as CSV, the label last")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, classes=None)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -78,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     from hedgerow.randomness import as_randomness
     from hedgerow.spending import Booking
 
-    check_output(arguments, [name for name in (arguments.records, arguments.ledger) if name])
+    check_output(arguments, [name for name in (arguments.records, arguments.ledger, arguments.schema) if name])
+    _take_label(arguments)
     ledger = open_ledger(arguments)
     table = Table(arguments.records)
     mechanism = _mechanism(arguments)
@@ -103,6 +106,29 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [f"{y.size:,} labels by {summary['mechanism']} -> {arguments.output}", str(claim), *left_lines(ledger)]
     report(arguments, summary, lines)
     return 0
+
+
+def _take_label(arguments: argparse.Namespace) -> None:
+    """Find out what the label is called, and its range."""
+    if arguments.schema is None and arguments.target is None:
+        arguments.target = "y"
+    schema = take_schema(arguments)
+    if arguments.classes is not None:
+        raise HedgerowError(
+            f"{arguments.schema}: the label of this schema has classes, and noise is for numbers; a task about classes "
+            "comes from 'hedgerow design --classes'."
+        )
+    stated = None if schema is None else getattr(schema.label, "missing", None)
+    if stated is not None and stated != sum(arguments.label_bounds) / 2:
+        raise HedgerowError(
+            f"{arguments.schema}: a missing label counts as {stated:g} in this schema, and as the middle of its bounds "
+            "here; leave out 'missing' of the label."
+        )
+    if arguments.label_bounds is None:
+        raise HedgerowError(
+            "--label-bounds LOW:HIGH is needed, or a --schema with a label: the range is public knowledge and never "
+            "read from the labels."
+        )
 
 
 def _mechanism(arguments: argparse.Namespace) -> Any:

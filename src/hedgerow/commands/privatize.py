@@ -22,7 +22,9 @@ from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
     from hedgerow.commands.answer import Answering
+    from hedgerow.schema import Schema
     from hedgerow.tasks.base import Task
+    from hedgerow.tasks.question import LabelField
 
 _DESCRIPTION = """\
 Answer a task: turn each private record into one report. Run this where the
@@ -62,6 +64,9 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--mask", metavar="FILE", help="where holders choose: CSV, a row a record, 1 where a feature is private"
     )
+    parser.add_argument(
+        "--schema", metavar="FILE", help="answer only if the task asks for what this schema, JSON, describes"
+    )
     add_ledger(parser)
     add_output(parser, "the reports; Parquet if its name ends in .parquet")
     parser.set_defaults(run=run)
@@ -72,11 +77,15 @@ def run(arguments: argparse.Namespace) -> int:
     from hedgerow.commands.answer import Answering
     from hedgerow.holder.make import check_question
 
-    others = [name for name in (arguments.task, arguments.private, arguments.mask, arguments.ledger) if name]
+    others = [
+        name for name in (arguments.task, arguments.private, arguments.mask, arguments.ledger, arguments.schema) if name
+    ]
     check_output(arguments, others)
     ledger = open_ledger(arguments)
     task = read_task(arguments.task)
     check_question(task)
+    if arguments.schema is not None:
+        _check_schema(arguments, task)
     _check_options(arguments, task, others)
     warn_of_seed(arguments)
     if math.isinf(task.guarantee.epsilon):
@@ -88,6 +97,34 @@ def run(arguments: argparse.Namespace) -> int:
         n = answering.run()
     _report(arguments, answering, n, again=again)
     return 0
+
+
+def _check_schema(arguments: argparse.Namespace, task: Task) -> None:
+    """Refuse a task that asks for other columns, ranges, categories or labels than the schema describes."""
+    from hedgerow.commands.schema import read_schema
+    from hedgerow.ranges import few
+
+    schema = read_schema(arguments.schema)
+    known = {feature.name: feature for feature in schema.space.features}
+    question = task.question()
+    other = [feature.name for feature in question.features if known.get(feature.name) != feature]
+    label = question.label
+    if label is not None and not _same_label(label, schema):
+        other.append(label.name)
+    if other:
+        raise HedgerowError(
+            f"{arguments.task} asks for something else than {arguments.schema} describes (differing: {few(other)}): "
+            "nothing was answered; ask the curator which of the two is right."
+        )
+
+
+def _same_label(label: LabelField, schema: Schema) -> bool:
+    """Whether a task's label is that of a schema: its name, and its bounds or classes."""
+    if schema.label is None or schema.label.name != label.name:
+        return False
+    if label.classes is None:
+        return schema.label_bounds == label.bounds
+    return schema.classes is not None and [str(value) for value in schema.classes] == list(label.classes)
 
 
 def _check_options(arguments: argparse.Namespace, task: Task, others: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from hedgerow.errors import HedgerowError
 from hedgerow.features import CategoricalFeature, Feature, NumericFeature, category_name
 from hedgerow.frames import Frame
 from hedgerow.space import FeatureSpace
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Schema
 
 MOST_CATEGORIES = 100  # that a column may show without a list; by hand: more look like numbers or names read as text
 
@@ -50,6 +53,11 @@ def read_described(arguments: argparse.Namespace, space: FeatureSpace) -> tuple[
         _check_listed(blocks, arguments.target, arguments.classes, "the classes of the schema")
     data = {feature.name: described(blocks, feature) for feature in space.features}
     return Frame(data, sum(map(len, blocks))), np.concatenate(labels)
+
+
+def chosen_space(arguments: argparse.Namespace, schema: Schema) -> FeatureSpace:
+    """Return the features of a schema, or those of them that --features names."""
+    return schema.space if arguments.features is None else schema.space.arranged(arguments.features)
 
 
 def described(blocks: Sequence[Block], feature: Feature) -> npt.NDArray[Any]:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 A schema says once what is publicly known of each column and of the label: kind,
 range or categories, what becomes of missing and unknown values, unit, and the
-question in words. Estimators take it as schema=, and 'hedgerow design', 'fit'
-and 'compare' as --schema.
+question in words. Estimators take it as schema=, and 'hedgerow design', 'fit',
+'compare', 'advise', 'labels' and 'privatize' as --schema.
 """
 _DRAFT = """\
 Propose a schema from PUBLIC records: rounded-out ranges, whole numbers and yes/no
@@ -81,21 +81,53 @@ def read_schema(path: str) -> Schema:
 def take_schema(arguments: argparse.Namespace) -> Schema | None:
     """Return the schema of ``--schema``, if there is one; take the label from it, and refuse what it says already."""
     if arguments.schema is None:
+        if arguments.target is None:
+            raise HedgerowError("--target COLUMN is needed: the label, or a --schema that has one.")
         return None
     for option in ("feature_bounds", "categories", "categorical"):
         if getattr(arguments, option, None):
             name = f"--{option.replace('_', '-')}"
             raise HedgerowError(f"{name} and --schema say the same thing: leave {name} out, or edit the schema.")
     schema = read_schema(arguments.schema)
-    label = None if schema.label is None else schema.label.name
-    if label != arguments.target:
-        raise HedgerowError(
-            f"{arguments.schema}: the label of this schema is {label!r}, and --target says {arguments.target!r}; "
-            "correct one of them."
-        )
+    _take_target(arguments, schema)
+    if schema.label is None:
+        return schema
+    for option in ("label_bounds", "classes"):
+        if getattr(arguments, option, None) is not None:
+            name = f"--{option.replace('_', '-')}"
+            raise HedgerowError(f"{name} and --schema say the same thing: leave {name} out, or edit the schema.")
     arguments.label_bounds = schema.label_bounds
     arguments.classes = None if schema.classes is None else [str(value) for value in schema.classes]
     return schema
+
+
+def _take_target(arguments: argparse.Namespace, schema: Schema) -> None:
+    """Take the label's name from a schema that has one; one without leaves it to ``--target``."""
+    if schema.label is None:
+        if arguments.target is None:
+            raise HedgerowError(f"{arguments.schema} has no label: give --target COLUMN.")
+        if arguments.target in schema.names:
+            raise HedgerowError(
+                f"{arguments.schema}: {arguments.target!r} is a column of this schema, and --target says that it is "
+                "the label; take it out of the columns."
+            )
+        return
+    if arguments.target is None:
+        arguments.target = schema.label.name
+    if schema.label.name != arguments.target:
+        raise HedgerowError(
+            f"{arguments.schema}: the label of this schema is {schema.label.name!r}, and --target says "
+            f"{arguments.target!r}; correct one of them."
+        )
+
+
+def need_label(arguments: argparse.Namespace) -> None:
+    """Refuse to go on if nothing says what the label may be."""
+    if arguments.label_bounds is None and arguments.classes is None:
+        raise HedgerowError(
+            "--label-bounds LOW:HIGH or --classes A,B is needed, or a --schema with a label: what the label may be is "
+            "public knowledge and never read from private labels."
+        )
 
 
 def _draft(arguments: argparse.Namespace) -> int:
