@@ -49,7 +49,7 @@ def with_cell(name, line, column, value):
         (design(label_bounds="60:0"), "LOW < HIGH. Got '60:0'"),
         (design(label_bounds="0:inf"), "expected finite"),
         (design(label_bounds="a:b"), "expected LOW:HIGH"),
-        (design(label_bounds=None), "--label-bounds --classes --schema is required"),
+        (design(label_bounds=None), "--label-bounds LOW:HIGH or --classes A,B is needed"),
         (design(classes="a,b"), "not allowed with argument"),
         (design(label_bounds=None, classes="a,a"), "expected distinct names"),
         (design(label_bounds=None, classes="a,b"), "'31.14' is not listed by --classes; add it there"),
