@@ -267,11 +267,6 @@ def test_bernoulli_on_all_first_bytes(numerator, script):
     assert ones == numerator
 
 
-def test_bernoulli_rational_is_exact_on_a_full_cycle(script):
-    words = [w.to_bytes(4, "little") for w in range(7)]
-    assert samplers.bernoulli_rational(Fraction(3, 7), 7, script(*words)).tolist() == [True] * 3 + [False] * 4
-
-
 @pytest.mark.parametrize("x", [Fraction(1, 100), Fraction(1), Fraction(5, 2)])
 def test_bernoulli_exp(x, same_law):
     p = math.exp(-x)
@@ -288,7 +283,6 @@ def test_bernoulli_exp_at_the_ends():
     [
         lambda s: samplers.bernoulli(-1, 1, s),
         lambda s: samplers.bernoulli(ONE + 1, 1, s),
-        lambda s: samplers.bernoulli_rational(Fraction(3, 2), 1, s),
         lambda s: samplers.bernoulli_exp(Fraction(-1), 1, s),
         lambda s: binomial(np.array([-1]), HALF, s),
         lambda s: binomial(np.array([1]), ONE + 1, s),

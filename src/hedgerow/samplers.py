@@ -33,7 +33,6 @@ __all__ = [
     "LazyCdf",
     "bernoulli",
     "bernoulli_exp",
-    "bernoulli_rational",
     "binomial",
     "dyadic_exp",
     "exp_at_least",
@@ -124,9 +123,7 @@ class LazyCdf:
         self._offset, lows, highs = bounds(64)
         self._low = np.array([v for v in lows if v < ONE], dtype=np.uint64)
         # high - 1, compared with "<": so that high = 2**64 fits (then no 64 bits are ever enough).
-        self._below_high = np.array(
-            [(v - 1 if v < ONE else ONE - 1) if v else 0 for v in highs[: len(self._low)]], dtype=np.uint64
-        )
+        self._below_high = np.array([max(0, min(v, ONE) - 1) for v in highs[: len(self._low)]], dtype=np.uint64)
         self._drawn = 0
         self._table: npt.NDArray[np.int32] | None = None
 
@@ -273,13 +270,6 @@ def bernoulli(numerator: int, n: int, randomness: Randomness) -> npt.NDArray[np.
     if unsure.size:
         out[unsure] = (randomness.uint64(unsure.size) >> np.uint64(8)) < tail
     return out
-
-
-def bernoulli_rational(p: Fraction, n: int, randomness: Randomness) -> npt.NDArray[np.bool_]:
-    """``n`` independent bits with ``P(1) = p``, a rational with denominator up to ``2**62``."""
-    if not 0 <= p <= 1:
-        raise HedgerowError(f"'p' must be in [0, 1]. Got {p!r} instead.")
-    return randomness.integers(p.denominator, n) < p.numerator
 
 
 def bernoulli_exp(x: Fraction, n: int, randomness: Randomness) -> npt.NDArray[np.bool_]:

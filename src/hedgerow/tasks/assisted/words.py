@@ -52,8 +52,9 @@ def class_odds(task: AssistedClassTask) -> list[str]:
         "it is for you",
     ]
     for randomizer in dict.fromkeys(part.randomizer for part in task.tasks):
-        joint = [joint for part in task.tasks if part.randomizer == randomizer for joint in part.encoding.joint]
-        n_trees = {len(part.encoding.joint) for part in task.tasks if part.randomizer == randomizer}
+        parts = [part.encoding.joint for part in task.tasks if part.randomizer == randomizer]
+        joint = [one for part in parts for one in part]
+        n_trees = {len(part) for part in parts}
         lines += _joint_odds(joint, randomizer, "the number", span(sorted(n_trees)))
     return lines
 

@@ -88,7 +88,10 @@ def choose(
     for s in range(d + 1) if isinstance(n_private, str) else [min(int(n_private), d)]:
         n_tree = _n_tree(private, s)
         deepest = 0 if not n_tree else max(1, int(math.log2(max(n, 2))))
-        for p in range(deepest + 1) if isinstance(max_depth, str) else [int(max_depth) if n_tree else 0]:
+        depths = list(range(deepest + 1))
+        if not isinstance(max_depth, str):
+            depths = [int(max_depth)] if n_tree else [0]
+        for p in depths:
             for t in _bins(n_bins, s, p, n_tree):
                 whole = max(1, round(t))
                 if s * math.log2(whole) + p > math.log2(MAX_CELLS):

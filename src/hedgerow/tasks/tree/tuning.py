@@ -37,7 +37,7 @@ __all__ = ["PAPER", "RESPONSES", "Choice", "Message", "choose_design", "level_sh
 
 # What is tried, by hand; the choice among these is by predicted error, from public records and the law of the noise.
 SHARES = (0.3, 0.5, 0.7)  # of epsilon, for the cell
-LEVELS = (1, 2, 4)  # steps of the label
+LEVELS: tuple[int, ...] = (1, 2, 4)  # steps of the label
 LEAF_SIZES = (5, 10, 20, 40, 80)  # least numbers of public records, each twice the last
 MAX_DEPTH = 8  # 256 leaves
 FOLDS = 5
@@ -149,11 +149,15 @@ def _messages(
         for share in SHARES if cell_share == "auto" else (fixed,):
             default = LabelGrid.for_epsilon(bounds, split_epsilon(epsilon, share)[1]).n_steps
             out.append(Message("bits", share, n_steps or default))
-    for name in _CELLS if response == "auto" else [response] if response in _CELLS else []:
+    names = list(_CELLS)
+    steps = LEVELS
+    if response != "auto":
         # A named response rounds the label to an end of its bounds: the fewest cells.
-        steps = (n_steps,) if n_steps else LEVELS if response == "auto" else LEVELS[:1]
-        out += [Message(name, fixed, s) for s in steps]
-    return out
+        names = [name for name in _CELLS if name == response]
+        steps = LEVELS[:1]
+    if n_steps:
+        steps = (n_steps,)
+    return out + [Message(name, fixed, s) for name in names for s in steps]
 
 
 def _without_data(
