@@ -190,4 +190,28 @@ _BOOKS = (
     ),
 )
 
-FAULTS = (*_IDS, *_BODIES, *_ROUNDS, *_BOOKS)
+_ASKING = (
+    Fault(
+        name="a typed number that can be read in two ways is guessed at",
+        path="src/hedgerow/holder/typed.py",
+        before="        if mark != decimal and thousands:\n",
+        after="        if False:\n",
+        caught_by=("tests/holder/test_holder_asking.py::test_what_can_be_read_in_two_ways_is_asked_back",),
+    ),
+    Fault(
+        name="the picture of an answer leaves out rounding",
+        path="src/hedgerow/tasks/picture.py",
+        before="    return {level: 1.0 - part, level + 1: part} if part else {level: 1.0}\n",
+        after="    return {level: 1.0}\n",
+        caught_by=("tests/holder/test_holder_picture.py",),
+    ),
+    Fault(
+        name="words about what a task does not ask",
+        path="src/hedgerow/tasks/asking.py",
+        before="        if said != [name for name in dict.fromkeys(names) if name in said]:\n",
+        after="        if False:\n",
+        caught_by=("tests/test_wording.py::test_words_that_do_not_fit_are_refused",),
+    ),
+)
+
+FAULTS = (*_IDS, *_BODIES, *_ROUNDS, *_BOOKS, *_ASKING)

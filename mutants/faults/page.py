@@ -12,6 +12,27 @@ _VALUES = ("tests/holder/test_holder_values.py",)
 
 FAULTS = (
     Fault(
+        name="page: a number that can be read in two ways is guessed at",
+        path=f"{_WEB}/typed.js",
+        before="mark !== decimal && thousands ? null",
+        after="false ? null",
+        caught_by=("tests/holder/test_holder_asking.py::test_the_page_reads_them_alike",),
+    ),
+    Fault(
+        name="page: the picture shows better odds than the law",
+        path=f"{_WEB}/picture.js",
+        before="sum + share * p + (1 - share) * q",
+        after="sum + share * p * 0.9",
+        caught_by=("tests/holder/test_holder_picture.py",),
+    ),
+    Fault(
+        name="page: words of a task without limits",
+        path=f"{_WEB}/wording.js",
+        before="[...found].length <= most && ",
+        after="",
+        caught_by=_REFUSALS,
+    ),
+    Fault(
         name="page: the digest of a first round is taken as stated",
         path=f"{_WEB}/second_round.js",
         before="const digest = await innerDigest(found.first);",
