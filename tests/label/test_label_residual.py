@@ -155,7 +155,7 @@ def test_few_reports_are_not_learnt_from(base):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"public_model": Ridge()}, "'X_public' and 'y_public' are required to fit this 'public_model'"),
+        ({"public_model": Ridge()}, "'X_public' and 'y_public' are required with public_model="),
         ({"label_bounds": None}, "label_bounds"),
         ({"mechanism": "laplace"}, "'mechanism' parameter of LabelPrivateRegressor must be"),
         ({"mechanism": LaplaceMechanism(1.0, label_bounds=(-2, 7))}, "mechanism='auto'"),

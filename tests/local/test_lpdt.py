@@ -213,7 +213,7 @@ def test_bad_input_is_named(data):
         paper().fit(X, y, data["X_public"])
     with pytest.raises(ValueError, match="'X_public' is required"):
         paper(feature_bounds=(0, 1)).fit(X, y, y_public=data["y_public"])
-    with pytest.raises(ValueError, match="features"):
+    with pytest.raises(ValueError, match="the 3 columns of 'X'"):
         paper().fit(X[:, :3], y, data["X_public"], data["y_public"])
     for name, value in (
         ("rule", "x"), ("response", "x"), ("cell_share", 1.5), ("max_depth", -1), ("max_depth", 99),

@@ -288,6 +288,8 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
 
 def _check_finite(rows: Any, learner: Any) -> None:
     """Refuse features that the regressor does not take; scikit-learn would recommend models that are not private."""
+    if hasattr(rows, "tocsr"):  # sparse
+        rows = rows.tocsr().data
     try:
         assert_all_finite(rows)
     except ValueError:
