@@ -17,6 +17,7 @@ COMMANDS = (
     "export",
     "labels",
     "fit",
+    "search",
     "ledger",
     "audit",
     "advise",

@@ -36,10 +36,21 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(subparsers, "fit", "learn a model from private records in one place", _DESCRIPTION)
     parser.add_argument("kind", choices=("anova",), help="what to learn")
+    parser.add_argument("--delta", type=float, default=1e-5, metavar="D", help="0: pure epsilon (default: 1e-5)")
+    add_private_records(parser)
+    parser.add_argument("--additive", action="store_true", help="curves only: the model is exactly their sum")
+    parser.add_argument("--missing", action="store_true", help="missing values have a say of their own")
+    parser.add_argument("--predict", metavar="FILE", help="also predict these records")
+    parser.add_argument("--predictions", metavar="FILE", help="where to, CSV or Parquet; the prediction is last")
+    add_output(parser, "the model, JSON")
+    parser.set_defaults(run=run)
+
+
+def add_private_records(parser: argparse.ArgumentParser) -> None:
+    """Add private records in one place, and all that is public of them and of what is promised."""
     parser.add_argument("private", help="private records with their labels, CSV or Parquet")
     add_target(parser)
     parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="privacy budget")
-    parser.add_argument("--delta", type=float, default=1e-5, metavar="D", help="0: pure epsilon (default: 1e-5)")
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--label-bounds", type=bounds, metavar="LOW:HIGH", help="public range of a numeric label")
     kind.add_argument(
@@ -53,14 +64,8 @@ def register(subparsers: Any) -> None:
         default="add/remove",
         help="what a person may change: be there or not, or have another record (default: add/remove)",
     )
-    parser.add_argument("--additive", action="store_true", help="curves only: the model is exactly their sum")
-    parser.add_argument("--missing", action="store_true", help="missing values have a say of their own")
     parser.add_argument("--seed", type=int, help="reproducible noise: a simulation (default: secure randomness)")
     add_ledger(parser)
-    parser.add_argument("--predict", metavar="FILE", help="also predict these records")
-    parser.add_argument("--predictions", metavar="FILE", help="where to, CSV or Parquet; the prediction is last")
-    add_output(parser, "the model, JSON")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -72,11 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.predictions:
         check_output(argparse.Namespace(output=arguments.predictions, json=arguments.json), inputs, "--predictions")
     ledger = open_ledger(arguments)
-    known, names, text = _known(arguments)
+    known, names, text = known_facts(arguments)
     new = _table_to_predict(arguments, names) if arguments.predict else None
     if math.isinf(arguments.epsilon):
         warn(arguments, "epsilon is infinite: nothing is protected")
-    records, labels = _read(arguments, names, text)
+    records, labels = read_records(arguments, arguments.private, names, text)
     with Rounds() as rounds:
         model = _estimator(arguments, {**known, "ledger": ledger}, rounds.update).fit(records, labels)
     write_text(arguments.output, model.model_.to_json() + "\n")
@@ -97,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _known(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str], set[str]]:
+def known_facts(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str], set[str]]:
     """Return what is public, as the estimator takes it; the columns; and which of them hold categories."""
     schema = take_schema(arguments)
     need_label(arguments)
@@ -174,14 +179,14 @@ def _estimator(arguments: argparse.Namespace, known: dict[str, Any], callback: A
     return kind(arguments.epsilon, **known, **options)
 
 
-def _read(arguments: argparse.Namespace, names: list[str], text: set[str]) -> tuple[Frame, Any]:
+def read_records(arguments: argparse.Namespace, path: str, names: list[str], text: set[str]) -> tuple[Frame, Any]:
     """Return all records and labels; whatever is in their cells, it is for the model to say how they count."""
     import numpy as np
 
     from hedgerow.commands.tables import Table
     from hedgerow.frames import Frame
 
-    table = Table(arguments.private)
+    table = Table(path)
     table.require([*names, arguments.target], "that were named")
     frames: list[dict[str, Any]] = []
     labels = []
@@ -189,7 +194,7 @@ def _read(arguments: argparse.Namespace, names: list[str], text: set[str]) -> tu
         frames.append({n: block.private_column(n, numeric=n not in text) for n in names})
         labels.append(block.private_column(arguments.target, numeric=arguments.classes is None))
     if not frames:
-        raise HedgerowError(f"{arguments.private} holds no records.")
+        raise HedgerowError(f"{path} holds no records.")
     y = np.concatenate(labels)
     return Frame({name: np.concatenate([f[name] for f in frames]) for name in names}, len(y)), y
 
