@@ -1,9 +1,10 @@
 """Run every sample of the documentation as it is printed, and compare what it prints with the page.
 
 ``python docs/_hooks/samples.py [PAGE ...]`` (``make docs`` does it for all pages). Each page starts in an empty folder.
-Its blocks run in order: ``python`` in one namespace, ``console`` and ``bash`` as commands; a block with a ``title`` is
-a file; a ``text`` block below commands is what they must print, with ``...`` for what may differ. Blocks in ``py`` and
-``sh`` are for other machines (a cluster, a server of one's own): they are only checked for commands that exist.
+Its blocks run in order: ``python`` in one namespace, ``console`` and ``bash`` as commands (after ``$ ``, with what
+each prints below it); a block with a ``title`` is a file; a ``text`` block is what the one before it must print,
+with ``...`` for what may differ. Blocks in ``py`` and ``sh`` are for other machines (a cluster, a server of one's own):
+they are only checked for commands that exist.
 """
 
 from __future__ import annotations
@@ -95,7 +96,21 @@ def run_block(text: str, language: str) -> str:
     """Run commands; return what they print. Those of ours run in this process, which saves their imports."""
     if language == "bash":
         return in_shell(text)
+    if text.startswith("$ "):
+        return run_transcript(text)
     return "".join(in_shell(line) if _is_foreign(line) else in_process(line) for line in commands(text))
+
+
+def run_transcript(text: str) -> str:
+    """Run commands after a prompt, and compare what each prints with the lines below it; return it all."""
+    printed = ""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, wanted = part.replace("\\\n", " ").partition("\n")
+        found = in_shell(command) if _is_foreign(command) else in_process(command)
+        if wanted.strip():
+            compare(wanted, found)
+        printed += found
+    return printed
 
 
 def _is_foreign(line: str) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.checks import Real, check_parameters
+from hedgerow.digits import plain
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.records import take_rows
 from hedgerow.grid import check_label_bounds, label_numbers, middle
@@ -56,7 +57,7 @@ class ValidationReport:
         """Return one line a model."""
         rows = zip(self.errors, self.standard_errors, self.n_holders, strict=True)
         lines = [f"{'model':>5} {'error':>12} {'+-':>10} {'holders':>8}"]
-        lines += [f"{i:>5} {e:>12.4g} {s:>10.3g} {n:>8}" for i, (e, s, n) in enumerate(rows)]
+        lines += [f"{i:>5} {plain(e):>12} {plain(s, 3):>10} {n:>8}" for i, (e, s, n) in enumerate(rows)]
         return "\n".join([*lines, f"best: {self.best}; {self.guarantee}"])
 
 

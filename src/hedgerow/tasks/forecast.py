@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hedgerow.digits import plain
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Forecast:
     def __str__(self) -> str:
         return (
             f"With {self.more:,} more reports the error of a leaf's mean should fall "
-            f"from about {self.now:.3g} to {self.then:.3g}."
+            f"from about {plain(self.now, 3)} to {plain(self.then, 3)}."
         )
 
 

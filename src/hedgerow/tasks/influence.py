@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hedgerow.digits import plain
 from hedgerow.grid import LabelGrid
 from hedgerow.types import FloatArray
 
@@ -97,7 +98,7 @@ class LeafForgery(Forgery):
     def __str__(self) -> str:
         return (
             f"One forged report can change the estimated number of holders of a leaf by at most {self.count:.3g} "
-            f"and its sum of labels by at most {self.label_sum:.3g}."
+            f"and its sum of labels by at most {plain(self.label_sum, 3)}."
         )
 
 

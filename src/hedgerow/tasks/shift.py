@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+from hedgerow.digits import plain
+
 __all__ = ["LeafShift", "ShiftReport", "chi_square_tail"]
 
 _STANDS_OUT = 3  # standard deviations: 1 leaf in 370 by chance
@@ -109,7 +111,7 @@ class ShiftReport:
             return "\n".join([self.verdict, head, *(f"{_share(s)}  {s.cell}" for s in self.leaves), note])
         head = f"{'leaf':>4}  {'share':>14}  {'z':>6}  {'mean':>21}  {'z':>6}  cell"
         rows = [
-            f"{_share(s)}  {s.private_mean:>9.4g} / {s.public_mean:<9.4g}  {s.mean_z:>6.1f}  {s.cell}"
+            f"{_share(s)}  {plain(s.private_mean):>9} / {plain(s.public_mean):<9}  {s.mean_z:>6.1f}  {s.cell}"
             for s in self.leaves
         ]
         note = f"share: p = {self.p_share:.2g}; mean: p = {self.p_mean:.2g} (private / public in each leaf)"

@@ -12,6 +12,7 @@ from hedgerow.central.anova.design import GRID
 from hedgerow.central.anova.model import AnovaModel, encode
 from hedgerow.central.anova.quantiles import CELLS
 from hedgerow.central.anova.recipe import energies
+from hedgerow.digits import plain
 from hedgerow.features import CategoricalFeature
 from hedgerow.types import FloatArray
 
@@ -76,7 +77,9 @@ class Explanation:
 
     def __str__(self) -> str:
         ranked = sorted(self.importances.items(), key=lambda item: -item[1][0])
-        lines = [f"{' x '.join(group):<40} {size:>10.4g}  noise {noise:.2g}" for group, (size, noise) in ranked]
+        lines = []
+        for group, (size, noise) in ranked:
+            lines.append(f"{' x '.join(group):<40} {plain(size):>10}  noise {plain(noise, 2)}")
         kind = "exactly the sum of its curves" if self.additive else "a sum of curves, shortened record by record"
         return "\n".join([f"The model is {kind}. Sizes in label units:", *lines])
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.checks import check_epsilon, check_positive
+from hedgerow.digits import plain
 from hedgerow.errors import HedgerowError
 from hedgerow.grid import check_label_bounds, check_labels
 from hedgerow.local.advise.facts import PublicFacts, measure_public
@@ -161,7 +162,7 @@ class Advice:
         lines = [f"{'trust model':<14}{'expected MSE':>14}{'over public':>13}{'pays from (holders)':>22}"]
         for f in self.forecasts:
             pays = "-" if f.pays_from is None else f"{f.pays_from:,}"
-            lines.append(f"{f.setting:<14}{f.mse:>14.4g}{f.mse / self.mean_square:>13.3f}{pays:>22}")
+            lines.append(f"{f.setting:<14}{plain(f.mse):>14}{f.mse / self.mean_square:>13.3f}{pays:>22}")
         return lines
 
 

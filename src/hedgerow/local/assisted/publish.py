@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hedgerow.digits import plain
 from hedgerow.errors import FormatError
 from hedgerow.local.assisted.class_design import design_assisted_classes
 from hedgerow.local.assisted.design import design_assisted, design_seed
@@ -32,7 +33,7 @@ def assisted(
         "radius": task.radius,
         "public_mse": task.residuals.mean_square,
     }
-    error = f"the public model's squared error on public records it has not seen: {task.residuals.mean_square:.4g}"
+    error = f"the public model's squared error on public records it has not seen: {plain(task.residuals.mean_square)}"
     return task, About(str(task), about, (error,))
 
 
@@ -55,7 +56,7 @@ def assisted_classes(facts: Facts, *, n_holders: int | None = None, **options: A
 
 
 def _by_class(task: AssistedClassTask, errors: list[float]) -> str:
-    return ", ".join(f"{name} {error:.4g}" for name, error in zip(task.asked, errors, strict=True))
+    return ", ".join(f"{name} {plain(error)}" for name, error in zip(task.asked, errors, strict=True))
 
 
 def pilot(facts: Facts, *, pilot: bool = True, n_holders: int | None = None, **options: Any) -> tuple[PilotTask, About]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hedgerow.digits import plain
 from hedgerow.tasks.models import Node
 
 __all__ = ["Branch", "Strip", "branch", "strip"]
@@ -72,5 +73,5 @@ def strip(row: dict[str, Any], name: str, bounds: tuple[float, float] | None) ->
         place(row[name]),
         place(row["high"]),
         None if public is None else place(public),
-        f"{row[name]:.4g} ({row['low']:.4g} to {row['high']:.4g})",
+        f"{plain(row[name])} ({plain(row['low'])} to {plain(row['high'])})",
     )

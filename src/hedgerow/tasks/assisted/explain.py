@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hedgerow.digits import plain
 from hedgerow.tasks.rules import tree_rules
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ def assisted_words(model: AssistedModel, rows: list[dict[str, Any]]) -> list[str
     shown = sorted(sorted(rows, key=lambda r: -abs(r["kept"]) * r["share"])[:_LONGEST], key=rows.index)
     rest = [] if len(shown) == len(rows) else [f"  ... and {len(rows) - len(shown):,} leaves that correct less"]
     parts = [
-        f"Public model. Its squared error on public records it had not seen is {task.residuals.mean_square:.4g}; "
-        f"reports hold its error, clipped to {task.radius:.4g} either way.",
+        f"Public model. Its squared error on public records it had not seen is {plain(task.residuals.mean_square)}; "
+        f"reports hold its error, clipped to {plain(task.radius)} either way.",
         "",
         f"Evidence. {verdict(model)}",
         "",
@@ -119,14 +120,17 @@ def verdict(model: AssistedModel) -> str:
     mean = sum(float(p @ d) for p, d in zip(found.p, found.d, strict=True)) / T
     sd = sum(float(p**2 @ V) for p, V in zip(found.p, found.V, strict=True)) ** 0.5 / T
     return (
-        f"The public model is off by {mean:.4g} +- {sd:.2g} over all holders, of which {whole:.0%} is kept; "
+        f"The public model is off by {plain(mean)} +- {plain(sd, 2)} over all holders, of which {whole:.0%} is kept; "
         f"of the differences between leaves {leaves:.0%}."
     )
 
 
 def _line(row: dict[str, Any]) -> str:
-    found = "nobody answered" if row["estimate"] is None else f"{row['estimate']:.4g} +- {row['estimate_sd']:.2g}"
-    return f"  {row['tree']:>3}.{row['leaf']:<3}{row['share']:6.1%}  {found:>20} -> {row['kept']:.4g}  if {row['cell']}"
+    found = "nobody answered"
+    if row["estimate"] is not None:
+        found = f"{plain(row['estimate'])} +- {plain(row['estimate_sd'], 2)}"
+    place = f"  {row['tree']:>3}.{row['leaf']:<3}{row['share']:6.1%}"
+    return f"{place}  {found:>20} -> {plain(row['kept'])}  if {row['cell']}"
 
 
 def draw_assisted(model: AssistedModel, rows: list[dict[str, Any]]) -> Figure:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hedgerow.digits import plain
 from hedgerow.mechanisms.joint import JointMechanism, SignedSubset
 from hedgerow.tasks.influence import Forgery
 from hedgerow.types import FloatArray
@@ -120,8 +121,8 @@ class AssistedForgery(Forgery):
         widest = max(float(moved.max()) for moved in self.leaf_shift(model))
         return (
             f"After {model.n_reports:,} reports, one forged report more moves the error that reports suggest over all "
-            f"holders by at most {self.overall_shift(model):.3g}, and at the leaf shares now in use that of a leaf by "
-            f"at most {widest:.3g}."
+            f"holders by at most {plain(self.overall_shift(model), 3)}, and at the leaf shares now in use that of a "
+            f"leaf by at most {plain(widest, 3)}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,8 +161,8 @@ class ClassForgery(Forgery):
         widest = max(float(moved.max()) for part, own in pairs for moved in part.leaf_shift(own))
         return (
             f"After {model.n_reports:,} reports, one forged report more moves, for one class, the error that reports "
-            f"suggest over all holders by at most {overall:.3g}, and at the leaf shares now in use that of a leaf by "
-            f"at most {widest:.3g}."
+            f"suggest over all holders by at most {plain(overall, 3)}, and at the leaf shares now in use that of a "
+            f"leaf by at most {plain(widest, 3)}."
         )
 
     @property
@@ -223,9 +224,9 @@ class PilotForgery(Forgery):
 
 def _bounds(forgery: AssistedForgery | ClassForgery) -> str:
     return (
-        f"the sum of the public model's errors over the holders of a leaf by at most {forgery.label_sum:.3g}, over all "
-        f"holders of a tree by at most {forgery.whole_sum:.3g}, and the number of holders of a leaf that reports "
-        f"suggest by at most {forgery.count:.3g}"
+        f"the sum of the public model's errors over the holders of a leaf by at most "
+        f"{plain(forgery.label_sum, 3)}, over all holders of a tree by at most {plain(forgery.whole_sum, 3)}, and the "
+        f"number of holders of a leaf that reports suggest by at most {forgery.count:.3g}"
     )
 
 

@@ -1,0 +1,31 @@
+"""Numbers for people: few digits, thousands with commas, powers of ten only where nothing else can be read."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["plain"]
+
+_LARGEST = 1e15
+"""From here on a double is no longer exact to the unit, and so many digits would claim too much."""
+_SMALLEST = 1e-4
+"""Below, a number has more zeros behind the point than digits."""
+
+
+def plain(value: float, digits: int = 4) -> str:
+    """Return a number with as many digits as are meant, as people write it.
+
+    >>> plain(10170.4), plain(0.012345), plain(3), plain(-1234567, 2)
+    ('10,170', '0.01235', '3', '-1,200,000')
+    >>> plain(1.5e-7), plain(float("inf"))
+    ('1.5e-07', 'inf')
+    """
+    size = abs(value)
+    if not math.isfinite(value) or size >= _LARGEST or 0 < size < _SMALLEST:
+        return f"{value:.{digits}g}"
+    rounded = float(f"{value:.{digits}g}")
+    if rounded == 0:
+        return "0"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    text = f"{rounded:,.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
