@@ -110,10 +110,7 @@ class ShiftReport:
             note = f"share: p = {self.p_share:.2g} (private / public in each leaf)"
             return "\n".join([self.verdict, head, *(f"{_share(s)}  {s.cell}" for s in self.leaves), note])
         head = f"{'leaf':>4}  {'share':>14}  {'z':>6}  {'mean':>21}  {'z':>6}  cell"
-        rows = [
-            f"{_share(s)}  {plain(s.private_mean):>9} / {plain(s.public_mean):<9}  {s.mean_z:>6.1f}  {s.cell}"
-            for s in self.leaves
-        ]
+        rows = [f"{_share(s)}  {_means(s)}  {s.mean_z:>6.1f}  {s.cell}" for s in self.leaves]
         note = f"share: p = {self.p_share:.2g}; mean: p = {self.p_mean:.2g} (private / public in each leaf)"
         return "\n".join([self.verdict, *self.disagreement, head, *rows, note])
 
@@ -137,6 +134,12 @@ class ShiftReport:
         if path is not None:
             figure.savefig(path)
         return figure
+
+
+def _means(s: LeafShift) -> str:
+    if s.private_mean is None or s.public_mean is None:
+        return f"{'-':>9} / {'-':<9}"
+    return f"{plain(s.private_mean):>9} / {plain(s.public_mean):<9}"
 
 
 def _share(leaf: LeafShift) -> str:
