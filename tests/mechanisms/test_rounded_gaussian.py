@@ -23,14 +23,14 @@ def test_sampler_has_its_law(bits, same_law):
     # False alarm 1e-7 a call, seeded.
     reach = 9 << bits
     weights = rounded_weights(bits, reach)
-    law = {k - reach: Fraction(w, sum(weights)) for k, w in enumerate(weights)}
+    law = {k - reach: w / sum(weights) for k, w in enumerate(weights)}
     draws = rounded_gaussian(bits, 200_000, SeededRandomness(bits))
     same_law(np.clip(draws, -reach, reach).tolist(), law)
 
 
 def test_too_little_noise_fails_the_test_of_the_law(same_law):
     weights = rounded_weights(3, 72)
-    law = {k - 72: Fraction(w, sum(weights)) for k, w in enumerate(weights)}
+    law = {k - 72: w / sum(weights) for k, w in enumerate(weights)}
     weak = np.rint(0.9 * rounded_gaussian(3, 200_000, SeededRandomness(0))).astype(int)
     with pytest.raises(AssertionError):
         same_law(np.clip(weak, -72, 72).tolist(), law)

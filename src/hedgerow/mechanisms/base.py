@@ -23,6 +23,7 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,7 +61,7 @@ class Law:
     outputs: tuple[Hashable, ...]
     weights: tuple[int, ...]
 
-    @property
+    @cached_property
     def total(self) -> int:
         """The common denominator."""
         return sum(self.weights)
