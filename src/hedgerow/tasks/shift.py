@@ -16,7 +16,7 @@ __all__ = ["LeafShift", "ShiftReport", "chi_square_tail"]
 
 _STANDS_OUT = 3  # standard deviations: 1 leaf in 370 by chance
 _ALARM = 1e-3  # chance of a false alarm, shared between where holders fall and what their labels are
-_LEVEL = 0.9
+_LEVEL = 0.9  # of the intervals that public means are looked for in: that of the examples of predict_interval
 _EXCLUDED = NormalDist().inv_cdf((1 + _LEVEL) / 2)
 
 
