@@ -45,9 +45,7 @@ def onnx_model(formula: Formula) -> ModelProto:
     from onnx import checker, helper
 
     graph = Graph([column.name for column in formula.inputs])
-    columns = [_encoded(graph, column) for column in formula.inputs]
-    columns += [graph.floats(graph.missing(formula.inputs[j].name)) for j in formula.gaps]
-    encoded = graph.node("Concat", columns, axis=1)
+    encoded = graph.node("Concat", [_encoded(graph, column) for column in formula.inputs], axis=1)
     names: dict[int, str] = {}
     for term in formula.value.steps():
         arguments = [names[id(arg)] for arg in term.args]

@@ -26,7 +26,6 @@ def program_of(formula: Formula) -> dict[str, Any]:
     place = {id(term): i for i, term in enumerate(steps)}
     return {
         "inputs": [asdict(column) for column in formula.inputs],
-        "gaps": list(formula.gaps),
         "steps": [
             {"op": term.op, "args": [place[id(arg)] for arg in term.args], "data": dict(term.data)} for term in steps
         ],

@@ -109,7 +109,7 @@ def load(text: str, arrays: str) -> Any:
 
 def evaluate(program: dict[str, Any], X: Any) -> Any:
     """Return what a program computes of raw records: one row a record."""
-    Z = _encoded(program["inputs"], program["gaps"], X)
+    Z = _encoded(program["inputs"], X)
     with np.errstate(all="ignore"):
         parts = [_block(program["steps"], Z[start : start + _ROWS]) for start in range(0, max(len(Z), 1), _ROWS)]
     return np.concatenate(parts)
@@ -128,13 +128,12 @@ def _block(steps: list[dict[str, Any]], Z: Any) -> Any:
 # Records.
 
 
-def _encoded(inputs: list[dict[str, Any]], gaps: list[int], X: Any) -> Any:
-    """Return raw records as numbers: cut to their ranges, categories as codes; then which numbers are missing."""
+def _encoded(inputs: list[dict[str, Any]], X: Any) -> Any:
+    """Return raw records as numbers: cut to their ranges, categories as codes."""
     columns = _columns([column["name"] for column in inputs], X)
     found = []
     for column, values in zip(inputs, columns, strict=True):
-        found.append(_codes(column, values) if "keys" in column else _clipped(column, _numbers(values)))
-    found += [np.isnan(_numbers(columns[j])).astype(np.float64) for j in gaps]
+        found.append(_codes(column, values) if "keys" in column else _numbers(column, values))
     return np.column_stack(found)
 
 
@@ -160,13 +159,11 @@ def _listed(column: Any) -> Any:
     return np.array([*read(), None], dtype=object)[:-1]
 
 
-def _numbers(values: Any) -> Any:
+def _numbers(column: dict[str, Any], values: Any) -> Any:
     if values.dtype.kind in "fiub":
-        return values.astype(np.float64)
-    return np.array([_number(value) for value in values], dtype=np.float64)
-
-
-def _clipped(column: dict[str, Any], x: Any) -> Any:
+        x = values.astype(np.float64)
+    else:
+        x = np.array([_number(value) for value in values], dtype=np.float64)
     return np.clip(np.where(np.isnan(x), column["missing"], x), column["low"], column["high"])
 
 
@@ -184,7 +181,7 @@ def _number(value: Any) -> float:
 
 
 def _codes(column: dict[str, Any], values: Any) -> Any:
-    codes = {None: column["missing"], "": column["empty"], **dict(zip(column["keys"], column["codes"], strict=True))}
+    codes = {None: column["missing"], **dict(zip(column["keys"], column["codes"], strict=True))}
     found = [codes.get(_category(value), column["unknown"]) for value in values.tolist()]
     return np.array(found, dtype=np.float64)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hedgerow.formula.inputs import Input, gaps_of, inputs_of
+from hedgerow.formula.inputs import Input, inputs_of
 from hedgerow.formula.terms import Term
 from hedgerow.guarantee import Guarantee
 from hedgerow.space import FeatureSpace
@@ -22,8 +22,6 @@ class Formula:
     ----------
     inputs : tuple of NumberInput and TextInput
         The columns of a raw record, in the order of the columns of :func:`~hedgerow.formula.terms.records`.
-    gaps : tuple of int
-        Inputs of which the records say, in a column each after all of them, whether the number is missing: 1 or 0.
     value : Term
         One column an output; or the probability of each class.
     classes : tuple or None
@@ -39,7 +37,6 @@ class Formula:
     classes: tuple[Any, ...] | None = None
     n_outputs: int = 1
     facts: Mapping[str, Any] = field(default_factory=dict)
-    gaps: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -55,7 +52,7 @@ class Formula:
     ) -> Formula:
         """Return a formula over the columns of a schema, with the facts that travel with it."""
         facts = {"schema": space.to_dict(), "task": task, **promised(guarantee)}
-        return cls(inputs or inputs_of(space), value, classes, n_outputs, facts, gaps_of(space))
+        return cls(inputs or inputs_of(space), value, classes, n_outputs, facts)
 
 
 def promised(guarantee: Guarantee | None) -> dict[str, Any]:

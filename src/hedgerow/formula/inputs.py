@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hedgerow.features import CategoricalFeature, Feature
 from hedgerow.space import FeatureSpace
 
-__all__ = ["Input", "NumberInput", "TextInput", "gaps_of", "inputs_of", "raw_inputs"]
+__all__ = ["Input", "NumberInput", "TextInput", "inputs_of", "raw_inputs"]
 
 _NOWHERE = "\x00 no category has this name \x00"
 
@@ -32,17 +32,13 @@ class NumberInput:
 
 @dataclass(frozen=True)
 class TextInput:
-    """A column of names: ``keys[i]`` counts as ``codes[i]``, no value as ``missing``, any other text as ``unknown``.
-
-    The empty text, unless it is listed, counts as ``empty`` in Python; ONNX has no other text for a missing value.
-    """
+    """A column of names: ``keys[i]`` counts as ``codes[i]``, any other text as ``unknown``, no value as ``missing``."""
 
     name: str
     keys: tuple[str, ...]
     codes: tuple[int, ...]
     unknown: int
     missing: int
-    empty: int
 
 
 Input = NumberInput | TextInput
@@ -50,20 +46,14 @@ Input = NumberInput | TextInput
 
 def inputs_of(space: FeatureSpace) -> tuple[Input, ...]:
     """Return the inputs of a schema: what its features make of every value."""
-    return tuple(_input(column) for column in getattr(space, "columns", space.features))
-
-
-def gaps_of(space: FeatureSpace) -> tuple[int, ...]:
-    """Return the columns for which a feature says whether their value is missing, in the order of these features."""
-    return tuple(getattr(space, "told", ()))
+    return tuple(_input(feature) for feature in space.features)
 
 
 def _input(feature: Feature) -> Input:
     if isinstance(feature, CategoricalFeature):
         codes = tuple(int(feature.value(name)) for name in feature.categories)
         unknown = int(feature.value(_NOWHERE))
-        empty = int(feature.value(""))
-        return TextInput(feature.name, feature.categories, codes, unknown, int(feature.value(None)), empty)
+        return TextInput(feature.name, feature.categories, codes, unknown, int(feature.value(None)))
     return NumberInput(feature.name, feature.low, feature.high, feature.value(math.nan))
 
 
