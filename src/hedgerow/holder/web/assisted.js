@@ -10,9 +10,10 @@
  * bytes as in Python.
  */
 
-import { bitOf, fromBase64, join, littleBytes, pack, percent, short, span } from "./basics.js";
+import { bitOf, fromBase64, join, littleBytes, pack, percent, short } from "./basics.js";
 import { integer } from "./exact.js";
 import { levelResponse, signedSubset } from "./joint.js";
+import { words } from "./language.js";
 import { levelOf } from "./mechanisms.js";
 import { named, shares, told } from "./picture.js";
 import { design, predictWithin, reached, readGroups, readModel } from "./portable.js";
@@ -151,11 +152,11 @@ export class AssistedTask extends Task {
   // -------------------------------------------------------------- for people
 
   model() {
-    return `A public model, which came with this task, predicts ${this.target} on this device; the message is about how wrong it is for you, and about your group in one tree drawn at random.`;
+    return words("task.model", { target: this.target });
   }
 
   stays() {
-    return "They stay on this device, where the public model runs.";
+    return words("task.stays_model");
   }
 
   leaves() {
@@ -278,13 +279,18 @@ export class AssistedTask extends Task {
 /** What leaves, of one label or of one of several classes whose messages are alike. @param {AssistedTask[]} parts @param {string} target */
 export function leavesWords(parts, target) {
   const joint = parts.flatMap((part) => part.joint);
-  const trees = span(parts.map((part) => part.joint.length));
-  const start = `${trees === "1" ? "A tree" : `One of ${trees} trees is drawn at random, without looking at you. It`} sorts people into ${span(joint.map((j) => j.leaves))} groups.`;
+  /** @param {number[]} values @param {(value: number) => string} [show] */
+  const range = (values, show = String) => {
+    const [least, most] = [show(Math.min(...values)), show(Math.max(...values))];
+    return least === most ? least : words("task.to", { least, most });
+  };
+  const trees = range(parts.map((part) => part.joint.length));
+  const start = words(trees === "1" ? "task.tree" : "task.trees", { n: trees, groups: range(joint.map((j) => j.leaves)) });
   /** @param {number} i */
-  const odds = (i) => span(joint.map((j) => j.odds[i]), percent);
-  if (parts[0].randomizer === "levels") return `${start} One answer leaves: a group and, in steps, how far ${target} is from the public model's prediction there; or, without a group, that it is near. Yours leaves with probability ${odds(0)}, else any other.`;
-  const sizes = span(joint.map((j) => /** @type {Subset} */ (j).size));
-  return `${start} The message names ${sizes} of them, and says of each whether ${target} is above or below the public model's prediction there. Yours is named truly with probability ${odds(0)}, and with the opposite word with ${odds(1)}.`;
+  const odds = (i) => range(joint.map((j) => j.odds[i]), percent);
+  if (parts[0].randomizer === "levels") return `${start} ${words("task.leaves_levels", { target, p: odds(0) })}`;
+  const size = range(joint.map((j) => /** @type {Subset} */ (j).size));
+  return `${start} ${words("task.leaves_signs", { size, target, p: odds(0), turned: odds(1) })}`;
 }
 
 /** @param {string} target @param {number} off */

@@ -7,6 +7,7 @@
 import { join } from "./basics.js";
 import { AssistedTask, leavesWords } from "./assisted.js";
 import { integer } from "./exact.js";
+import { words } from "./language.js";
 import { budget, fields, insist, list, text, word } from "./reader.js";
 import { readSpace } from "./schema.js";
 import { CODES, Task } from "./task.js";
@@ -80,19 +81,19 @@ export class AssistedClassTask extends Task {
   // -------------------------------------------------------------- for people
 
   model() {
-    return `A public model, which came with this task, predicts on this device how likely each ${this.target} is; the message is about how wrong it is for you about one of them, and about your group in one tree drawn at random.`;
+    return words("task.model_classes", { target: this.target });
   }
 
   stays() {
-    return "They stay on this device, where the public model runs.";
+    return words("task.stays_model");
   }
 
   leaves() {
     const { asked, target } = this;
-    const about = asked.length > 1 ? `One of ${asked.length} classes is drawn at random, without looking at you: the message is about whether it is your ${target}.` : `The message is about whether your ${target} is ${asked[0]}.`;
+    const about = asked.length > 1 ? words("task.class_many", { n: asked.length, target }) : words("task.class_one", { target, name: asked[0] });
     const kinds = [...new Set(this.parts.map((part) => part.randomizer))];
-    const words = kinds.map((kind) => leavesWords(this.parts.filter((part) => part.randomizer === kind), "that number"));
-    return `${about} That counts as 1 or 0. ${words.join(" For other classes: ")}`;
+    const said = kinds.map((kind) => leavesWords(this.parts.filter((part) => part.randomizer === kind), words("task.class_number")));
+    return `${about} ${said.join(` ${words("task.class_others")} `)}`;
   }
 
   /** @param {Json} truth @returns {[string, string][]} */

@@ -85,13 +85,6 @@ export function percent(share) {
   return `${Number((100 * share).toPrecision(Math.max(2, Math.min(digits, 15))))} %`;
 }
 
-/** "3" or "3 to 8". @param {number[]} values @param {(value: number) => string} [words] */
-export function span(values, words = String) {
-  const least = words(Math.min(...values));
-  const most = words(Math.max(...values));
-  return least === most ? least : `${least} to ${most}`;
-}
-
 /** Round up to some digits: claims are never rounded down. @param {number} value @param {number} digits */
 const upTo = (value, digits) => {
   const step = 10 ** (Math.floor(Math.log10(value)) + 1 - digits);

@@ -5,6 +5,7 @@
  */
 
 import { require } from "./basics.js";
+import { words } from "./language.js";
 import * as memory from "./memory.js";
 
 /** @typedef {{epsilon: number, delta: number}} Cost */
@@ -57,12 +58,12 @@ export function spentInAll() {
 export const charged = (publicKey, id) => Object.hasOwn(book()[publicKey] ?? {}, id);
 
 /** @param {Cost} cost */
-const words = ({ epsilon, delta }) => `epsilon ${epsilon / 1e6}${delta ? ` and delta ${Number((delta / 1e15).toPrecision(15))}` : ""}`;
+const costWords = ({ epsilon, delta }) => `epsilon ${epsilon / 1e6}${delta ? ` and delta ${Number((delta / 1e15).toPrecision(15))}` : ""}`;
 
 /** @param {Cost} cost @param {Cost} spent @param {Cost} limit @param {string} whom */
 function refuse(cost, spent, limit, whom) {
   const fits = spent.epsilon + cost.epsilon <= limit.epsilon && spent.delta + cost.delta <= limit.delta;
-  require(fits, `This report costs ${words(cost)}; with what you gave before, ${whom} would have ${words(sum([spent, cost]))}, more than ${words(limit)}. Nothing was sent.`);
+  require(fits, `This report costs ${costWords(cost)}; with what you gave before, ${whom} would have ${costWords(sum([spent, cost]))}, more than ${costWords(limit)}. Nothing was sent.`);
 }
 
 /** Refuse a report that could not be paid for; book nothing. @param {{id: string, epsilon: number, delta: number, first: string | null}} task @param {string} publicKey */
@@ -83,5 +84,6 @@ export function charge(task, publicKey) {
 
 /** What was given so far, for people. @param {string} publicKey */
 export function budgetWords(publicKey) {
-  return `You gave this curator ${words(spentOn(publicKey))} from this browser; ${LIMITS.curator.epsilon / 1e6} is the most it gives. All curators together have ${words(spentInAll())} of ${LIMITS.total.epsilon / 1e6}.`;
+  const [most, total] = [LIMITS.curator.epsilon / 1e6, LIMITS.total.epsilon / 1e6];
+  return words("fact.given", { spent: costWords(spentOn(publicKey)), limit: most, all: costWords(spentInAll()), total });
 }

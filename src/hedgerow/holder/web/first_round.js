@@ -6,6 +6,7 @@
 
 import { double, littleBytes, littleEndian, pack, require, short, toHex } from "./basics.js";
 import { bernoulli, discreteLaplace, ONE } from "./exact.js";
+import { words } from "./language.js";
 import { clamp, laplace, levelOf, splitEpsilon } from "./mechanisms.js";
 import { aboutLabel } from "./odds.js";
 import { values } from "./picture.js";
@@ -79,7 +80,6 @@ export class FirstTask extends Task {
     this.labels = this.assist?.labels ?? this.grid;
     this.noise = roundNoise(this.epsilon, this.share, this.grid.n_steps);
     this.parameters = { ratio: this.noise.fine.ratio, coarse: this.noise.coarse.ratio, stay: this.noise.stay };
-    this.protects = `${this.target}, and the features that are kept private`;
   }
 
   /** Which features a holder keeps private. @param {boolean[]} [chosen] @returns {boolean[]} */
@@ -139,27 +139,35 @@ export class FirstTask extends Task {
     return [...this.columns.map((column) => ({ ...column, choice })), this.labelQuestion()];
   }
 
-  model() {
-    return this.assist ? `A public model, which came with this task, predicts ${this.target} on this device; how wrong it is for you is told in place of ${this.target}, cut to ${short(this.assist.radius)} either way.` : "";
+  protects() {
+    return words("task.protects_private", { target: this.target });
   }
 
-  /** What is randomised, in words. */
+  model() {
+    return this.assist ? words("task.model_first", { target: this.target, radius: short(this.assist.radius) }) : "";
+  }
+
+  /** What is randomised, for the start of a sentence. */
+  toldWords() {
+    return words(this.assist ? "task.told_error" : "task.told_label", { target: this.target });
+  }
+
+  /** What is randomised, in the words of the small print. */
   told() {
     return this.assist ? `the error of the public model (${this.target} minus its prediction)` : `your ${this.target}`;
   }
 
   leaves() {
     const open = this.columns.map((column) => column.name).filter((name) => !this.secret.includes(name));
-    const clear = { hidden: "no feature in clear", personal: "the features that you do not mark as private, in clear", policy: `in clear: ${open.join(", ") || "no feature"}` }[this.masks];
-    const told = this.told();
-    return `${told[0].toUpperCase()}${told.slice(1)} with random noise; ${clear}. A second round asks for your group.`;
+    const clear = words(`task.clear_${this.masks}`, { open: open.join(", ") || words("task.clear_none") });
+    return words("task.leaves_first", { told: this.toldWords(), clear });
   }
 
   stays() {
-    const start = this.assist ? "The public model runs on this device. " : "";
-    if (this.masks === "hidden") return `${start}They stay on this device.`;
-    const mine = this.masks === "policy" ? [...this.secret, this.target].join(", ") : `${this.target}, and what you mark as private`;
-    return `${start}What stays on this device: ${mine}. Other values are sent in clear.`;
+    const start = this.assist ? `${words("task.stays_runs")} ` : "";
+    if (this.masks === "hidden") return `${start}${words("task.stays")}`;
+    const mine = this.masks === "policy" ? [...this.secret, this.target].join(", ") : words("task.stays_mine", { target: this.target });
+    return `${start}${words("task.stays_list", { mine })}`;
   }
 
   /** @param {string} name @param {Json} [truth] @param {Json} [kept] */
@@ -185,10 +193,10 @@ export class FirstTask extends Task {
     for (const [j, column] of this.columns.entries())
       if (!mask || !mask[j]) cutter.cut(`${column.name}${mask ? "" : ", or 0 if private"}`, 8, "clear");
     const noise = truth?.mask.some(Boolean) === false ? fine : coarse;
-    const words = ["A second round will ask for your group. Both together cost the epsilon of this task once."];
-    if (truth && this.assist) words.unshift(this.errorWords(truth));
+    const said = ["A second round will ask for your group. Both together cost the epsilon of this task once."];
+    if (truth && this.assist) said.unshift(this.errorWords(truth));
     const name = this.assist ? `${this.target} minus the prediction` : this.target;
-    return { rows: [], label: aboutLabel(name, this.grid, noise, code, truth?.reported), words };
+    return { rows: [], label: aboutLabel(name, this.grid, noise, code, truth?.reported), words: said };
   }
 
   /** @param {Json} truth */

@@ -73,7 +73,7 @@ const typed = (i) => /** @type {HTMLInputElement | null} */ (document.getElement
 export function showForm(task, given, submit) {
   const kept = task.questions().map(({ name, number }, i) => typed(i) || (number ? given.get(name) ?? "" : ""));
   const fields = task.questions().flatMap((question, i) => showQuestion(task, question, i, kept[i]));
-  find("stays").replaceChildren(el("span", { lang: "en" }, task.stays()), ` ${words("page.beyond")}`);
+  find("stays").textContent = `${task.stays()} ${words("page.beyond")}`;
   find("form").replaceChildren(...fields, el("button", { type: "submit" }, words("page.randomise")));
   find("form").onsubmit = (event) => {
     event.preventDefault();

@@ -5,6 +5,7 @@
 
 import { join, littleBytes, require, signed32 } from "./basics.js";
 import { readMechanism } from "./label_mechanisms.js";
+import { words } from "./language.js";
 import { levelOf } from "./mechanisms.js";
 import { aboutLabel } from "./odds.js";
 import { values } from "./picture.js";
@@ -39,7 +40,6 @@ export class LabelTask extends Task {
     const { mechanism, epsilon, delta } = readMechanism(found.mechanism, this.grid.n_steps);
     Object.assign(this, { mechanism, epsilon, delta });
     this.parameters = mechanism.parameters;
-    this.protects = `${this.target} (the rest of your record is public already)`;
   }
 
   publicNames() {
@@ -74,12 +74,16 @@ export class LabelTask extends Task {
     return [{ name: RECORD, number: true }, this.labelQuestion()];
   }
 
+  protects() {
+    return words("task.protects_label", { target: this.target });
+  }
+
   leaves() {
-    return `The number of your record, in clear, and your ${this.target}, rounded to a grid and replaced at random.`;
+    return words("task.leaves_label", { target: this.target });
   }
 
   stays() {
-    return `Your ${this.target} stays on this device; the number of your record is sent in clear.`;
+    return words("task.stays_label", { target: this.target });
   }
 
   /** @param {string} name */

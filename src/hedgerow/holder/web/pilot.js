@@ -9,6 +9,7 @@
  */
 
 import { percent, short } from "./basics.js";
+import { words } from "./language.js";
 import { kAry } from "./mechanisms.js";
 import { named } from "./picture.js";
 import { predictWithin, readModel } from "./portable.js";
@@ -75,15 +76,15 @@ export class PilotTask extends Task {
   // -------------------------------------------------------------- for people
 
   model() {
-    return `A public model, which came with this task, predicts ${this.target} on this device; the message is about how wrong it is for you.`;
+    return words("task.model_pilot", { target: this.target });
   }
 
   stays() {
-    return "They stay on this device, where the public model runs.";
+    return words("task.stays_model");
   }
 
   leaves() {
-    return `How wrong the public model is for you, in one of ${this.response.k} bins: about how far ${this.target} is above or below the prediction. Yours is named with probability ${percent(this.odds[0])}, else any other. This is a pilot, before a larger question: whoever answers it need not answer that one, and a further report would cost again.`;
+    return words("task.leaves_pilot", { k: this.response.k, target: this.target, p: percent(this.odds[0]) });
   }
 
   get heading() {
@@ -118,8 +119,8 @@ export class PilotTask extends Task {
       const chance = own ? p : q;
       return { what, truth: own ? "yours" : "", sent: named ? "named" : "not named", chance: truth ? percent(named ? chance : 1 - chance) : "", own };
     });
-    const words = [`Your bin is named with probability ${percent(p)}, ${k > 2 ? `each of the other ${k - 1}` : "the other"} with ${percent(q)}.`];
-    if (truth) words.unshift(`The public model predicts ${short(truth.prediction)}; your ${this.target} is ${short(Math.abs(truth.error))} ${truth.error < 0 ? "below" : "above"} that.`);
-    return { rows, words, heading: this.heading };
+    const said = [`Your bin is named with probability ${percent(p)}, ${k > 2 ? `each of the other ${k - 1}` : "the other"} with ${percent(q)}.`];
+    if (truth) said.unshift(`The public model predicts ${short(truth.prediction)}; your ${this.target} is ${short(Math.abs(truth.error))} ${truth.error < 0 ? "below" : "above"} that.`);
+    return { rows, words: said, heading: this.heading };
   }
 }

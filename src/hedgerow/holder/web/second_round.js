@@ -9,6 +9,7 @@
 
 import { bitOf, fromHex, littleBytes, littleEndian, pack, percent, require, toHex } from "./basics.js";
 import { FirstTask, roundNoise } from "./first_round.js";
+import { words } from "./language.js";
 import { flippedBits, kAry, toNumber } from "./mechanisms.js";
 import { candidates, leafOf, leafWords, readPartition } from "./partition.js";
 import { marked, named } from "./picture.js";
@@ -52,8 +53,8 @@ export class SecondTask extends Task {
     this.partition = readPartition(found.partition);
     insist(spell(found.partition.get("space")) === spell(found.first.get("space")), "other features than in the first round");
     this.response = word(found.response, "the response", ["k_ary", "bits"]);
-    const { target, epsilon, columns, labels, parameters, protects, noise } = this.begun;
-    Object.assign(this, { target, epsilon, columns, labels, parameters, protects });
+    const { target, epsilon, columns, labels, parameters, noise } = this.begun;
+    Object.assign(this, { target, epsilon, columns, labels, parameters });
     if (this.hides) {
       insist(noise.cell >= (this.partition.leaves + 2) * 2 ** -62, "no budget for groups"); // enough for any number of them
       answerOf(this.response, noise.cell, this.partition.leaves);
@@ -113,18 +114,20 @@ export class SecondTask extends Task {
     return [...this.columns];
   }
 
+  protects() {
+    return this.begun.protects();
+  }
+
   leaves() {
-    const { assist } = this.begun;
-    const told = assist ? `the error of the public model (${this.target} minus its prediction)` : `your ${this.target}`;
-    return `A random answer among the groups that fit what is public about you; ${told} with the noise of the first round.`;
+    return words("task.leaves_second", { told: this.begun.toldWords() });
   }
 
   stays() {
-    return `${this.begun.stays()} Features that were sent in clear in the first round count as they were sent.`;
+    return `${this.begun.stays()} ${words("task.stays_second")}`;
   }
 
   price() {
-    return " for both rounds, paid with the first";
+    return ` ${words("task.price_second")}`;
   }
 
   /** @param {string} name @param {Json} [truth] @param {Json} [kept] */

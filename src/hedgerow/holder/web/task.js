@@ -7,6 +7,7 @@
  */
 
 import { join, littleBytes, require, toHex } from "./basics.js";
+import { words } from "./language.js";
 import { fields, insist, text, whole } from "./reader.js";
 import { encodeLabel, encodeRecord, valueOf } from "./schema.js";
 import { readAsking } from "./wording.js";
@@ -81,8 +82,6 @@ export class Task {
   /** Whether it says how people are asked; a second round asks as the first one within it. */
   static asks = true;
 
-  /** Whether a record is protected whole; what is not may be sent in clear. */
-  protects = "all of these values together";
   delta = 0;
   /** Id of the first round, if this is a second one; it was paid for with the first. @type {string | null} */
   first = null;
@@ -191,6 +190,11 @@ export class Task {
     return [...this.columns, this.labelQuestion()];
   }
 
+  /** What is protected: a record whole, or what is not sent in clear. */
+  protects() {
+    return words("task.protects_all");
+  }
+
   /** The part of a public model, if one runs on the device. */
   model() {
     return "";
@@ -203,7 +207,7 @@ export class Task {
 
   /** What stays on the device. */
   stays() {
-    return "They stay on this device.";
+    return words("task.stays");
   }
 
   /** Said after epsilon. */

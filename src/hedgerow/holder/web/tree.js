@@ -4,6 +4,7 @@
  */
 
 import { bitOf, join, littleBytes, littleEndian, pack, percent, short } from "./basics.js";
+import { words } from "./language.js";
 import { flippedBits, kAryCells, laplace, levelOf, splitEpsilon, subset, toNumber, unary } from "./mechanisms.js";
 import { aboutLabel, bitRow, labelValue } from "./odds.js";
 import { leafOf, leafWords, readPartition } from "./partition.js";
@@ -52,7 +53,7 @@ function bitsMessage(epsilon, share, groups, steps) {
   return {
     code: CODES.bits,
     parameters: { flip: bits.flip, ratio: label.ratio, reach: label.reach },
-    leaves: (target) => `One bit for each of ${groups} groups of people, each told truly with probability ${percent(kept)} and flipped otherwise; and your ${target}, rounded to a grid, with random noise.`,
+    leaves: (target) => words("task.leaves_bits", { groups, p: percent(kept), target }),
     draw(leaf, level, source) {
       const noisy = littleBytes(label.draw(level, source) + label.reach, wide);
       return join([noisy, pack(bits.draw(leaf, groups, source))]);
@@ -61,8 +62,8 @@ function bitsMessage(epsilon, share, groups, steps) {
       const code = Number(littleEndian(cutter.cut(`your ${task.target}, with noise`, wide, "noisy"))) - label.reach;
       const sent = cutter.cut(`one bit for each of ${groups} groups`, (groups + 7) >> 3, "noisy");
       const rows = task.groups().map((what, j) => bitRow(what, sent, j, truth && truth.leaf === j, kept, 1 - kept));
-      const words = [`Each bit is told truly with probability ${percent(kept)}, and flipped with ${percent(1 - kept)}.`];
-      return { rows, label: aboutLabel(task.target, task.grid, label, code, truth?.label), words };
+      const said = [`Each bit is told truly with probability ${percent(kept)}, and flipped with ${percent(1 - kept)}.`];
+      return { rows, label: aboutLabel(task.target, task.grid, label, code, truth?.label), words: said };
     },
     panels(task, payload, truth) {
       const code = Number(littleEndian(payload.slice(0, wide))) - label.reach;
@@ -99,7 +100,7 @@ function unaryMessage(epsilon, k, steps) {
   return {
     ...pairBits(CODES.unary, mechanism, 0.5, q, steps, `The bit of yours is set with probability 50 %, each other bit with ${percent(q)}.`),
     parameters: { rare: mechanism.rare },
-    leaves: () => `One bit for each of ${k} pairs of a group and a value: yours is set with probability 50 %, every other one with ${percent(q)}.`,
+    leaves: () => words("task.leaves_unary", { k, q: percent(q) }),
   };
 }
 
@@ -112,7 +113,7 @@ function subsetMessage(epsilon, k, steps) {
   return {
     ...pairBits(CODES.subset, mechanism, p, q, steps, `Exactly ${size} of ${k} bits are set. Yours is among them with probability ${percent(p)}, each other one with ${percent(q)}.`),
     parameters: { hold, size },
-    leaves: () => `A set of ${size} out of ${k} pairs of a group and a value: yours is in it with probability ${percent(p)}.`,
+    leaves: () => words("task.leaves_subset", { size, k, p: percent(p) }),
   };
 }
 
@@ -124,7 +125,7 @@ function namedMessage(epsilon, k, steps) {
   return {
     code: CODES.k_ary,
     parameters: { truth: response.truth },
-    leaves: () => `One of ${k} pairs of a group and a value: yours with probability ${percent(p)}, else any other.`,
+    leaves: () => words("task.leaves_k_ary", { k, p: percent(p) }),
     draw: (leaf, level, source) => littleBytes(response.draw(leaf * (steps + 1) + level, source), 4),
     about(task, cutter, truth) {
       const sent = Number(littleEndian(cutter.cut(`one of ${k} groups and values, by number`, 4, "noisy")));

@@ -42,37 +42,33 @@ function strength(epsilon, delta) {
   return delta ? words("fact.delta", { factor, delta }) : words("fact.epsilon", { factor, most: percent(most) });
 }
 
-/** Words of the task's own, which are English. @param {string} text */
-const english = (text) => el("span", { lang: "en" }, text);
-
 /** Everything that a person should know before answering. @param {State} state */
 export function showTask({ notice, task, fingerprint, checked, known }) {
   const title = notice.title || words("page.question");
   document.title = words("page.title", { title });
   find("title").textContent = title;
   find("by").textContent = words("page.by", { curator: notice.curator || words("page.nameless") });
-  const { epsilon, delta, protects } = task;
+  const { epsilon, delta } = task;
+  const protects = task.protects();
   const asked = task.questions().filter((question) => !question.number).map(({ name }) => ask(task.asking.get(name), name, tag()));
   const model = task.model();
   /** @type {[string, (Node | string)[]][]} */
   const facts = [
     ["purpose", [notice.purpose || words("fact.no_purpose")]],
-    ["asked", [asked.join(", "), ...(model ? [". ", english(model)] : [])]],
-    ["leaves", [english(task.leaves())]],
-    ["protected", [english(protects)]],
+    ["asked", [asked.join(", "), model ? `. ${model}` : ""]],
+    ["leaves", [task.leaves()]],
+    ["protected", [protects]],
     ["strength", [`Epsilon ${epsilon}${delta ? ` and delta ${delta}` : ""}${task.price()}. ${strength(epsilon, delta)}`]],
     ["learn", [el("ul", {}, ...["averages", "odds", "part"].map((what) => el("li", {}, words(`fact.learn_${what}`))))]],
     ["cannot", [delta ? words("fact.cannot_more") : words("fact.certain", { protects })]],
-    ["so_far", [english(budgetWords(notice.public_key))]],
+    ["so_far", [budgetWords(notice.public_key)]],
     ["open", [words("fact.window", { opens: when(notice.opens), closes: when(notice.closes) })]],
   ];
   find("facts").replaceChildren(...facts.flatMap(([term, shown]) => [el("dt", {}, words(`fact.${term}`)), el("dd", {}, ...shown)]));
-  const signed = checked ? "The signature was checked in this browser and holds: neither task nor window was changed." : "This browser cannot check Ed25519 signatures, so nobody vouches for this task here. Use a newer browser, or the command line.";
-  const met = known ? "This browser has met this key before." : "This browser meets this key for the first time; compare it with what the curator published elsewhere.";
   find("signature").replaceChildren(
-    el("p", { class: checked ? "" : "notice warn", lang: "en" }, signed),
-    el("p", { lang: "en" }, "Key: ", el("code", {}, fingerprint), `. ${met}`),
-    el("p", { lang: "en" }, "Task: ", el("code", {}, task.id), ", the SHA-256 of its text, checked here."),
+    el("p", { class: checked ? "" : "notice warn" }, words(checked ? "fact.signed" : "fact.unsigned")),
+    el("p", {}, words("fact.key"), " ", el("code", {}, fingerprint), `. ${words(known ? "fact.met" : "fact.unmet")}`),
+    el("p", {}, words("fact.task"), " ", el("code", {}, task.id)),
   );
   find("about").hidden = false;
 }
