@@ -212,6 +212,18 @@ def test_a_schema_holds_a_task_to_its_question(places, kind, capsys):
     assert not os.path.exists(place("x.bin"))
 
 
+@pytest.mark.parametrize("command", ["fit", "search", "privatize", "labels"])
+def test_whatever_spends_takes_a_ledger(command):
+    assert "ledger" in options_of(command) or "ledger" in _options_of_actions(command)
+
+
+def _options_of_actions(command):
+    parser = cli.build_parser()
+    (commands,) = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    inner = [a for a in commands.choices[command]._actions if isinstance(a, argparse._SubParsersAction)]
+    return {a.dest for choice in inner[0].choices.values() for a in choice._actions} if inner else set()
+
+
 # What the curator does.
 
 

@@ -142,6 +142,12 @@ def test_without_a_final_fit_the_candidate_is_the_best(monkeypatch):
     assert "3 disjoint groups" in str(search.guarantee_)
 
 
+def test_intervals_are_those_of_the_best():
+    search, _ = run("local", refit=False)
+    ends = search.predict_interval(X[:5], 0.8)
+    assert np.array_equal(ends, search.best_estimator_.predict_interval(X[:5], 0.8))
+
+
 def test_no_score_is_there_unless_it_was_paid_for():
     search, _ = run("central", score_share=0.0)
     assert set(search.cv_results_) == {"params", "param_max_depth"} and search.best_score_ is None
@@ -252,6 +258,7 @@ def test_it_is_what_its_estimator_is():
     search, _ = run("classes")
     assert search.classes_.tolist() == ["high", "low"] and search.predict_proba(X[:3]).shape == (3, 2)
     assert not hasattr(PrivateSearchCV(anova(), {}), "predict_proba")
+    assert not hasattr(search, "predict_interval")
     again = clone(search)
     assert str(again) == str(search) and not hasattr(again, "best_params_")
     again.set_params(estimator__max_depth=1, settings={"n_bins": [8]})

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from hedgerow import HedgerowError
+from hedgerow import CategoryColumn, HedgerowError, LPDTRegressor, Schema
 from hedgerow.randomness import SeededRandomness
 from hedgerow.search.groups import as_table, draw_groups, rows_of
 
@@ -48,12 +48,12 @@ COLUMNS = {"a": [1, 2, 3], "b": ["x", "y", "z"], "c": [True, False, True]}
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_rows_of_any_table_with_a_blank_one(kind):
-    part = rows_of(as_table(kind(COLUMNS), None), np.array([2, 0]), blank=True)
+    part = rows_of(as_table(kind(COLUMNS), LPDTRegressor()), np.array([2, 0]), blank=True)
     assert part.columns == ("a", "b", "c") and part.shape == (3, 3)
     assert part["a"].tolist()[:2] == [3.0, 1.0] and np.isnan(part["a"][2])
     assert part["b"].tolist() == ["z", "x", None]
     assert part["c"].tolist()[:2] == [1.0, 1.0] and np.isnan(part["c"][2])
-    assert len(rows_of(as_table(kind(COLUMNS), None), np.array([2, 0]), blank=False)) == 2
+    assert len(rows_of(as_table(kind(COLUMNS), LPDTRegressor()), np.array([2, 0]), blank=False)) == 2
 
 
 def test_rows_of_arrays_with_a_blank_one():
@@ -65,7 +65,12 @@ def test_rows_of_arrays_with_a_blank_one():
 
 def test_the_type_of_a_column_is_judged_by_the_whole_of_it():
     """A group of rows that holds no number would otherwise be taken for text, and be refused."""
-    table = as_table(pd.DataFrame({"a": pd.Series([1, "none", None], dtype=object)}), None)
+    table = as_table(pd.DataFrame({"a": pd.Series([1, "none", None], dtype=object)}), LPDTRegressor())
     assert table["a"].dtype == np.float64
-    kept = as_table(pd.DataFrame({"a": pd.Series([1, 2, 3], dtype=object)}), {"a": ["1", "2"]})
-    assert kept["a"].dtype == object
+
+
+def test_categories_stay_as_they_are():
+    frame = pd.DataFrame({"a": pd.Series(["01", "2", "3"], dtype=object)})
+    schema = Schema((CategoryColumn("a", ("01", "2")),))
+    for declared in ({"categories": {"a": ["01", "2"]}}, {"categorical_features": ["a"]}, {"schema": schema}):
+        assert as_table(frame, LPDTRegressor(**declared))["a"].tolist() == ["01", "2", "3"]

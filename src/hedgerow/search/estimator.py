@@ -309,9 +309,16 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_fitted_has("predict_interval"))  # type: ignore[untyped-decorator]
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Return intervals of the best estimator."""
+        """Return intervals for the predictions of the best estimator."""
         rows = self._rows(X)
         low, high = self.best_estimator_.predict_interval(rows, level)
+        return low, high
+
+    @available_if(_fitted_has("predict_label_interval"))  # type: ignore[untyped-decorator]
+    def predict_label_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Return intervals of the best estimator for a new record's own label."""
+        rows = self._rows(X)
+        low, high = self.best_estimator_.predict_label_interval(rows, level)
         return low, high
 
     def score(self, X: Any, y: Any) -> float:
@@ -355,7 +362,7 @@ class _Data:
         estimator = search.estimator
         rows = read_private_records(search, X, reset=True)
         self.n = int(rows.shape[0])
-        self.X = as_table(rows, getattr(estimator, "_categories", None))
+        self.X = as_table(rows, estimator)
         if is_classifier(estimator):
             classes, codes = read_private_classes(estimator, y, self.n, y_public)
             self.y = classes[codes]

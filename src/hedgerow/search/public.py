@@ -29,7 +29,7 @@ def compare_on_public_rows(
     A candidate is fitted on ``n`` records drawn with replacement from the other folds (None: as many as there are),
     with noise. If it takes public records as well, it gets half of them as such; the other half plays the private ones.
     """
-    table = as_table(X if hasattr(X, "columns") else np.asarray(X), getattr(candidates[0], "_categories", None))
+    table = as_table(X if hasattr(X, "columns") else np.asarray(X), candidates[0])
     labels = np.asarray(y)
     if losses.bounds is not None:
         low, high = losses.bounds

@@ -41,7 +41,7 @@ def check_estimator(estimator: object) -> None:
     for name in ("random_state", "ledger"):
         if getattr(estimator, name) is not None:
             raise HedgerowError(f"'{name}' is for the whole search: pass it to PrivateSearchCV, not to its estimator.")
-    if isinstance(getattr(estimator, "classes", None), str):
+    if isinstance(listed := getattr(estimator, "classes", None), str) and listed == "observed":
         raise HedgerowError(
             "'classes' must be a list for a search: groups of records that read it off their labels would differ."
         )
