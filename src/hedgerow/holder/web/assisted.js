@@ -13,7 +13,7 @@
 import { bitOf, fromBase64, join, littleBytes, pack, percent, short } from "./basics.js";
 import { integer } from "./exact.js";
 import { levelResponse, signedSubset } from "./joint.js";
-import { words } from "./language.js";
+import { range, words } from "./language.js";
 import { levelOf } from "./mechanisms.js";
 import { named, shares, told } from "./picture.js";
 import { design, predictWithin, reached, readGroups, readModel } from "./portable.js";
@@ -279,11 +279,6 @@ export class AssistedTask extends Task {
 /** What leaves, of one label or of one of several classes whose messages are alike. @param {AssistedTask[]} parts @param {string} target */
 export function leavesWords(parts, target) {
   const joint = parts.flatMap((part) => part.joint);
-  /** @param {number[]} values @param {(value: number) => string} [show] */
-  const range = (values, show = String) => {
-    const [least, most] = [show(Math.min(...values)), show(Math.max(...values))];
-    return least === most ? least : words("task.to", { least, most });
-  };
   const trees = range(parts.map((part) => part.joint.length));
   const start = words(trees === "1" ? "task.tree" : "task.trees", { n: trees, groups: range(joint.map((j) => j.leaves)) });
   /** @param {number} i */

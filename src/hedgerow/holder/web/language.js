@@ -25,6 +25,12 @@ export function speak(tags) {
 /** A text with its values filled in. @param {string} key @param {{[name: string]: string | number}} [values] */
 export const words = (key, values = {}) => TEXTS[spoken.name][key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
+/** "3", or "3 to 8". @param {number[]} values @param {(value: number) => string} [show] */
+export function range(values, show = String) {
+  const [least, most] = [show(Math.min(...values)), show(Math.max(...values))];
+  return least === most ? least : words("task.to", { least, most });
+}
+
 /** The decimal sign. */
 export const decimal = () => TEXTS[spoken.name].decimal;
 
