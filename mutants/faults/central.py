@@ -49,10 +49,10 @@ _FORESTS = (
     Fault(
         name="leaf weights from the true counts",
         path=_FOREST,
-        before="    return ForestTree(tree, values, np.sqrt(size + 1))\n",
+        before="    return ForestTree(tree, values, np.sqrt(size + 1), noise)\n",
         after=(
             "    true = target.counts(tree.apply(Z), tree.n_leaves).sum(axis=1) / target.unit\n"
-            "    return ForestTree(tree, values, np.sqrt(true + 1))\n"
+            "    return ForestTree(tree, values, np.sqrt(true + 1), noise)\n"
         ),
         caught_by=_fits("DPExtraTreesRegressor, depth 1"),
     ),

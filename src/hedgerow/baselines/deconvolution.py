@@ -11,9 +11,13 @@ import numpy.typing as npt
 from hedgerow.baselines.boxed import BoxedRegressor
 from hedgerow.checks import Real, Rule
 from hedgerow.errors import HedgerowError
+from hedgerow.estimators.intervals import FromReports
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.record_laplace import RecordLaplace, equal_share
 from hedgerow.samplers import ONE
+from hedgerow.tasks.intervals import Ends
+from hedgerow.tasks.tree.encoding import Moments
+from hedgerow.tasks.tree.estimates import fieller
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
@@ -53,7 +57,7 @@ def deconvolution_kernel(u: npt.ArrayLike, spread: float, step: float) -> FloatA
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeconvolutionRegressor(BoxedRegressor):
+class DeconvolutionRegressor(FromReports, BoxedRegressor):
     r"""Deconvolution kernel regression (DECONV) on locally private records.
 
     Every feature, scaled to [0, 1] by its public bounds, and the label are put on a grid and sent with discrete
@@ -65,6 +69,8 @@ class DeconvolutionRegressor(BoxedRegressor):
     whose numerator and denominator are unbiased for those of kernel regression without noise. Their variance grows
     like ``(1 + (b/h)**2) ** d``: this is a baseline, not a recommendation. Predictions are clipped to the label
     bounds, and are their middle where the denominator is not clearly positive.
+
+    Intervals are Fieller's for that ratio: they cover kernel regression without noise, not its smoothing.
 
     Parameters
     ----------
@@ -117,7 +123,7 @@ class DeconvolutionRegressor(BoxedRegressor):
         """Predict labels, a block of records at a time: memory does not grow with their number."""
         Z = self._unit(X)
         columns = [_Column(self.reports_[:, j]) for j in range(Z.shape[1])]
-        parts = [self._block(Z[i : i + _RECORDS], columns) for i in range(0, len(Z), _RECORDS)]
+        parts = [_ratio(self._sums(Z[i : i + _RECORDS], columns)) for i in range(0, len(Z), _RECORDS)]
         half = self.grid_.n_steps / 2
         return self.grid_.values(np.clip(np.concatenate(parts) + half, 0, self.grid_.n_steps))
 
@@ -128,8 +134,25 @@ class DeconvolutionRegressor(BoxedRegressor):
             "all of them; it is no tree, forest or sum of curves."
         )
 
-    def _block(self, Z: FloatArray, columns: list[_Column]) -> FloatArray:
-        """Return label levels, counted from the middle of the grid, for a block of scaled records."""
+    def _reports_ends(self, X: Any, level: float) -> Ends:
+        Z = self._unit(X)
+        steps = self.grid_.n_steps
+        half = steps / 2
+        columns = [_Column(self.reports_[:, j]) for j in range(Z.shape[1])]
+        parts = [self._sums(Z[i : i + _RECORDS], columns) for i in range(0, len(Z), _RECORDS)]
+        above, below, _, squares, cross, weights = np.concatenate([np.zeros((6, 0)), *parts], axis=1)
+        # Reports are independent: squares of terms are variances of their sums, or more. Levels from the lower bound.
+        moments = Moments(
+            above + half * below, below, squares + 2 * half * cross + half**2 * weights, cross + half * weights, weights
+        )
+        low, high = fieller(moments, level, steps)
+        return self.grid_.values(low), self.grid_.values(high)
+
+    def _sums(self, Z: FloatArray, columns: list[_Column]) -> FloatArray:
+        """Return for each record the sums over reports of v w, w, abs(w), v^2 w^2, v w^2 and w^2.
+
+        v are label levels counted from the middle of the grid, w the kernel's weights.
+        """
         steps = self.grid_.n_steps
         h = float(self.bandwidth)
         near = np.ones(len(self.reports_), dtype=bool)
@@ -138,21 +161,32 @@ class DeconvolutionRegressor(BoxedRegressor):
         chosen = np.flatnonzero(near)
         r = self.mechanism_.parts[0].ratio / ONE
         if not len(chosen):
-            return np.zeros(len(Z))
+            return np.zeros((6, len(Z)))
         tables = [c.table(z, steps, h, r / (1 - r) ** 2) for z, c in zip(Z.T, columns, strict=True)]
         centred = self.reports_[:, -1] - steps / 2
-        above, below, size = np.zeros((3, len(Z)))
+        sums = np.zeros((6, len(Z)))
         for start in range(0, len(chosen), _REPORTS):
             rows = chosen[start : start + _REPORTS]
             weight, factor = np.ones((2, len(rows), len(Z)))
             for column, table in zip(columns, tables, strict=True):
                 weight *= np.take(table, column.where[rows], axis=0, out=factor, mode="clip")
-            below += weight.sum(axis=0)
-            above += centred[rows] @ weight
-            size += np.abs(weight, out=weight).sum(axis=0)
-        # A sum that is nothing but what cancellation left over says nothing.
-        ratio: FloatArray = np.divide(above, below, out=np.zeros(len(Z)), where=below > 1e-9 * size)
-        return ratio
+            label = centred[rows]
+            sums[1] += weight.sum(axis=0)
+            sums[0] += label @ weight
+            sums[2] += np.abs(weight, out=weight).sum(axis=0)
+            np.multiply(weight, weight, out=weight)
+            sums[3] += label**2 @ weight
+            sums[4] += label @ weight
+            sums[5] += weight.sum(axis=0)
+        return sums
+
+
+def _ratio(sums: FloatArray) -> FloatArray:
+    """Return label levels, counted from the middle of the grid."""
+    above, below, size = sums[:3]
+    # A sum that is nothing but what cancellation left over says nothing.
+    ratio: FloatArray = np.divide(above, below, out=np.zeros(len(below)), where=below > 1e-9 * size)
+    return ratio
 
 
 class _Column:

@@ -15,8 +15,12 @@ from hedgerow.baselines.boxed import BoxedRegressor
 from hedgerow.baselines.cell_sums import CellSums, cell_keys
 from hedgerow.checks import Flag, Real, Rule, Whole
 from hedgerow.errors import HedgerowError
+from hedgerow.estimators.intervals import FromReports
 from hedgerow.grid import LabelGrid, check_label_bounds
 from hedgerow.mechanisms.cell_laplace import CellLaplace, split
+from hedgerow.tasks.intervals import Ends
+from hedgerow.tasks.tree.encoding import Moments
+from hedgerow.tasks.tree.estimates import fieller
 
 if TYPE_CHECKING:
     from hedgerow.formula import Formula
@@ -27,7 +31,7 @@ _LAZY = "cells are drawn when first asked for: release predictions or a frozen e
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateHistogramRegressor(BoxedRegressor):
+class PrivateHistogramRegressor(FromReports, BoxedRegressor):
     r"""Private histogram regression (PHIST), and its adjusted form (APHIST).
 
     The feature space is cut into ``n_bins ** d`` equal boxes. Each holder sends the one-hot vector of its cell and
@@ -39,6 +43,9 @@ class PrivateHistogramRegressor(BoxedRegressor):
 
     and the middle of the label bounds below the threshold. (The paper truncates to 0, which is the middle of its
     label range [-M, M].) Predictions are clipped to the label bounds.
+
+    Intervals cover the mean label of the holders in a cell: Fieller's set for B/A, with the noise of all reports and
+    the most that sampling holders can add.
 
     Cells are independent, so those that nobody asks about are never drawn: 105 features work in little memory.
 
@@ -131,6 +138,20 @@ class PrivateHistogramRegressor(BoxedRegressor):
         """Predict labels; a cell has the same answer however often it is asked for."""
         keys = cell_keys(self._unit(X), self.n_bins)
         return self.estimate(self.sums_.ask(keys))
+
+    def _reports_ends(self, X: Any, level: float) -> Ends:
+        A, B = self.sums_.ask(cell_keys(self._unit(X), self.n_bins)).astype(np.float64)
+        steps = self.grid_.n_steps
+        half = steps / 2
+        cell, label = (self.sums_.n * v for v in self.sums_.mechanism.variances())
+        # A holder more or less in the cell: 1 more or less in A, and at most half the range in B.
+        drawn = np.maximum(A, 0.0)
+        var_a = cell + drawn
+        var_b = label + half**2 * drawn
+        # Labels from the lower bound: B + half A.
+        moments = Moments(B + half * A, A, var_b + half**2 * var_a, half * var_a, var_a)
+        low, high = fieller(moments, level, steps)
+        return self.grid_.values(low), self.grid_.values(high)
 
     def formula(self) -> Formula:
         """Return the table of cells; refuse one that is too large, or still private."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.checks import OneOf, Rule, Whole
+from hedgerow.estimators.intervals import FromReports
 from hedgerow.estimators.records import column_names
 from hedgerow.frames import columns_of
 from hedgerow.grid import LabelGrid
@@ -20,6 +22,7 @@ from hedgerow.randomness import Randomness
 from hedgerow.semi.base import SemiRegressor
 from hedgerow.semi.masks import mask_note, mask_of
 from hedgerow.space import FeatureSpace
+from hedgerow.tasks.intervals import Ends, cut
 from hedgerow.values import numbers
 
 if TYPE_CHECKING:
@@ -40,8 +43,12 @@ def noisy_labels(
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NoisyLabelTree(SemiRegressor):
-    """Fits scikit-learn's tree to noisy labels; predictions are clipped to the public label bounds."""
+class NoisyLabelTree(FromReports, SemiRegressor):
+    """Fits scikit-learn's tree to noisy labels; predictions are clipped to the public label bounds.
+
+    Intervals cover the mean label of holders who answer as those in the record's leaf do, the tree being given: by the
+    spread of the noisy labels in the leaf. That splits were chosen for these labels is not covered.
+    """
 
     max_depth: int | None = 4
     min_samples_leaf: int = 10
@@ -72,6 +79,16 @@ class NoisyLabelTree(SemiRegressor):
         Z = self._encode(self._rows(X))
         low, high = self._label_bounds
         return np.clip(np.asarray(self.tree_.predict(Z), dtype=np.float64), low, high)
+
+    def _reports_ends(self, X: Any, level: float) -> Ends:
+        Z = self._encode(self._rows(X))
+        leaf = self.tree_.apply(Z)
+        number = self.tree_.tree_.n_node_samples[leaf]
+        error = np.sqrt(self.tree_.tree_.impurity[leaf] / np.maximum(number - 1, 1))
+        error = np.where(number > 1, error, np.inf)  # one label tells nothing of its noise
+        half = NormalDist().inv_cdf((1 + level) / 2) * error
+        mean = self.tree_.predict(Z)
+        return cut((mean - half, mean + half), self._label_bounds)
 
     def formula(self) -> Formula:
         """Return the tree; without a schema, a record with a missing number has no prediction (NaN)."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hedgerow.central.accounting import Amount, TreeBudget, times, tree_epsilon
 from hedgerow.central.kary import grow_kary
-from hedgerow.central.leaves import leaf_shares, plain_shares
+from hedgerow.central.leaves import leaf_noise, leaf_shares, plain_shares
 from hedgerow.central.medians import MedianSplits
 from hedgerow.central.model import ForestTree, add_stages
 from hedgerow.central.scores import ClassTarget, ScalarTarget, Weights
@@ -285,7 +285,8 @@ def fit_tree(
         prior = np.array([1 - middle, middle]) if scalar else np.full(target.width, 1 / target.width)
         shares, size = leaf_shares(tree, noisy, target.unit, counts.deviation, prior, recipe.shrink)
     values = low + (high - low) * shares[:, 1:] if scalar else shares
-    return ForestTree(tree, values, np.sqrt(size + 1))
+    noise = (high - low) * leaf_noise(tree, noisy, target.unit, counts.deviation, recipe.shrink)
+    return ForestTree(tree, values, np.sqrt(size + 1), noise)
 
 
 def _grow(
@@ -308,4 +309,5 @@ def _vote(tree: Partition, counts: IntArray, epsilon: Amount, source: Randomness
     """Release only each leaf's winning class: a class costs the records of all others, 0 or 1 more a record."""
     costs = counts.sum(axis=1, keepdims=True) - counts
     winner = selection("exponential", epsilon, 1).choose(costs, randomness=source)
-    return ForestTree(tree, np.eye(counts.shape[1])[winner], np.ones(tree.n_leaves))
+    unsure = np.ones(tree.n_leaves)  # a winner does not tell by how much it won
+    return ForestTree(tree, np.eye(counts.shape[1])[winner], np.ones(tree.n_leaves), unsure)

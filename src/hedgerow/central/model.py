@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.arrays import listed
+from hedgerow.central.intervals import NoiseIntervals
 from hedgerow.content import Content
 from hedgerow.errors import FormatError
 from hedgerow.guarantee import Guarantee
@@ -28,21 +29,25 @@ __all__ = ["ForestModel", "ForestTree"]
 
 @dataclass(frozen=True, eq=False)
 class ForestTree(Content, what="forest tree"):
-    """One tree: ``values[leaf, column]`` and how much the leaf's word counts."""
+    """One tree: ``values[leaf, column]``, how much the leaf's word counts, and the deviation of the noise in it."""
 
     partition: Partition
     values: Annotated[FloatArray, listed("<f8", ndim=2)]
     weights: Annotated[FloatArray, listed("<f8")]
+    noise: Annotated[FloatArray, listed("<f8")]
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
         weights = np.array(self.weights, dtype=np.float64)
+        noise = np.array(self.noise, dtype=np.float64)
         n = self.partition.n_leaves
-        if values.ndim != 2 or len(values) != n or weights.shape != (n,):
-            raise FormatError(f"forest tree: 'values' and 'weights' must have one row for each of {n} leaves.")
+        if values.ndim != 2 or len(values) != n or weights.shape != (n,) or noise.shape != (n,):
+            raise FormatError(f"forest tree: 'values', 'weights' and 'noise' need one row for each of {n} leaves.")
         if not np.isfinite(values).all() or not np.isfinite(weights).all() or (weights <= 0).any():
             raise FormatError("forest tree: 'values' must be finite and 'weights' finite and positive.")
-        for name, array in (("values", values), ("weights", weights)):
+        if not np.isfinite(noise).all() or (noise < 0).any():
+            raise FormatError("forest tree: 'noise' must be finite and not negative.")
+        for name, array in (("values", values), ("weights", weights), ("noise", noise)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
@@ -59,8 +64,11 @@ class ForestTree(Content, what="forest tree"):
 
 
 @dataclass(frozen=True, eq=False)
-class ForestModel(Content, what="forest model", format="hedgerow/forest-model", version=1):
+class ForestModel(NoiseIntervals, Content, what="forest model", format="hedgerow/forest-model", version=1):
     """Stages of trees. A stage predicts a weighted mean of its trees' leaf values; stages add up.
+
+    Intervals cover the average of such forests: over their noise and splits, and, where each record is in one tree,
+    over the draw of records. With one tree a stage, they cover the noise of its counts alone.
 
     Attributes
     ----------
@@ -81,7 +89,6 @@ class ForestModel(Content, what="forest model", format="hedgerow/forest-model", 
     classes: tuple[str | bool | int | float, ...] | None
     guarantee: Guarantee
 
-    has_intervals: ClassVar[bool] = False
     n_outputs: ClassVar[int] = 1
     task: ClassVar[None] = None
 
@@ -104,6 +111,27 @@ class ForestModel(Content, what="forest model", format="hedgerow/forest-model", 
         if self.classes is not None:
             return np.array(self.classes)[self.predict_proba(X).argmax(axis=1)]
         return self.values(self.space.encode(X))[:, 0]
+
+    def _reach(self, X: Any, level: float) -> FloatArray:
+        """Return the larger of what the noise of counts explains and of what the differences between trees do."""
+        from scipy.special import ndtri, stdtrit
+
+        Z = self.space.encode(X)
+        noise = np.zeros(len(Z))
+        between = np.zeros(len(Z))
+        for stage in self.stages:
+            found = _stage_variances(stage, Z)
+            noise += found[0]
+            between += found[1]
+        few = min(len(stage) for stage in self.stages)
+        share = (1 + level) / 2
+        known = ndtri(share) * np.sqrt(noise)
+        if few < 2:
+            return np.asarray(known)
+        return np.asarray(np.maximum(known, stdtrit(few - 1, share) * np.sqrt(between)))
+
+    def _value_bounds(self) -> tuple[Any, Any]:
+        return self.low, self.high
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class; rows sum to 1."""
@@ -193,6 +221,18 @@ class ForestModel(Content, what="forest model", format="hedgerow/forest-model", 
         space = data.get("space")
         whole = [[_with_space(item, space) for item in stage] if isinstance(stage, list) else stage for stage in stages]
         return super().from_dict({**data, "stages": whole})
+
+
+def _stage_variances(stage: tuple[ForestTree, ...], Z: npt.NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+    """Return the variance of a stage's weighted mean: by the noise of its trees, and by how they differ."""
+    leaf = [tree.partition.apply(Z) for tree in stage]
+    weight = np.array([tree.weights[at] for tree, at in zip(stage, leaf, strict=True)])
+    value = np.array([tree.values[at, 0] for tree, at in zip(stage, leaf, strict=True)])
+    noise = np.array([tree.noise[at] for tree, at in zip(stage, leaf, strict=True)])
+    share = weight / weight.sum(axis=0)
+    apart = value - (share * value).sum(axis=0)
+    free = len(stage) / max(len(stage) - 1, 1)
+    return (share**2 * noise**2).sum(axis=0), free * (share**2 * apart**2).sum(axis=0)
 
 
 def _with_space(item: Any, space: object) -> Any:

@@ -84,17 +84,18 @@ def run(arguments: argparse.Namespace) -> int:
 def _new_names(arguments: argparse.Namespace, model: Model) -> list[str]:
     """Return the names of the new columns, the prediction last; refuse what this model does not have."""
     name = arguments.name
+    names = [name] if model.n_outputs == 1 else [f"{name}_{i}" for i in range(model.n_outputs)]
     if arguments.interval is not None and model.classes is not None:
         raise HedgerowError("--interval is for numeric labels, and this model has classes; use --probabilities.")
     if arguments.interval is not None and not model.has_intervals:
-        raise HedgerowError("--interval is for models of 'hedgerow aggregate'; 'explain' shows this model's noise.")
+        raise HedgerowError("--interval is for models with intervals, and this one has none.")
     if arguments.probabilities and model.classes is None:
         raise HedgerowError("--probabilities is for classes, and this model has a numeric label; use --interval.")
     if arguments.probabilities:
         return [*(f"{name}_{c}" for c in model.classes or ()), name]
     if arguments.interval is not None:
-        return [f"{name}_low", f"{name}_high", name]
-    return [name] if model.n_outputs == 1 else [f"{name}_{i}" for i in range(model.n_outputs)]
+        return [*(f"{one}_{end}" for end in ("low", "high") for one in names), *names]
+    return names
 
 
 def _missing_or_unknown(model: Model, frame: Frame) -> dict[str, int]:
@@ -118,12 +119,17 @@ def _missing_or_unknown(model: Model, frame: Frame) -> dict[str, int]:
 def predicted(model: Model, frame: Frame, *, interval: float | None = None, probabilities: bool = False) -> list[Any]:
     """Return the new columns of a block of records."""
     prediction = model.predict(frame)
-    columns = list(prediction.T) if prediction.ndim == 2 else [prediction]
+    columns = _columns(prediction)
     if probabilities:
         return [*model.predict_proba(frame).T, *columns]
     if interval is not None:
-        return [*model.predict_interval(frame, interval), *columns]
+        low, high = model.predict_interval(frame, interval)
+        return [*_columns(low), *_columns(high), *columns]
     return columns
+
+
+def _columns(values: Any) -> list[Any]:
+    return list(values.T) if values.ndim == 2 else [values]
 
 
 def _level(text: str) -> float:

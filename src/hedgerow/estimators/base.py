@@ -252,21 +252,20 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
         It covers that quantity given the model's structure, holds the prediction, and is not for a record's own label.
         """
-        rows = self._rows(X)
-        ends: tuple[FloatArray, FloatArray] = self.model_.predict_interval(rows, level)
-        return ends
+        return self._ends("predict_interval", X, level)
 
     def reports_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Return ``(low, high)`` for the same quantity from what was released alone, whatever public records say."""
-        rows = self._rows(X)
-        ends: tuple[FloatArray, FloatArray] = self.model_.reports_interval(rows, level)
-        return ends
+        return self._ends("reports_interval", X, level)
 
     def predict_label_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Return ``(low, high)`` for the own label of each record, where it is known how labels spread."""
+        return self._ends("predict_label_interval", X, level)
+
+    def _ends(self, name: str, X: Any, level: float) -> tuple[FloatArray, FloatArray]:
         rows = self._rows(X)
-        ends: tuple[FloatArray, FloatArray] = self.model_.predict_label_interval(rows, level)
-        return ends
+        low, high = getattr(self.model_, name)(rows, level)
+        return low, high
 
     def __sklearn_tags__(self) -> Any:
         return tag_total(super().__sklearn_tags__())

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, vali
 from hedgerow.checks import EPSILON, Flag, Kind, OneOf, Real, Rule
 from hedgerow.errors import BoundsError, HedgerowError, shown
 from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.estimators.intervals import FromReports
 from hedgerow.estimators.public import check_public
 from hedgerow.estimators.records import check_table, label_columns, read_private_labels
 from hedgerow.grid import check_label_bounds, check_public_range
@@ -21,12 +22,14 @@ from hedgerow.guarantee import Guarantee, as_if_local, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
 from hedgerow.label.boosting import boosting_for
+from hedgerow.label.halves import Halves, spread
 from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
 from hedgerow.label.residual import inputs, learn_residuals, residual_mechanism
 from hedgerow.public.estimator import design_matrix
 from hedgerow.public.given import PUBLIC_MODEL, fit_public_model
 from hedgerow.randomness import Randomness
+from hedgerow.tasks.intervals import Ends
 from hedgerow.tasks.tree.bits import split_epsilon
 
 if TYPE_CHECKING:
@@ -44,7 +47,7 @@ class _Learner(Rule):
 
 
 @dataclass(eq=False, repr=False)
-class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: ignore[misc]
+class LabelPrivateRegressor(MetaEstimatorMixin, FromReports, PrivateRegressor):  # type: ignore[misc]
     """Randomise the labels once, then train any regressor on them.
 
     Only labels are protected; features are public. With a schema the regressor reads numbers within their ranges and
@@ -83,6 +86,12 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         how wrong it is for them, clipped to a radius chosen from its public residuals, and the regressor (None: a small
         stack) learns corrections, which are used as far as they predict reports they have not seen. Needs
         ``mechanism="auto"`` and ``label_bounds``.
+
+    Notes
+    -----
+    Intervals cover what the regressor would find on average from such noisy labels of such holders: by the spread of
+    its fits on halves of the labels (:mod:`hedgerow.label.halves`; the first interval makes 20 fits). That the
+    regressor may be wrong on average, too smooth say, they do not cover.
 
     Attributes
     ----------
@@ -168,6 +177,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         self.one_output_ = len(columns) == 1
         targets = noisy[:, 0] if self.one_output_ else noisy
         self.regressor_ = clone(self._learner(n)).fit(X, targets, **fit_params)
+        self._halves = Halves(self._learner(n), X, targets, fit_params)
         return self
 
     def _fit_residuals(
@@ -199,6 +209,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
         self.label_bounds_ = [bounds]
         self.one_output_ = True
         self.regressor_ = learn_residuals(model, self.regressor, F, noisy)
+        self._halves = Halves(self.regressor, F, noisy, public_model=model)
         return self
 
     def _processed(self, release: LabelRelease, averaging: float) -> npt.NDArray[np.float64]:
@@ -264,11 +275,19 @@ class LabelPrivateRegressor(MetaEstimatorMixin, PrivateRegressor):  # type: igno
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict labels."""
         rows = self._rows(X)
-        predicted = np.asarray(self.regressor_.predict(self._inputs(rows)), dtype=np.float64)
+        return self._clipped(np.asarray(self.regressor_.predict(self._inputs(rows)), dtype=np.float64))
+
+    def _clipped(self, predicted: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         if self.clip:
             low, high = np.array(self.label_bounds_).T
             predicted = np.clip(predicted, *((low[0], high[0]) if predicted.ndim == 1 else (low, high)))
         return predicted
+
+    def _reports_ends(self, X: Any, level: float) -> Ends:
+        rows = self._inputs(self._rows(X))
+        predicted = np.asarray(self.regressor_.predict(rows), dtype=np.float64)
+        half = spread(self._halves.predict(rows), level)
+        return self._clipped(predicted - half), self._clipped(predicted + half)
 
     def formula(self) -> Formula:
         """Return what the regressor computes; see :func:`hedgerow.label.formula.label_formula`."""

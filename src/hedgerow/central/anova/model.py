@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
 from hedgerow.arrays import listed
 from hedgerow.central.anova.design import GRID, FeatureMap
+from hedgerow.central.intervals import NoiseIntervals
 from hedgerow.content import Content
 from hedgerow.errors import BoundsError, FormatError
 from hedgerow.features import CategoricalFeature
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["MISSING", "AnovaModel", "encode"]
 
 _ROWS = 4096  # records predicted at a time: with 800 functions, 26 MB of floats
+CHOSEN = 1.25
+"""Noise also chooses quantiles, curves and clips, for which the known noise of coefficients stands with this factor: it
+was 1.18 to 1.24 at n of 500 and 2,000 and epsilon of .5 and 2 on the data of ``experiments coverage``."""
 MISSING = "(missing)"
 """The category of a missing categorical value."""
 
@@ -51,8 +56,11 @@ def encode(space: FeatureSpace, X: Any, missing: bool) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", version=2):
+class AnovaModel(NoiseIntervals, Content, what="anova model", format="hedgerow/anova-model", version=2):
     """Predict ``offset + <theta, phi(x)>``, clipped to [0, 1] and scaled to the label bounds.
+
+    Intervals cover the average of such predictions over the noise of the fit, for the same records. That other records
+    might have been drawn is not covered.
 
     Attributes
     ----------
@@ -84,7 +92,6 @@ class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", ver
     size: float
     guarantee: Guarantee
 
-    has_intervals: ClassVar[bool] = False
     task: ClassVar[None] = None
 
     @property
@@ -119,6 +126,22 @@ class AnovaModel(Content, what="anova model", format="hedgerow/anova-model", ver
         low = np.array(self.low)
         high = np.array(self.high)
         return np.asarray(np.clip(low + (high - low) * self.scores(X), low, high))
+
+    def noise_deviation(self, X: Any) -> FloatArray:
+        """Return the standard deviation of the noise in each prediction, one column an output."""
+        Z = encode(self.space, X, self.missing)
+        parts = [np.zeros(0), *(self._noise(Z[start : start + _ROWS]) for start in range(0, len(Z), _ROWS))]
+        return np.asarray(np.concatenate(parts)[:, None] * (np.array(self.high) - np.array(self.low)))
+
+    def _reach(self, X: Any, level: float) -> FloatArray:
+        return CHOSEN * NormalDist().inv_cdf((1 + level) / 2) * self.noise_deviation(X)
+
+    def _noise(self, Z: FloatArray) -> FloatArray:
+        phi = self.feature_map.vectors(self.feature_map.codes(Z)) / GRID
+        return np.asarray(np.sqrt(phi**2 @ self.variance))
+
+    def _value_bounds(self) -> tuple[Any, Any]:
+        return np.array(self.low), np.array(self.high)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the estimated probability of each class; rows sum to 1."""

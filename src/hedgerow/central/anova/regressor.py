@@ -13,6 +13,7 @@ from hedgerow.errors import BoundsError
 from hedgerow.estimators.base import PrivateRegressor
 from hedgerow.estimators.records import label_columns, read_private_labels
 from hedgerow.grid import check_label_bounds
+from hedgerow.types import FloatArray
 
 __all__ = ["PrivateAnovaRegressor"]
 
@@ -105,6 +106,10 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
         rows = self._rows(X)
         values: npt.NDArray[np.float64] = self.model_.predict(rows)
         return values if self._several else values[:, 0]
+
+    def _ends(self, name: str, X: Any, level: float) -> tuple[FloatArray, FloatArray]:
+        low, high = super()._ends(name, X, level)
+        return (low, high) if self._several else (low[:, 0], high[:, 0])
 
 
 def _scaled(y: npt.NDArray[Any], low: float, high: float) -> npt.NDArray[np.float64]:
