@@ -145,3 +145,16 @@ def test_unfitted_estimators_and_strangers_are_refused():
         to_onnx(make(ENTRIES[0]))
     with pytest.raises(HedgerowError, match=re.escape("Got an object of type Ridge instead")):
         to_onnx(Ridge())
+
+
+def test_a_search_is_exported_under_the_guarantee_of_all_of_it():
+    from hedgerow import LPDTRegressor, PrivateSearchCV
+
+    rng = np.random.default_rng(0)
+    X = rng.random((600, 2))
+    y = X[:, 0]
+    search = PrivateSearchCV(LPDTRegressor(2.0, label_bounds=(0, 1)), {"max_depth": [1, 3]}, random_state=0)
+    search.fit(X, y, X_public=X[:100], y_public=y[:100])
+    exported = agree(search, False, rng.uniform(-0.1, 1.1, (300, 2)))
+    facts = {prop.key: prop.value for prop in exported.metadata_props}
+    assert facts["hedgerow.statement"] == str(search.guarantee_)

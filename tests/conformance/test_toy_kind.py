@@ -52,7 +52,7 @@ def test_the_service_reads_it(toy):
     assert len(batch) == 1 and not batch.invalid
 
 
-def test_the_command_line_carries_it_from_records_to_a_model(toy, tmp_path, monkeypatch):
+def test_the_command_line_carries_it_from_records_to_a_model(toy, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("task.json").write_text(toy.build(3.0).to_json())
     values = np.random.default_rng(0).random(4000) < 0.3
@@ -63,3 +63,5 @@ def test_the_command_line_carries_it_from_records_to_a_model(toy, tmp_path, monk
     assert model.n_reports == 4000 and abs(model.share - values.mean()) < 0.06  # 6 standard deviations
     assert json.loads(Path("model.json").read_text())["format"] == "example/share-model"
     assert main(["explain", "model.json"]) == 0
+    assert main(["export", "model.json", "-o", "model.py"]) == 2 and not Path("model.py").exists()
+    assert "does not say what it computes" in capsys.readouterr().err

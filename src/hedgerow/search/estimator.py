@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,9 @@ from hedgerow.search.public import compare_on_public_rows
 from hedgerow.search.settings import check_estimator, read_settings
 from hedgerow.search.validation import Verdict, choose_centrally, choose_locally
 from hedgerow.types import FloatArray
+
+if TYPE_CHECKING:
+    from hedgerow.formula import Formula
 
 __all__ = ["PrivateSearchCV"]
 
@@ -320,6 +323,14 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._rows(X)
         low, high = self.best_estimator_.predict_label_interval(rows, level)
         return low, high
+
+    def formula(self) -> Formula:
+        """Return what the best estimator computes, under the guarantee of the whole search."""
+        from hedgerow.formula.formula import promised
+
+        check_is_fitted(self)
+        found: Formula = self.best_estimator_.formula()
+        return replace(found, facts={**found.facts, **promised(self.guarantee_)})
 
     def score(self, X: Any, y: Any) -> float:
         """Return R squared, or the accuracy, of the best estimator; not private, so not for private records."""

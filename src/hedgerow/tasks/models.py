@@ -150,7 +150,9 @@ class Model(Content, what="model"):
 
     def formula(self) -> Formula:
         """Return what :meth:`predict` computes, for :mod:`hedgerow.export`; refuse, with the reason, what has none."""
-        raise HedgerowError(f"a {self._what} predicts nothing, so that there is nothing to export.")
+        if type(self).predict is Model.predict:
+            raise HedgerowError(f"a {self._what} predicts nothing, so that there is nothing to export.")
+        raise HedgerowError(f"a {self._what} does not say what it computes (formula), and cannot be exported.")
 
     def reports_interval(self, X: object, level: float = 0.9) -> tuple[Any, Any]:
         """Return ``(low, high)`` for the same quantity from the reports alone, whatever public records say.
