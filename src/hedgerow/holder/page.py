@@ -32,6 +32,7 @@ SCRIPTS = (
     "label_mechanisms.js",
     "labels.js",
     "language.js",
+    "leaves.js",
     "mechanisms.js",
     "memory.js",
     "odds.js",

@@ -13,7 +13,8 @@
 import { bitOf, fromBase64, join, littleBytes, pack, percent, short } from "./basics.js";
 import { integer } from "./exact.js";
 import { levelResponse, signedSubset } from "./joint.js";
-import { range, words } from "./language.js";
+import { words } from "./language.js";
+import { leavesWords } from "./leaves.js";
 import { levelOf } from "./mechanisms.js";
 import { named, shares, told } from "./picture.js";
 import { design, predictWithin, reached, readGroups, readModel } from "./portable.js";
@@ -274,18 +275,6 @@ export class AssistedTask extends Task {
     const far = Math.abs(residual) > this.radius ? `, which counts as ${short(this.radius)}` : "";
     return `The public model predicts ${short(prediction)}; ${offWords(`your ${this.target} is`, residual)}${far}. That was first rounded at random to "${rounded}", in a way that keeps averages right.`;
   }
-}
-
-/** What leaves, of one label or of one of several classes whose messages are alike. @param {AssistedTask[]} parts @param {string} target */
-export function leavesWords(parts, target) {
-  const joint = parts.flatMap((part) => part.joint);
-  const trees = range(parts.map((part) => part.joint.length));
-  const start = words(trees === "1" ? "task.tree" : "task.trees", { n: trees, groups: range(joint.map((j) => j.leaves)) });
-  /** @param {number} i */
-  const odds = (i) => range(joint.map((j) => j.odds[i]), percent);
-  if (parts[0].randomizer === "levels") return `${start} ${words("task.leaves_levels", { target, p: odds(0) })}`;
-  const size = range(joint.map((j) => /** @type {Subset} */ (j).size));
-  return `${start} ${words("task.leaves_signs", { size, target, p: odds(0), turned: odds(1) })}`;
 }
 
 /** @param {string} target @param {number} off */

@@ -5,9 +5,10 @@
  */
 
 import { join } from "./basics.js";
-import { AssistedTask, leavesWords } from "./assisted.js";
+import { AssistedTask } from "./assisted.js";
 import { integer } from "./exact.js";
 import { words } from "./language.js";
+import { leavesWords } from "./leaves.js";
 import { budget, fields, insist, list, text, word } from "./reader.js";
 import { readSpace } from "./schema.js";
 import { CODES, Task } from "./task.js";
