@@ -12,12 +12,14 @@ from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import LaplaceNoise, LevelMechanism
 from hedgerow.mechanisms.staircase import StaircaseNoise
+from hedgerow.mechanisms.top import TopResponse
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.partition import grow
 from hedgerow.samplers import ONE
 from hedgerow.schema import CategoryColumn, NumberColumn, Schema, WholeNumberColumn
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.announcement import task_text
+from hedgerow.tasks.class_labels import class_grid
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.tree.public import PublicLeaves
@@ -66,6 +68,8 @@ def _labels() -> Iterator[tuple[str, Any]]:
     ]
     for m in mechanisms:
         yield f"label, {m.kind}", LabelTask(LabelGrid(-5.0, 95.0, m.n_steps), m, target="wait")
+    names = ("no", "yes", "maybe")
+    yield "label, classes", LabelTask(class_grid(names), TopResponse(1.5, 2, (0, 2)), "answer", classes=names)
 
 
 def _rounds() -> Iterator[tuple[str, Any]]:

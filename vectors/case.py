@@ -11,6 +11,7 @@ from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.mechanisms.top import TopResponse
 from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, LazyCdf, _geometric_cdf, _laplace_cdf
@@ -142,7 +143,7 @@ class Case:
             }
             if isinstance(m, LaplaceNoise):
                 found["ratio"] = m.noise.ratio
-            if isinstance(m, BinsResponse):
+            if isinstance(m, BinsResponse | TopResponse):
                 found["truth"] = m.response.truth
         elif isinstance(self.task, LocalTask):
             found = _local_parameters(self.task)

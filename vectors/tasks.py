@@ -12,10 +12,12 @@ from hedgerow.mechanisms.gaussian import GaussianNoise
 from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import LaplaceNoise, LevelMechanism
 from hedgerow.mechanisms.staircase import StaircaseNoise
+from hedgerow.mechanisms.top import TopResponse
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.partition import grow
 from hedgerow.samplers import ONE
 from hedgerow.space import FeatureSpace
+from hedgerow.tasks.class_labels import class_grid
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.tree.task import LocalTask
 from vectors.assisted import assisted_cases
@@ -80,6 +82,10 @@ def _label_cases() -> Iterator[Case]:
     ]
     for m in mechanisms:
         yield Case(f"label {m.kind} {m.epsilon:g}", LabelTask(LabelGrid(-5.0, 95.0, m.n_steps), m, target="wait"), 7)
+    names = ("no", "yes", "per☂haps", "__proto__")
+    for epsilon, top in ((1.0, (0, 1, 2, 3)), (0.2, (1, 3)), (3.0, (2,)), (40.0, (0, 1, 3))):
+        task = LabelTask(class_grid(names), TopResponse(epsilon, 3, top), target="answer", classes=names)
+        yield Case(f"label of classes, {len(top)} can be sent", task, 7)
 
 
 def cases() -> Iterator[Case]:

@@ -102,12 +102,29 @@ _BODIES = (
     Fault(
         name="label rounded after the noise",
         path="src/hedgerow/tasks/labels/task.py",
-        before='        return cast("IntArray", self.mechanism.randomize(self.grid.levels(self.grid.labels(y), source), source))\n',
-        after="        levels = self.grid.levels(self.grid.labels(y), source)\n"
-        "        place = (np.clip(self.grid.labels(y), self.grid.low, self.grid.high) - self.grid.low) / self.grid.step\n"
+        before='        return cast("IntArray", self.mechanism.randomize(self.grid.levels(numbers, source), source))\n',
+        after="        levels = self.grid.levels(numbers, source)\n"
+        "        place = (np.clip(numbers, self.grid.low, self.grid.high) - self.grid.low) / self.grid.step\n"
         "        whole = np.floor(place).astype(np.int64)\n"
         '        return cast("IntArray", self.mechanism.randomize(whole, source) + levels - whole)\n',
         caught_by=("audit", "whole: labels, interval"),
+    ),
+    Fault(
+        name="a class that cannot be sent is always sent as the first that can",
+        path="src/hedgerow/mechanisms/top.py",
+        before="            own = np.where(own < 0, blind, own)\n",
+        after="            own = np.where(own < 0, 0, own) + 0 * blind\n",
+        caught_by=("tests/conformance/test_mechanisms.py",),
+    ),
+    Fault(
+        name="an unknown class is sent without noise",
+        path="src/hedgerow/tasks/labels/task.py",
+        before="        return Drawn(self.encoding.write(Z, self._codes(y, source)))\n",
+        after="        codes = self._codes(y, source)\n"
+        "        if self.classes is not None:\n"
+        "            codes = np.where(y == self.grid.missing, 0, codes)\n"
+        "        return Drawn(self.encoding.write(Z, codes))\n",
+        caught_by=("audit", "whole: labels, classes"),
     ),
 )
 

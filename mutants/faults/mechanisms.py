@@ -254,6 +254,13 @@ _WEAKER = (
         "whole: labels, bins",
     ),
     _weaker(
+        "top response",
+        "top.py",
+        "KaryResponse(self.epsilon, len(top))",
+        "KaryResponse(1.1 * self.epsilon, len(top))",
+        "whole: labels, classes",
+    ),
+    _weaker(
         "signed subset",
         "joint.py",
         "low = exp_below(self.epsilon) * self.size",

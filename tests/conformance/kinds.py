@@ -21,6 +21,7 @@ from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.staircase import StaircaseNoise
+from hedgerow.mechanisms.top import TopResponse
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.partition.tree import Partition
 from hedgerow.portable import Kernel, Linear, PortableModel, Trees
@@ -30,6 +31,7 @@ from hedgerow.tasks.assisted.class_task import AssistedClassTask
 from hedgerow.tasks.assisted.pilot import PilotTask
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.class_labels import class_grid
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import CellTask, SemiTask
 from hedgerow.tasks.partly_public.assist import Assist
@@ -236,6 +238,13 @@ def _matrix(pick: Pick) -> MatrixResponse:
     return MatrixResponse(epsilon, ((truth, ONE - truth), (ONE - truth, truth)), (-(2.0**31), 2.0**31))
 
 
+def _label_classes(pick: Pick) -> LabelTask:
+    names = pick.of(("a", "b"), ("a", "b", "c"), ("no", "0.25", "0.5", "abc"))
+    last = len(names) - 1
+    top = pick.of(tuple(range(last + 1)), (0, last), (last,), (0,))
+    return LabelTask(class_grid(names), TopResponse(pick.epsilon(), last, top), classes=names)
+
+
 def _gaussian(pick: Pick) -> GaussianNoise:
     return GaussianNoise(pick.of(1.0, 4.0), pick.of(1, 2), delta=pick.of(0.1, 0.01) if pick.small else 1e-5)
 
@@ -260,4 +269,5 @@ KINDS = (
     Kind("labels, interval", _labels(_interval)),
     Kind("labels, bins", _labels(_bins)),
     Kind("labels, matrix", _labels(_matrix)),
+    Kind("labels, classes", _label_classes),
 )

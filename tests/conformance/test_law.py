@@ -25,7 +25,7 @@ def neighbours(task):
     """Return records that differ in whatever the task protects; features in clear are the same in all."""
     first = getattr(task, "first", task)
     if isinstance(task, LabelTask):
-        return tuple({"record": 7, task.target: value} for value in ODD)
+        return tuple({"record": 7, task.target: value} for value in (*ODD, *(task.classes or ())))
     names = first.space.names
     hidden = names[:1] if isinstance(first, SemiTask) and first.masks != "hidden" else names
     found = []

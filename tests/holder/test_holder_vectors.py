@@ -130,7 +130,7 @@ def test_there_are_enough_of_every_kind(stored, tasks, vectors_file):
         ("CellTask", "bits", False),
     }
     wanted |= {("AssistedTask", "subset", False), ("AssistedTask", "levels", False), ("PilotTask", "", False)}
-    wanted |= {("AssistedClassTask", "", True)}
+    wanted |= {("AssistedClassTask", "", True), ("LabelTask", "top", True)}
     assert set(kinds) == wanted and min(kinds.values()) >= 16
 
 

@@ -24,6 +24,7 @@ const KINDS = {
   interval: { names: ["n_steps", "low", "high", "radius", "outside"], make: interval },
   bins: { names: ["n_steps", "starts", "values"], make: bins },
   matrix: { names: ["weights", "outputs"], make: matrix },
+  top: { names: ["n_steps", "top"], make: top },
 };
 
 /** Read a mechanism on a grid of so many steps. @param {unknown} value @param {number} steps @returns {{mechanism: LevelMechanism, epsilon: number, delta: number}} */
@@ -165,6 +166,26 @@ function bins(m, epsilon, steps) {
     parameters: { truth: response.truth },
     draw: (level, source) => response.draw(bin(level), source),
     chance: (level, code) => response.chance(bin(level), code),
+  };
+}
+
+/** k-ary response on some levels; any other counts as one of them, drawn blindly. @param {Json} m @param {number} epsilon @param {number} steps @returns {LevelMechanism} */
+function top(m, epsilon, steps) {
+  const levels = list(m.top, WHAT, (item) => whole(item, WHAT, 0, steps));
+  const k = levels.length;
+  insist(k > 0 && levels.every((level, i) => i === 0 || levels[i - 1] < level), WHAT);
+  const response = kAry(epsilon, k);
+  return {
+    codes: [0, k - 1],
+    at: (code) => levels[code],
+    top: levels,
+    parameters: { truth: response.truth },
+    draw(level, source) {
+      const own = levels.indexOf(level);
+      const blind = k <= steps ? integer(k, source) : 0; // drawn for everybody
+      return response.draw(own < 0 ? blind : own, source);
+    },
+    chance: (level, code) => (levels.includes(level) ? response.chance(levels.indexOf(level), code) : 1 / k),
   };
 }
 

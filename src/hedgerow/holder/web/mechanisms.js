@@ -11,8 +11,8 @@ import { bernoulli, bernoullis, capped, discreteLaplace, dyadicExp, flipChance, 
 /** @typedef {import("./schema.js").Grid} Grid */
 /**
  * A randomiser of a level of the label: `codes` are the least and the greatest output, `at` says where an output
- * stands, in steps of the grid.
- * @typedef {{codes: [number, number], at(code: number): number, draw(level: number, source: Source): number,
+ * stands, in steps of the grid, `top` (where classes are asked for) which levels can be sent.
+ * @typedef {{codes: [number, number], top?: number[], at(code: number): number, draw(level: number, source: Source): number,
  *   chance(level: number, code: number): number, parameters: {[name: string]: bigint | number | undefined}}} LevelMechanism
  */
 

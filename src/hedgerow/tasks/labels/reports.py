@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.tasks.message import CODES, Message
 from hedgerow.tasks.reports import Reports
-from hedgerow.types import ByteRows, FloatArray, IntArray
+from hedgerow.types import ByteRows, IntArray
 
 if TYPE_CHECKING:
     from hedgerow.tasks.labels.task import LabelTask
@@ -98,8 +99,8 @@ class LabelReports(Reports):
     def __add__(self, other: LabelReports) -> LabelReports:
         return LabelReports.concat([self, other])
 
-    def dataset(self, n_records: int | None = None) -> tuple[IntArray, FloatArray]:
-        """Return record numbers, rising, and their noisy labels; a report sent twice counts once.
+    def dataset(self, n_records: int | None = None) -> tuple[IntArray, npt.NDArray[Any]]:
+        """Return record numbers, rising, and their noisy labels (classes by name); a report sent twice counts once.
 
         A record with two different reports is refused: its holder has spent epsilon twice.
         """

@@ -23,6 +23,7 @@ from hedgerow.ranges import listed_columns
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.base import Drawn, Task
+from hedgerow.tasks.class_labels import check_class_grid, class_levels
 from hedgerow.tasks.designs import described
 from hedgerow.tasks.influence import LeafForgery
 from hedgerow.tasks.options import Option, by_parameter
@@ -117,16 +118,9 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         object.__setattr__(self, "cell_share", float(self.cell_share))
         split_epsilon(self.epsilon, self.cell_share)
         if self.classes is not None:
-            class_names(self.classes, None)
-            whole = (self.grid.low, self.grid.high, self.grid.n_steps) == (
-                0,
-                len(self.classes) - 1,
-                len(self.classes) - 1,
-            )
-            if not whole or self.response == "bits" or not all(isinstance(c, str) for c in self.classes):
-                raise FormatError("a task with classes needs one level a class and a categorical response.")
-            if not self.grid.missing.is_integer():
-                raise FormatError("'missing' of a task with classes must be a class: a whole level of the grid.")
+            check_class_grid(self.classes, self.grid)
+            if self.response == "bits":
+                raise FormatError("a task with classes needs a categorical response, not 'bits'.")
         if self.public is not None:
             lengths = {len(self.public.count), len(self.public.mean), len(self.public.sd)}
             if lengths != {self.partition.n_leaves}:
@@ -245,8 +239,7 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         """Return labels as numbers, classes as their position in :attr:`classes`; unknown ones by the grid's rule."""
         if self.classes is None:
             return self.grid.labels(y, name=name, n=n)
-        classes = CategoricalFeature(self.target, self.classes, self.classes[int(self.grid.missing)])
-        return classes.codes(label_column(y, name, n))
+        return class_levels(self.target, self.classes, self.grid, y, name=name, n=n)
 
     @property
     def space(self) -> FeatureSpace:
