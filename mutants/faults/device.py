@@ -114,7 +114,7 @@ _BODIES = (
         path="src/hedgerow/mechanisms/top.py",
         before="            own = np.where(own < 0, blind, own)\n",
         after="            own = np.where(own < 0, 0, own) + 0 * blind\n",
-        caught_by=("tests/conformance/test_mechanisms.py",),
+        caught_by=("tests/mechanisms/test_top.py::test_draws_have_the_law_of_a_level_that_cannot_be_sent",),
     ),
     Fault(
         name="an unknown class is sent without noise",

@@ -1,4 +1,4 @@
-"""Faults of the label stack: mechanisms with a prior, and regressors trained on noisy labels."""
+"""Faults of the label stack: mechanisms with a prior, regressors and classifiers trained on noisy labels."""
 
 from __future__ import annotations
 
@@ -109,5 +109,34 @@ FAULTS = (
             "        self.mechanism_ = residual_mechanism(private, epsilon)\n"
         ),
         caught_by=_fits("public model"),
+    ),
+    Fault(
+        name="rare classes found in the private labels",
+        path="src/hedgerow/label/classifier.py",
+        before="        self.mechanism_ = self._mechanism(public if ranked else None)\n",
+        after="        self.mechanism_ = self._mechanism(public if ranked else None)\n"
+        "        if self.prior is not None:\n"
+        "            counted = np.bincount(codes, minlength=len(self.classes_))\n"
+        "            top = most_informative(self.epsilon, counted / counted.sum())\n"
+        "            self.mechanism_ = TopResponse(self.epsilon, len(self.classes_) - 1, top)\n",
+        caught_by=(f"{_REPLAY}[LabelPrivateClassifier, prior]",),
+    ),
+    Fault(
+        name="a correction to the public model learnt from the true classes",
+        path="src/hedgerow/label/classifier.py",
+        before='            sent = self.mechanism_.randomize(ranks[np.arange(len(codes)), codes], source.child("labels", 0))\n',
+        after='            self.mechanism_.randomize(ranks[np.arange(len(codes)), codes], source.child("labels", 0))\n'
+        "            sent = np.minimum(ranks[np.arange(len(codes)), codes], len(self.mechanism_.top) - 1)\n",
+        caught_by=(f"{_REPLAY}[LabelPrivateClassifier, public model]",),
+    ),
+    Fault(
+        name="shares of classes counted in the true labels",
+        path="src/hedgerow/label/classifier.py",
+        before="            self._learn(rows, sent, public, fit_params)\n        self.guarantee_ = claim\n",
+        after="            self._learn(rows, sent, public, fit_params)\n"
+        "            counted = np.bincount(codes, minlength=len(self.classes_)) / len(codes)\n"
+        "            self.learner_ = replace(self.learner_, base=counted)\n"
+        "        self.guarantee_ = claim\n",
+        caught_by=(f"{_REPLAY}[LabelPrivateClassifier]",),
     ),
 )

@@ -20,6 +20,7 @@ _HOMES = {
     "hedgerow.label": (
         "AutoMechanism",
         "GaussianMechanism",
+        "LabelPrivateClassifier",
         "LabelPrivateRegressor",
         "LaplaceMechanism",
         "OptimalRandomizer",

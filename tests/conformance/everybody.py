@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
 
 import hedgerow
 from hedgerow import baselines
@@ -74,9 +75,9 @@ def private_estimators() -> dict[str, type]:
 def _entries(name: str, kind: type) -> list[Entry]:
     has = inspect.signature(kind).parameters
     # The papers' trees over numbers have no categories; a regressor of the caller's choice reads records in clear.
-    meta = "regressor" in has
+    meta = bool({"regressor", "estimator"} & set(has))
     numbers_only = "categories" not in has
-    known = {**SMALL, "label_bounds": (0, 4), "classes": list(CLASSES), "regressor": Ridge()}
+    known = {**SMALL, "label_bounds": (0, 4), "classes": list(CLASSES), "regressor": Ridge(), "estimator": GaussianNB()}
     known |= BOX if numbers_only else SCHEMA
     options = {name: value for name, value in known.items() if name in has}
     central = "central" if any("central" in part.__module__ for part in kind.__mro__) else "local"

@@ -34,7 +34,16 @@ from tests.conformance.stopping import Stopped, Stopping
 KINDS = private_estimators()
 X = table()
 # What is public knowledge has checks of its own; an inner regressor and a callback are the caller's.
-FACTS = {"label_bounds", "feature_bounds", "categories", "categorical_features", "classes", "regressor", "callback"}
+FACTS = {
+    "label_bounds",
+    "feature_bounds",
+    "categories",
+    "categorical_features",
+    "classes",
+    "regressor",
+    "estimator",
+    "callback",
+}
 # Features that are public, or that nothing is asked about, need no range.
 NO_RANGES = {"AssistedForestRegressor", "AssistedForestClassifier", "LabelTreeRegressor", "PartialTreeRegressor"}
 

@@ -51,10 +51,14 @@ class Case:
     y_public: npt.NDArray[Any] | None = None
 
     @property
+    def label(self) -> dict[str, Any]:
+        """What every private estimator is told of the label."""
+        return {"label_bounds": self.label_bounds} if self.classes is None else {"classes": list(self.classes)}
+
+    @property
     def bounds(self) -> dict[str, Any]:
         """What every private estimator is told beforehand."""
-        label = {"label_bounds": self.label_bounds} if self.classes is None else {"classes": list(self.classes)}
-        return {"feature_bounds": self.feature_bounds, "categories": self.categories, **label}
+        return {"feature_bounds": self.feature_bounds, "categories": self.categories, **self.label}
 
     @cached_property
     def public_model(self) -> Any:
@@ -148,23 +152,23 @@ def semi_runner(module: str, stem: str) -> Callable[[Case, float, int], Outcome]
 
 
 def _label(case: Case, epsilon: float, seed: int) -> Outcome:
-    from hedgerow.label import LabelPrivateRegressor
-
-    model = LabelPrivateRegressor(epsilon=epsilon, label_bounds=case.label_bounds, random_state=seed)
+    model = _kind("hedgerow.label", "LabelPrivate", case)(epsilon=epsilon, random_state=seed, **case.label)
     model.fit(case.numbers(case.X), case.y)
     return np.asarray(model.predict(case.numbers(case.X_test))), model.guarantee_
 
 
 def _label_on_public(case: Case, epsilon: float, seed: int) -> Outcome:
-    from hedgerow.label import LabelPrivateRegressor
+    kind = _kind("hedgerow.label", "LabelPrivate", case)
+    if case.classes is None:
+        model = kind(epsilon=epsilon, public_model=case.public_model, random_state=seed, **case.label)
+        return outcome_of(model.fit(case.X, case.y), case)
+    from sklearn.ensemble import RandomForestClassifier
 
-    options: dict[str, Any] = {
-        "label_bounds": case.label_bounds,
-        "public_model": case.public_model,
-        "random_state": seed,
-    }
-    model = LabelPrivateRegressor(epsilon=epsilon, **options)
-    return outcome_of(model.fit(case.X, case.y), case)
+    # The forest that "public model" is for classes, so that the two can be compared.
+    public = RandomForestClassifier(random_state=0)
+    model = kind(epsilon=epsilon, public_model=public, random_state=seed, **case.label)
+    model.fit(case.numbers(case.X), case.y, X_public=case.numbers(case.X_public), y_public=case.y_public)
+    return np.asarray(model.predict(case.numbers(case.X_test))), model.guarantee_
 
 
 def central_runner(module: str, stem: str) -> Callable[[Case, float, int], Outcome]:
@@ -223,8 +227,8 @@ CONTESTANTS: Sequence[Contestant] = (
     Contestant("LPDT", "local", _with_public("LPDT"), public=True),
     Contestant("AssistedForest", "local", _with_public("AssistedForest"), public=True),
     Contestant("HistOfTree", "semi", semi_runner(_SEMI, "HistOfTree"), classification=False, private_columns=True),
-    Contestant("LabelPrivate", "label", _label, classification=False),
-    Contestant("LabelPrivate on a public model", "label", _label_on_public, classification=False, public=True),
+    Contestant("LabelPrivate", "label", _label),
+    Contestant("LabelPrivate on a public model", "label", _label_on_public, public=True),
     Contestant("DiPriMe", "central", central_runner(_CENTRAL, "DiPriMeForest")),
     Contestant("PrivateAnova", "central", central_runner(f"{_CENTRAL}.anova", "PrivateAnova")),
     Contestant("DP-EBM (interpret)", "central", _ebm, package="interpret"),

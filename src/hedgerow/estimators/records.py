@@ -269,9 +269,9 @@ def tag_total(tags: Any) -> Any:
 
 
 def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
-    """Return these rows of a frame or an array."""
+    """Return these rows of a frame or an array, sparse ones too."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "column_names"):  # Arrow
         return X.take(rows)
-    return X[rows] if hasattr(X, "columns") else np.asarray(X)[rows]
+    return X[rows] if hasattr(X, "columns") or hasattr(X, "toarray") else np.asarray(X)[rows]

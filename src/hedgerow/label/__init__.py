@@ -4,6 +4,7 @@ from hedgerow.label.additive import GaussianMechanism, LaplaceMechanism, Stairca
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism
 from hedgerow.label.bins import RROnBins
+from hedgerow.label.classifier import LabelPrivateClassifier
 from hedgerow.label.interval import RPWithPrior
 from hedgerow.label.optimal import OptimalRandomizer
 from hedgerow.label.prior import LabelPrior
@@ -16,6 +17,7 @@ __all__ = [
     "GaussianMechanism",
     "LabelMechanism",
     "LabelPrior",
+    "LabelPrivateClassifier",
     "LabelPrivateRegressor",
     "LabelRelease",
     "LaplaceMechanism",

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import _safe_indexing, assert_all_finite, get_tags
-from sklearn.utils.validation import _check_method_params, check_is_fitted, validate_data
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from hedgerow.checks import EPSILON, Flag, Kind, OneOf, Real, Rule
-from hedgerow.errors import BoundsError, HedgerowError, shown
+from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.estimators.base import PrivateRegressor
 from hedgerow.estimators.intervals import FromReports
 from hedgerow.estimators.public import check_public
-from hedgerow.estimators.records import check_table, label_columns, read_private_labels
+from hedgerow.estimators.records import label_columns, read_private_labels
 from hedgerow.grid import check_label_bounds, check_public_range
 from hedgerow.guarantee import Guarantee, as_if_local, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
 from hedgerow.label.boosting import boosting_for
+from hedgerow.label.features import PublicFeatures, check_weights, refuse_parameters
 from hedgerow.label.halves import Halves, spread
 from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
 from hedgerow.label.residual import inputs, learn_residuals, residual_mechanism
-from hedgerow.public.estimator import design_matrix
 from hedgerow.public.given import PUBLIC_MODEL, fit_public_model
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.intervals import Ends
@@ -47,7 +47,7 @@ class _Learner(Rule):
 
 
 @dataclass(eq=False, repr=False)
-class LabelPrivateRegressor(MetaEstimatorMixin, FromReports, PrivateRegressor):  # type: ignore[misc]
+class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, PrivateRegressor):  # type: ignore[misc]
     """Randomise the labels once, then train any regressor on them.
 
     Only labels are protected; features are public. With a schema the regressor reads numbers within their ranges and
@@ -149,6 +149,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, FromReports, PrivateRegressor): 
         check_public(X_public, y_public)
         X = self._records(X, reset=True)
         self._check_public_columns(X, X_public)
+        check_weights(fit_params, X.shape[0])
         outputs = label_columns(y)
         source = self._source()
         seed = int(source.child("design").integers(2**31 - 1, 1)[0])
@@ -156,6 +157,7 @@ class LabelPrivateRegressor(MetaEstimatorMixin, FromReports, PrivateRegressor): 
         model = fit_public_model(self.public_model, X_public, y_public, random_state=seed, **known)
         self.space_ = None
         if model is not None:
+            refuse_parameters(fit_params, "the learners of a public model's corrections take none")
             columns = _labels(self, outputs, X.shape[0], [self._label_bounds] * len(outputs))
             return self._fit_residuals(X, columns, model, y_public, source)
         self.space_ = None if self.schema is None else self.schema.space
@@ -241,26 +243,6 @@ class LabelPrivateRegressor(MetaEstimatorMixin, FromReports, PrivateRegressor): 
         shares = _equal_shares(base.epsilon, outputs)
         return [replace(base, epsilon=e, label_bounds=b) for e, b in zip(shares, bounds, strict=True)]
 
-    def _records(self, X: Any, *, reset: bool) -> Any:
-        """Check records the scikit-learn way; data frames are left to the regressor (or its pipeline)."""
-        check_table(X)
-        if self.schema is not None:
-            return super()._records(X, reset=reset)
-        if hasattr(X, "columns"):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
-        tags = get_tags(self).input_tags
-        rows = validate_data(self, X, reset=reset, dtype=None, accept_sparse=tags.sparse, ensure_all_finite=False)
-        if not tags.allow_nan:
-            _check_finite(rows, self._learner())
-        return rows
-
-    def _inputs(self, rows: Any) -> Any:
-        """Return what the regressor reads: records as they are, or, by a schema, as numbers."""
-        if self.space_ is None:
-            return rows
-        return np.ascontiguousarray(design_matrix(self.space_, rows))  # as arrays come: else sums differ in last digits
-
     def _learner(self, n: int = 1) -> Any:
         if self.regressor is not None:
             return self.regressor
@@ -295,27 +277,6 @@ class LabelPrivateRegressor(MetaEstimatorMixin, FromReports, PrivateRegressor): 
 
         check_is_fitted(self)
         return label_formula(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._learner()).input_tags
-        tags.input_tags.allow_nan = inner.allow_nan
-        tags.input_tags.sparse = inner.sparse
-        tags.input_tags.string = inner.string
-        return tags
-
-
-def _check_finite(rows: Any, learner: Any) -> None:
-    """Refuse features that the regressor does not take; scikit-learn would recommend models that are not private."""
-    if hasattr(rows, "tocsr"):  # sparse
-        rows = rows.tocsr().data
-    try:
-        assert_all_finite(rows)
-    except ValueError:
-        raise BoundsError(
-            f"'X' contains NaN or infinity, which {shown(learner)} does not take: fill them in beforehand, or leave "
-            "'regressor' out (it is then boosting, which takes missing values)."
-        ) from None
 
 
 def measure_averaging(regressor: Any, X: Any, label_bounds: Any, fit_params: dict[str, Any] | None = None) -> float:

@@ -16,7 +16,7 @@ from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.types import FloatArray
 
-__all__ = ["ResidualModel", "learn_residuals", "residual_mechanism"]
+__all__ = ["ResidualModel", "evidence_factor", "learn_corrections", "learn_residuals", "residual_mechanism"]
 
 _FOLDS = 3  # by hand: each holds out a third of the noisy labels, and learners are fitted so many times
 _CAUTION = 1.0
@@ -61,10 +61,15 @@ class ResidualModel:
 def inputs(public_model: Any, X: Any) -> tuple[FloatArray, FloatArray]:
     """Return features for the learner (with the public prediction as the last), and the public prediction."""
     g = np.asarray(public_model.predict(X), dtype=np.float64).ravel()
+    return np.column_stack([features(public_model, X), g]), g
+
+
+def features(public_model: Any, X: Any) -> FloatArray:
+    """Return records as numbers: by the schema of the public model, if it has one."""
     portable = getattr(public_model, "portable_", None)
     if hasattr(public_model, "space_") and portable is not None:
-        return np.column_stack([portable.design(public_model.space_.encode(X)), g]), g
-    return np.column_stack([np.asarray(X, dtype=np.float64), g]), g
+        return np.asarray(portable.design(public_model.space_.encode(X)), dtype=np.float64)
+    return np.asarray(X, dtype=np.float64)
 
 
 def learners_for(n: int) -> list[Any]:
@@ -102,12 +107,20 @@ def learn_residuals(public_model: Any, regressor: Any, F: FloatArray, noisy: Flo
     gain is within the noise of the comparison, and by :func:`signal_factor`, which counts where reports are few. It is
     all post-processing of the reports.
     """
+    learners, weights = learn_corrections(regressor, F, noisy, public_model.residuals_)
+    return ResidualModel(public_model, learners, weights)
+
+
+def learn_corrections(
+    regressor: Any, F: FloatArray, noisy: FloatArray, residuals: npt.ArrayLike
+) -> tuple[list[Any], FloatArray]:
+    """Return fitted learners of noisy residuals and their weights; none where the reports carry no evidence."""
     from scipy.optimize import nnls
 
     learners = learners_for(len(noisy)) if regressor is None else [regressor]
-    signal = signal_factor(noisy, public_model.residuals_)
+    signal = signal_factor(noisy, residuals)
     if len(noisy) < 10 * _FOLDS or signal == 0:
-        return ResidualModel(public_model, [], np.zeros(0))
+        return [], np.zeros(0)
     folds = np.random.default_rng(0).permutation(np.arange(len(noisy)) % _FOLDS)
     out = np.zeros((len(noisy), len(learners)))
     for fold in range(_FOLDS):
@@ -117,7 +130,7 @@ def learn_residuals(public_model: Any, regressor: Any, F: FloatArray, noisy: Flo
     weights = np.minimum(nnls(out, noisy)[0], 1.0)
     weights *= signal * evidence_factor(noisy**2 - (noisy - out @ weights) ** 2)
     kept = np.flatnonzero(weights > 0)
-    return ResidualModel(public_model, [clone(learners[k]).fit(F, noisy) for k in kept], weights[kept])
+    return [clone(learners[k]).fit(F, noisy) for k in kept], weights[kept]
 
 
 def evidence_factor(gain: FloatArray) -> float:

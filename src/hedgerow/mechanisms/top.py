@@ -47,10 +47,10 @@ class TopResponse(LevelMechanism):
     Examples
     --------
     >>> from hedgerow.randomness import SeededRandomness
-    >>> response = TopResponse(3.0, 4, top=(1, 3, 4))
+    >>> response = TopResponse(5.0, 4, top=(1, 3, 4))
     >>> codes = response.randomize(np.array([0, 1, 3, 4]), SeededRandomness(1))
     >>> response.positions(codes).tolist()
-    [4.0, 1.0, 3.0, 4.0]
+    [1.0, 3.0, 3.0, 4.0]
     """
 
     epsilon: Budget

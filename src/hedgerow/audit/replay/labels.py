@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.audit.replay.fits import WholeFit
-from hedgerow.audit.replay.tables import Table, label_cases
+from hedgerow.audit.replay.tables import Table, classes_of, label_cases
 
 __all__ = ["label_fits"]
 
@@ -47,6 +47,9 @@ def label_fits() -> Iterator[WholeFit]:
     yield WholeFit("LabelPrivateRegressor, auto, boosting", _auto(boosting=True), 0.9, label_cases)
     yield WholeFit("LabelPrivateRegressor, two labels", _two_labels, 0.9, label_cases)
     yield WholeFit("LabelPrivateRegressor, public model", _on_public_model, 0.9, label_cases)
+    yield WholeFit("LabelPrivateClassifier", _classes(), 0.99, label_cases)
+    yield WholeFit("LabelPrivateClassifier, prior", _classes(prior=[0.1, 0.6, 0.3]), 0.99, label_cases)
+    yield WholeFit("LabelPrivateClassifier, public model", _classes(public=True), 0.99, label_cases)
 
 
 def _regressor(*arguments: Any, **options: Any) -> Any:
@@ -88,6 +91,26 @@ def _two_labels(epsilon: float, table: Table) -> Any:
 def _on_public_model(epsilon: float, table: Table) -> Any:
     model = _public_model()
     return _regressor(_line(), epsilon=epsilon, label_bounds=(0, 4), public_model=model).fit(table.X, 4.0 * table.y)
+
+
+def _classes(*, public: bool = False, prior: list[float] | None = None) -> Callable[[float, Table], Any]:
+    """Return a fit of three classes."""
+
+    def fit(epsilon: float, table: Table) -> Any:
+        from sklearn.naive_bayes import GaussianNB
+
+        from hedgerow.label import LabelPrivateClassifier
+
+        options: Settings = {"estimator": GaussianNB(), "prior": prior}
+        known: Settings = {}
+        if public:
+            X = np.random.default_rng(5).random((40, 2))
+            options = {"public_model": _line()}
+            known = {"X_public": X, "y_public": classes_of(X[:, 0], 3)}
+        model = LabelPrivateClassifier(epsilon, classes=[0, 1, 2], **options)
+        return model.fit(table.X, classes_of(table.y, 3), **known)
+
+    return fit
 
 
 @lru_cache(maxsize=1)

@@ -187,7 +187,9 @@ class LabelTask(Task, what="label task", format="hedgerow/label-task", version=2
 
     def question(self) -> Question:
         """Return what is asked: the public number of the record, and its label."""
-        return Question((), LabelField(self.target, self.label_bounds, self.classes), numbered=True, clear=frozenset({"record"}))
+        return Question(
+            (), LabelField(self.target, self.label_bounds, self.classes), numbered=True, clear=frozenset({"record"})
+        )
 
     def odds(self) -> list[str]:
         """Return what is done to the label."""
