@@ -36,10 +36,11 @@ __all__ = ["LabelPrivateClassifier"]
 class LabelPrivateClassifier(PublicFeatures, PrivateClassifier):
     """Randomise the classes once, then train any classifier on them.
 
-    Only the class is protected; features are public, and read as by :class:`~hedgerow.LabelPrivateRegressor`. A holder sends its class, or another one, by k-ary randomised
-    response. The classifier is trained on what was sent, as it is; its probabilities are those of *reports*, and the
-    public law turns them into probabilities of classes. As that divides its errors too, it is believed only as far as
-    it predicts reports that it has not seen. All of that is post-processing and costs nothing more.
+    Only the class is protected; features are public. With a schema the classifier reads numbers within their ranges and
+    an indicator for each category, without one the records as they are. A holder sends its class, or another one, by
+    k-ary randomised response. The classifier is trained on what was sent, as it is; its probabilities are those of
+    *reports*, and the public law turns them into probabilities of classes. As that divides its errors too, it is believed
+    only as far as it predicts reports that it has not seen. All of that is post-processing and costs nothing more.
 
     Parameters
     ----------
