@@ -23,7 +23,10 @@ from tests.conformance.everybody import table as people
 from tests.conformance.kinds import KINDS, Pick
 
 EXAMPLES = examples()
-REFUSED = {"DeconvolutionRegressor": "it keeps every noisy record"}
+REFUSED = {
+    "DeconvolutionRegressor": "it keeps every noisy record",
+    "LabelPrivateClassifier": "its classifier is of your choice",
+}
 _EDGE = ("tree", "classes", "assisted")
 SMALL = 1e-12  # of the range: rounding, and nothing else
 

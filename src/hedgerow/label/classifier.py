@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,9 @@ from hedgerow.tasks.labels.reports import LabelReports
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.types import FloatArray, IntArray
 
+if TYPE_CHECKING:
+    from hedgerow.formula.formula import Formula
+
 __all__ = ["LabelPrivateClassifier"]
 
 
@@ -39,8 +42,9 @@ class LabelPrivateClassifier(PublicFeatures, PrivateClassifier):
     Only the class is protected; features are public. With a schema the classifier reads numbers within their ranges and
     an indicator for each category, without one the records as they are. A holder sends its class, or another one, by
     k-ary randomised response. The classifier is trained on what was sent, as it is; its probabilities are those of
-    *reports*, and the public law turns them into probabilities of classes. As that divides its errors too, it is believed
-    only as far as it predicts reports that it has not seen. All of that is post-processing and costs nothing more.
+    *reports*, and the public law turns them into probabilities of classes. As that divides its errors too, it is
+    believed only as far as it predicts reports that it has not seen. All of that is post-processing and costs nothing
+    more.
 
     Parameters
     ----------
@@ -233,3 +237,10 @@ class LabelPrivateClassifier(PublicFeatures, PrivateClassifier):
         """Return class probabilities, columns in the order of ``classes_``."""
         rows = self._rows(X)
         return self.learner_.predict_proba(rows)
+
+    def formula(self) -> Formula:
+        """Refuse: what a classifier of the caller's choice computes is not said in terms."""
+        raise HedgerowError(
+            "LabelPrivateClassifier cannot be exported: its classifier is of your choice, and the shares of classes are "
+            "worked out from what that says. Keep the fitted estimator, with joblib say."
+        )
