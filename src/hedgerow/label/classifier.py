@@ -13,7 +13,8 @@ from sklearn.utils.validation import _check_method_params
 from hedgerow.checks import Kind, OneOf, Rule
 from hedgerow.classes import OBSERVED, class_codes, class_note
 from hedgerow.errors import HedgerowError
-from hedgerow.estimators.base import PrivateClassifier, check_public
+from hedgerow.estimators.base import PrivateClassifier
+from hedgerow.estimators.public import check_public
 from hedgerow.estimators.records import take_rows
 from hedgerow.features import category_name
 from hedgerow.guarantee import Guarantee, as_if_local
@@ -94,6 +95,7 @@ class LabelPrivateClassifier(PublicFeatures, PrivateClassifier):
     (1.0, 'label')
     """
 
+    _learner_name = "estimator"
     estimator: Any = None
     prior: Any = None
     public_model: Any = "auto"
@@ -112,7 +114,7 @@ class LabelPrivateClassifier(PublicFeatures, PrivateClassifier):
         A ``sample_weight`` among them is public, above 0, and must not depend on the labels. Public records are for the
         public model.
         """
-        rows, codes = self._open(X, y, X_public, y_public, least=2)
+        rows, codes = self._open(X, y, X_public, y_public)
         check_weights(fit_params, len(codes))
         source = self._source()
         public = self._fit_public(X_public, y_public, source)
@@ -159,6 +161,7 @@ class LabelPrivateClassifier(PublicFeatures, PrivateClassifier):
         if task.classes is None or not isinstance(task.mechanism, TopResponse):
             raise HedgerowError("'reports' must be of a label task with classes. Got a task about numbers instead.")
         rows = self._records(X, reset=True)
+        self._check_public_columns(rows, X_public)
         self.classes_ = np.array(task.classes)
         public = self._fit_public(X_public, y_public, self._source())
         self.task_ = task
@@ -241,6 +244,6 @@ class LabelPrivateClassifier(PublicFeatures, PrivateClassifier):
     def formula(self) -> Formula:
         """Refuse: what a classifier of the caller's choice computes is not said in terms."""
         raise HedgerowError(
-            "LabelPrivateClassifier cannot be exported: its classifier is of your choice, and the shares of classes are "
-            "worked out from what that says. Keep the fitted estimator, with joblib say."
+            "LabelPrivateClassifier cannot be exported: its classifier is of your choice, and class shares are worked "
+            "out from what that says. Keep the fitted estimator, with joblib say."
         )

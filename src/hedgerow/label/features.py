@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import assert_all_finite, get_tags
@@ -22,6 +22,7 @@ class PublicFeatures:
     ``space_`` is the schema by which a fitted learner reads records; None: it reads them as they are.
     """
 
+    _learner_name: ClassVar[str]
     schema: Any
     space_: FeatureSpace | None
 
@@ -40,7 +41,7 @@ class PublicFeatures:
         sparse = "csr" if tags.sparse else False  # rows of these can be taken
         rows = validate_data(self, X, reset=reset, dtype=None, accept_sparse=sparse, ensure_all_finite=False)
         if not tags.allow_nan:
-            _check_finite(rows, self._learner())
+            _check_finite(rows, self._learner(), self._learner_name)
         return rows
 
     def _inputs(self, rows: Any) -> Any:
@@ -56,14 +57,14 @@ class PublicFeatures:
         return tags
 
 
-def _check_finite(rows: Any, learner: Any) -> None:
+def _check_finite(rows: Any, learner: Any, name: str) -> None:
     """Refuse features that the learner does not take; scikit-learn would recommend models that are not private."""
     try:
         assert_all_finite(rows)
     except ValueError:
         raise BoundsError(
             f"'X' contains NaN or infinity, which {shown(learner)} does not take: fill them in beforehand, or leave "
-            "the learner out (it is then boosting, which takes missing values)."
+            f"'{name}' out (it is then boosting, which takes missing values)."
         ) from None
 
 

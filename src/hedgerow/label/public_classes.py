@@ -14,7 +14,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.estimators.records import take_rows
 from hedgerow.label.features import as_numbers
 from hedgerow.label.residual import features
-from hedgerow.public.given import PUBLIC_MODEL, fit_public_model, is_fitted
+from hedgerow.public.given import PUBLIC_MODEL, fit_public_model, is_fitted, required_with
 from hedgerow.public.stack import assign_folds
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray, IntArray
@@ -121,7 +121,7 @@ def fit_public_classes(
     if X_public is None and OneOf("auto", None).allows(public_model):
         return None
     if X_public is None:
-        raise HedgerowError("'X_public' and 'y_public' are required to fit this 'public_model': pass them.")
+        raise HedgerowError(required_with(public_model))
     if public_model is None:
         raise HedgerowError("'X_public' is for a public model: pass public_model='auto', or leave 'X_public' out.")
     codes = np.asarray(codes, dtype=np.int64)

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from hedgerow.checks import EPSILON, Flag, Kind, OneOf, Real, Rule
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.errors import BoundsError, HedgerowError, shown
 from hedgerow.estimators.base import PrivateRegressor
 from hedgerow.estimators.intervals import FromReports
 from hedgerow.estimators.public import check_public
@@ -116,6 +116,7 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
     (2.0, 'label')
     """
 
+    _learner_name = "regressor"
     regressor: Any = None
     mechanism: Any = "auto"
     _: KW_ONLY
