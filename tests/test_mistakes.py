@@ -53,6 +53,11 @@ def given(name, value, says, of=lambda entry: True):
     return Mistake(name, lambda entry: fit(entry, make(entry, **{name: value})), says, of)
 
 
+def of_regressors(entry):
+    """Whether its public model is a regressor, be it of indicators of classes."""
+    return entry.name != "LabelPrivateClassifier"
+
+
 def passed(argument, says, of=lambda entry: True, **known):
     """Return the mistake of passing these to ``fit``."""
     return Mistake(argument, lambda entry: fit(entry, make(entry), **known), says, of)
@@ -281,10 +286,16 @@ MISTAKES = {
         lambda entry: not entry.public,
     ),
     "a classifier as public model": given(
-        "public_model", LogisticRegression(), MODEL + " Got LogisticRegression() instead."
+        "public_model", LogisticRegression(), MODEL + " Got LogisticRegression() instead.", of_regressors
     ),
-    "a class as public model": given("public_model", Ridge, MODEL + " Got <class '...Ridge'> instead."),
-    "a public model by a word": given("public_model", "ridge", MODEL + " Got 'ridge' instead."),
+    "a class as public model": given("public_model", Ridge, MODEL + " Got <class '...Ridge'> instead.", of_regressors),
+    "a public model by a word": given("public_model", "ridge", MODEL + " Got 'ridge' instead.", of_regressors),
+    "a classifier's class as public model": given(
+        "public_model",
+        LogisticRegression,
+        MODEL.removesuffix(".") + " or a classifier with predict_proba. Got <class '...LogisticRegression'> instead.",
+        lambda entry: not of_regressors(entry),
+    ),
     # Private columns.
     "private nothing": passed("private", WAYS + " Got None instead.", private=None),
     "private one text": passed(

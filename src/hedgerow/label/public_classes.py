@@ -26,7 +26,7 @@ class _Classifier(Rule):
     words = "a classifier with predict_proba"
 
     def allows(self, value: object) -> bool:
-        return hasattr(value, "predict_proba")
+        return hasattr(value, "predict_proba") and not isinstance(value, type)
 
 
 CLASS_MODEL = PUBLIC_MODEL | _Classifier()
