@@ -17,7 +17,7 @@ from hedgerow.classes import OBSERVED
 from hedgerow.errors import HedgerowError
 from hedgerow.grid import LabelGrid
 from hedgerow.guarantee import Guarantee
-from hedgerow.mechanisms import bins, gaussian, interval, staircase, top, unbiased  # noqa: F401 (kinds)
+from hedgerow.mechanisms import bins, gaussian, interval, staircase, unbiased  # noqa: F401 (kinds of level mechanisms)
 from hedgerow.mechanisms.base import Law
 from hedgerow.mechanisms.level import LevelMechanism
 from hedgerow.mechanisms.top import TopResponse
