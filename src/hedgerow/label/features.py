@@ -59,6 +59,8 @@ class PublicFeatures:
 
 def _check_finite(rows: Any, learner: Any, name: str) -> None:
     """Refuse features that the learner does not take; scikit-learn would recommend models that are not private."""
+    if hasattr(rows, "tocsr"):  # sparse
+        rows = rows.tocsr().data
     try:
         assert_all_finite(rows)
     except ValueError:
