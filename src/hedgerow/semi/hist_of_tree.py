@@ -19,7 +19,7 @@ from hedgerow.semi.masks import is_aligned, mask_of
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public import CellTask, FirstReports, SemiModel, SemiTask
 from hedgerow.tasks.partly_public.choose import Choice
-from hedgerow.tasks.partly_public.files import resolve
+from hedgerow.tasks.partly_public.files import resolve, settle
 
 __all__ = ["HistOfTreeRegressor"]
 
@@ -41,10 +41,12 @@ class HistOfTreeRegressor(SemiRegressor):
         Public range of the label, required; never read from ``y``.
     feature_bounds : pair, array of shape (2, d) or dict by column
         Public feature ranges, required; never read from ``X``.
-    rule : {"max_edge", "cart", "random_max_edge"}, default="max_edge"
-        How the tree is grown from noisy labels and public features.
-    max_depth : int or "auto", default=4
-        Depth p of the tree.
+    rule : {"auto", "max_edge", "cart", "random_max_edge"}, default="auto"
+        How the tree is grown from noisy labels and public features. "auto" is "cart" where the same features are
+        private for everybody, there is no public model, and ``n * epsilon**2`` is at least 10,000; else the paper's
+        "max_edge".
+    max_depth : int, "auto" or None, default=None
+        Depth p of the tree; None is 3 for "cart", else the paper's 4.
     n_bins : int or "auto", default=2
         Bins t of the histogram along each of its features.
     n_private : int or "auto", default="auto"
@@ -79,8 +81,8 @@ class HistOfTreeRegressor(SemiRegressor):
     ----------
     task_, cell_task_ : SemiTask, CellTask
         What the curator published for each round.
-    choice_ : Choice
-        The n_private, max_depth and n_bins in use.
+    rule_, choice_ : str, Choice
+        The rule, and the n_private, max_depth and n_bins in use.
     model_ : SemiModel
         The private tree.
     guarantee_ : Guarantee
@@ -98,8 +100,8 @@ class HistOfTreeRegressor(SemiRegressor):
     [0.0, 3.0]
     """
 
-    rule: str = "max_edge"
-    max_depth: int | str = 4
+    rule: str = "auto"
+    max_depth: int | str | None = None
     n_bins: int | str = 2
     n_private: int | str = "auto"
     label_share: float = 0.5
@@ -112,8 +114,8 @@ class HistOfTreeRegressor(SemiRegressor):
     public_model: Any = "auto"
 
     _parameters: ClassVar[dict[str, Rule]] = {
-        "rule": OneOf("max_edge", "cart", "random_max_edge"),
-        "max_depth": Whole(0) | OneOf("auto"),
+        "rule": OneOf("auto", "max_edge", "cart", "random_max_edge"),
+        "max_depth": Whole(0) | OneOf("auto", None),
         "n_bins": Whole() | OneOf("auto"),
         "n_private": Whole(0) | OneOf("auto"),
         "label_share": Real(0, 1, ends="high"),
@@ -146,7 +148,15 @@ class HistOfTreeRegressor(SemiRegressor):
         model = self._fit_public(X_public, y_public, source)
         space = self._space(rows) if model is None else self._space_of(model, rows)
         mask = mask_of(private, rows.shape[0], space.names)
-        self.choice_ = self._choose(mask)
+        policy = is_aligned(private) and not self.hide_mask
+        known: dict[str, Any] = {
+            "n": len(labels),
+            "epsilon": self.epsilon,
+            "policy": policy,
+            "assisted": model is not None,
+        }
+        self.rule_, depth = settle(self.rule, self.max_depth, **known)
+        self.choice_ = self._choose(mask, depth)
         self.task_ = self._task(space, private, mask, model).worded(self.schema)
         sent = None if self.task_.masks == "policy" else mask
         # Both rounds: the second spends what the first has left.
@@ -157,7 +167,7 @@ class HistOfTreeRegressor(SemiRegressor):
             n_private=self.choice_.n_private,
             n_bins=self.choice_.n_bins,
             max_depth=self.choice_.max_depth,
-            rule=self.rule,
+            rule=self.rule_,
             min_samples_leaf=self.min_samples_leaf,
             balance=self.balance,
             response=self.response,
@@ -171,14 +181,14 @@ class HistOfTreeRegressor(SemiRegressor):
 
     def _strength(self) -> float:
         # Cuts of "cart" are chosen among very many, for a contrast that is part noise.
-        return 0.0 if not self.shrink else 2.0 if self.rule == "cart" else 1.0
+        return 0.0 if not self.shrink else 2.0 if self.rule_ == "cart" else 1.0
 
-    def _choose(self, mask: npt.NDArray[np.bool_]) -> Choice:
+    def _choose(self, mask: npt.NDArray[np.bool_], max_depth: int | str) -> Choice:
         return resolve(
             mask,
             self.epsilon,
             n_private=self.n_private,
-            max_depth=self.max_depth,
+            max_depth=max_depth,
             n_bins=self.n_bins,
             constant=self.constant,
             hide_mask=self.hide_mask,
@@ -192,7 +202,7 @@ class HistOfTreeRegressor(SemiRegressor):
             space,
             epsilon=self.epsilon,
             label_bounds=self._label_bounds,
-            label_share=1.0 if certain and self.rule != "random_max_edge" else self.label_share,
+            label_share=1.0 if certain and self.rule_ != "random_max_edge" else self.label_share,
             private_columns=np.flatnonzero(mask[0]).tolist() if aligned else None,
             hide_mask=self.hide_mask,
             **({} if model is None else {"public_model": model.portable_, "residuals": model.residuals_}),

@@ -99,8 +99,8 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
     in_words = "Some features public, first of two rounds"
     makes = "task"
     model_options: ClassVar[Mapping[str, Option]] = by_parameter(
-        Option("rule", "how the tree grows (default: max_edge)", choices=("auto", *RULES)),
-        Option("max_depth", "depth of the tree (default: 4)", "whole"),
+        Option("rule", "how the tree grows (default: auto)", choices=("auto", *RULES)),
+        Option("max_depth", "depth of the tree (default: 3 for cart, else 4)", "whole"),
         Option("n_bins", "bins of each histogram feature (default: 2)", "whole"),
         Option("n_private", "number of histogram features (default: auto)", "whole"),
         Option("response", "the message (default: k_ary)", choices=("k_ary", "bits")),
