@@ -24,7 +24,7 @@ LAYERS = [
     ["features"],
     ["space"],
     ["counting", "spending", "classes", "schema"],
-    ["datasets"],
+    ["datasets", "summary"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["formula"],  # what a model computes

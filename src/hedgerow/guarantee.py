@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from html import escape
 from numbers import Rational, Real
 
 from hedgerow.content import Content
@@ -123,6 +124,18 @@ class Guarantee(Content, what="guarantee", version=1):
         True
         """
         return self.epsilon > LARGE_EPSILON or self.delta >= LARGE_DELTA
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "epsilon": f"{self.epsilon:g}",
+            "delta": f"{self.delta:g}",
+            "protects": self.protects,
+            "from": _AGAINST[self.trust].removeprefix("from "),
+            "neighbours": self.neighbours,
+            "simulation": "yes: nothing is protected" if self.simulation else "no",
+        }
+        rows = "".join(f'<tr><th scope="row">{name}</th><td>{escape(fact)}</td></tr>' for name, fact in facts.items())
+        return f"<p>{escape(str(self))}</p><table>{rows}</table>"
 
     def __str__(self) -> str:
         """Say the guarantee in one plain sentence."""

@@ -329,3 +329,20 @@ def test_a_pickled_fit_predicts_the_same(entry):
 def test_nothing_is_predicted_before_a_fit(entry):
     with pytest.raises(NotFittedError):
         make(entry).predict(rows_of(entry))
+
+
+# Summaries
+
+
+@exported
+def test_every_fit_has_a_summary(entry):
+    """Guarantee in one sentence, in text, HTML and Markdown; nothing of it is learnt anew from private rows."""
+    model = fitted(entry.id)
+    found = model.summary()
+    text = str(found)
+    promised = str(model.guarantee_)
+    assert promised[:60] in " ".join(text.split()) and promised[:40] in found.to_markdown().replace("\\", "")
+    assert "e+0" not in text and max(map(len, text.splitlines())) <= 140
+    assert pickle.loads(pickle.dumps(found)) == found
+    with pytest.raises(NotFittedError):
+        make(entry).summary()

@@ -11,11 +11,14 @@ import numpy.typing as npt
 from hedgerow.arrays import listed
 from hedgerow.central.intervals import NoiseIntervals
 from hedgerow.content import Content
+from hedgerow.digits import plain
 from hedgerow.errors import FormatError
 from hedgerow.guarantee import Guarantee
 from hedgerow.partition.export import node_means
 from hedgerow.partition.tree import Partition
+from hedgerow.schema.words import one_line
 from hedgerow.space import FeatureSpace
+from hedgerow.summary import Summary, SummaryTable
 from hedgerow.tasks.models import Explanation
 from hedgerow.types import FloatArray
 
@@ -163,6 +166,19 @@ class ForestModel(NoiseIntervals, Content, what="forest model", format="hedgerow
         elif self.classes is not None:
             total = total / total.apply("row_sum")
         return Formula.of(self.space, total, self.guarantee, classes=self.classes)
+
+    def summary(self, level: float = 0.9) -> Summary:
+        """Return guarantee, label, trees and what they split by, on one screen."""
+        label = ", ".join(map(str, self.classes)) if self.classes else f"{plain(self.low)} to {plain(self.high)}"
+        facts = [("label", label), ("features", str(len(self.space))), ("trees", f"{len(self.trees):,}")]
+        facts.append(("leaves", f"{sum(tree.partition.n_leaves for tree in self.trees):,}"))
+        shares = sorted(zip(self.importances(), self.space.names, strict=True), reverse=True)
+        rows = tuple((f"{share:.1%}", one_line(name)) for share, name in shares if share > 0)
+        table = SummaryTable("What the splits separate", ("share", "feature"), rows)
+        return Summary("A private forest", self.guarantee, facts, [table] if rows else [])
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
 
     def importances(self) -> FloatArray:
         """Return how much each column's splits separate the released leaf values, summing to 1 (post-processing)."""

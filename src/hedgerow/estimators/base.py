@@ -40,6 +40,7 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.schema import Column, Schema
 from hedgerow.space import FeatureSpace
 from hedgerow.spending import Booking
+from hedgerow.summary import Summary
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
@@ -109,6 +110,19 @@ class PrivateEstimator(_Facts):
                 HedgerowWarning,
                 stacklevel=5,
             )
+
+    def summary(self, level: float = 0.9) -> Summary:
+        """Return what was fitted on one screen: guarantee, people, leaves or terms with their intervals, shift.
+
+        All of it follows from what was released, and costs no privacy.
+        """
+        check_is_fitted(self, "guarantee_")
+        model: Any = getattr(self, "model_", None)
+        if hasattr(model, "summary"):
+            found: Summary = model.summary(level)
+            return found
+        facts = [("features", str(getattr(self, "n_features_in_", "not told")))]
+        return Summary(type(self).__name__, self.guarantee_, facts)
 
     def _budget(self) -> float:
         return float(self.epsilon)

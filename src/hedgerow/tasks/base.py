@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from hedgerow.errors import HedgerowError
@@ -92,6 +93,12 @@ class Task(Asks):
     def before(self) -> Task | None:
         """The round before this one, which each holder must have answered; its budget covers both."""
         return None
+
+    def _repr_html_(self) -> str:
+        asked = (self.before or self).question()
+        facts = {"title": self.title, "kind": self.kind, "id": self.id, "asks for": ", ".join(asked.names)}
+        rows = "".join(f'<tr><th scope="row">{name}</th><td>{escape(fact)}</td></tr>' for name, fact in facts.items())
+        return f"<table>{rows}</table>{self.guarantee._repr_html_()}"
 
     @property
     def takes_mask(self) -> bool:

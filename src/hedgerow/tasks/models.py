@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from hedgerow.formula import Formula
     from hedgerow.space import FeatureSpace
+    from hedgerow.summary import Summary
     from hedgerow.tasks.forecast import Forecast
     from hedgerow.tasks.shift import ShiftReport
 
@@ -47,6 +49,9 @@ class Explanation:
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready content; the rows are its ``"leaves"``."""
@@ -224,6 +229,15 @@ class Model(Content, what="model"):
             "statement": str(self.guarantee),
         }
         return Explanation(tuple(lines), facts, tuple(rows), lambda: self._draw(rows, level))
+
+    def summary(self, level: float = 0.9) -> Summary:
+        """Return guarantee, people, leaves with both columns, shift and what more people would buy, on one screen."""
+        from hedgerow.tasks.summary import summarise
+
+        return summarise(self, check_level(level))
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
 
     def plot(self, path: str | PathLike[str] | None = None, *, level: float = 0.9) -> Figure:
         """Draw the model; save to ``path`` if given."""

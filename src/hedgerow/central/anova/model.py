@@ -12,11 +12,14 @@ from hedgerow.arrays import listed
 from hedgerow.central.anova.design import GRID, FeatureMap
 from hedgerow.central.intervals import NoiseIntervals
 from hedgerow.content import Content
+from hedgerow.digits import plain
 from hedgerow.errors import BoundsError, FormatError
 from hedgerow.features import CategoricalFeature
 from hedgerow.frames import columns_of
 from hedgerow.guarantee import Guarantee
+from hedgerow.schema.words import one_line
 from hedgerow.space import FeatureSpace
+from hedgerow.summary import Summary, SummaryTable
 from hedgerow.tasks.models import Explanation
 from hedgerow.types import FloatArray
 from hedgerow.values import category, cells, numbers
@@ -158,6 +161,29 @@ class AnovaModel(NoiseIntervals, Content, what="anova model", format="hedgerow/a
         from hedgerow.central.anova.formula import anova_formula
 
         return anova_formula(self)
+
+    def summary(self, level: float = 0.9) -> Summary:
+        """Return guarantee, label and terms, each with its size and the noise in it, on one screen."""
+        from hedgerow.central.anova.explain import explain
+
+        found = explain(self)
+        label = ", ".join(map(str, self.classes)) if self.classes else ""
+        if self.classes is None:
+            label = "; ".join(f"{plain(low)} to {plain(high)}" for low, high in zip(self.low, self.high, strict=True))
+        facts = [("people", f"about {plain(max(self.size, 0.0), 3)} (a noisy count)"), ("label", label)]
+        facts.append(("features", str(len(self.space))))
+        terms = sorted(found.importances.items(), key=lambda item: -item[1][0])
+        rows = tuple(
+            (plain(size, 3), plain(noise, 2), one_line(" x ".join(names))) for names, (size, noise) in terms if size > 0
+        )
+        table = SummaryTable("Terms, in units of the label", ("size", "noise", "term"), rows)
+        how = "The prediction is exactly the sum of the curves."
+        if not self.additive:
+            how = "Each record's sum of terms is shortened by a factor of its own; explain_local has the terms."
+        return Summary("A private functional ANOVA", self.guarantee, facts, [table] if rows else [], [how])
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
 
     def shift(self) -> None:
         """Return None: there are no public records to compare with."""
