@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import pickle
 import re
 
@@ -29,7 +30,7 @@ ROWS = {
 KINDS = {
     "age": WholeNumberColumn("age", 15, 95),
     "height": NumberColumn("height", 1.5, 1.92),
-    "sex": CategoryColumn("sex", ("F", "M", "other")),
+    "sex": CategoryColumn("sex", ("F", "M", "other", "missing")),  # the public rows have a gap
     "smokes": YesNoColumn("smokes"),
     "owns": YesNoColumn("owns", "0", "1"),
     "y": NumberColumn("y", 0, 75),
@@ -275,7 +276,10 @@ def test_editing_returns_a_new_one_and_keeps_the_rest():
     assert edited.columns[1:] == schema.columns[1:] and edited.label == schema.label
     assert schema.with_range("income", 0, 1e6, unit="EUR").names == ("age", "sex", "smokes", "income")
     assert schema.with_categories("sex", ["F", "M"], unknown="M")["sex"].others().endswith("counts as M")
-    assert schema.with_missing("sex", "F")["sex"].unknown == "F"
+    changed = schema.with_missing("sex", "F")["sex"]
+    assert (changed.missing, changed.unknown) == ("F", "other")
+    changed = schema.with_unknown("sex", "F")["sex"]
+    assert (changed.missing, changed.unknown) == ("other", "F")
     assert schema.with_unit("y", "USD").label.unit == "USD"
     assert schema.with_question("y", {"de": "Wie viel?"}).label.ask("de") == "Wie viel?"
     assert schema.with_label("z", classes=[1, 2, 3]).label == ClassColumn("z", (1, 2, 3), unit="EUR")
@@ -336,3 +340,49 @@ def test_hostile_names_and_values_break_neither_line_nor_tag(text):
 def test_long_lists_are_cut():
     shown = repr(Schema((CategoryColumn("c", [f"name {i}" for i in range(1000)]),)))
     assert "…" in shown and max(map(len, shown.splitlines())) < 200
+
+
+# What becomes of missing and unknown values
+
+
+def test_missing_and_unknown_values_have_rules_of_their_own():
+    sex = CategoryColumn("sex", ("F", "M", "other", "missing"))
+    assert (sex.unknown, sex.missing) == ("other", "missing")
+    assert sex.feature.codes(["F", "X", None, "", math.nan, " "]).tolist() == [0, 2, 3, 3, 3, 2]
+    listed = CategoryColumn("sex", ("F", ""), "F")
+    assert listed.feature.codes(["", None]).tolist() == [1, 0]
+    smokes = YesNoColumn("smokes", missing="yes")
+    assert smokes.feature.codes(["no", None, "perhaps"]).tolist() == [0, 1, 0]
+    with pytest.raises(BoundsError, match=r"'missing' of 'sex' must be one of its categories\. Got 'X' instead"):
+        CategoryColumn("sex", ("F", "M"), missing="X")
+    with pytest.raises(BoundsError, match="spelled 0 and 1, so that a word and a missing value count alike"):
+        YesNoColumn("owns", "0", "1", missing="1")
+
+
+def test_an_indicator_is_a_feature_after_all_columns():
+    schema = stated().with_missing("age", indicator=True).with_unknown("sex", "F")
+    assert schema["age"].others() == "missing counts as 40, with a yes/no feature that says so"
+    assert "with a yes/no feature that says so" in repr(schema) and "that says so" in schema._repr_html_()
+    assert schema.names == ("age", "sex", "smokes") and schema.space.inputs == schema.names
+    assert schema.space.names == (*schema.names, "age is missing")
+    rows = [[None, "M", "Yes"], ["old", None, "No"], [200, "X", "No"]]
+    expected = [[40, 0, 1, 1], [40, 2, 0, 1], [99, 1, 0, 0]]
+    assert schema.space.encode(rows).tolist() == expected
+    assert [schema.space.encode_record(row).tolist() for row in rows] == expected
+    assert schema.space.missing.tolist() == [40, 2, 0, 1]
+    numbers = Schema((NumberColumn("a", 0, 1, indicator=True), NumberColumn("b", 0, 1)))
+    assert numbers.space.encode(np.array([[math.nan, 5.0], [0.5, math.nan]])).tolist() == [[0.5, 1, 1], [0.5, 0.5, 0]]
+    assert Schema.from_json(schema.to_json()) == schema
+    assert schema.with_range("age", 0, 120)["age"].indicator
+    assert not schema.with_missing("age", indicator=False)["age"].indicator
+
+
+def test_indicators_are_refused_where_they_say_nothing():
+    with pytest.raises(BoundsError, match="'indicator' is for numbers, and 'sex' is a category: give it a category of"):
+        stated().with_missing("sex", indicator=True)
+    with pytest.raises(BoundsError, match="'indicator' of 'y' is for columns"):
+        stated().with_missing("y", 3, indicator=True)
+    with pytest.raises(BoundsError, match=r"'indicator' of 'age' must be True or False\. Got 1 instead"):
+        NumberColumn("age", 0, 99, indicator=1)
+    with pytest.raises(BoundsError, match="names must be distinct"):
+        Schema((NumberColumn("a", 0, 1, indicator=True), NumberColumn("a is missing", 0, 1)))

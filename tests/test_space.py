@@ -277,7 +277,13 @@ def test_space_json_round_trip():
      [{"name": "a", "low": 0, "high": math.inf, "missing": 0}]],
 )  # fmt: skip
 def test_space_json_is_strict(features):
+    if isinstance(features, list):
+        whole = {"categories": {"missing": "x"}, "low": {"indicator": False}}
+        added = [
+            next((more for key, more in whole.items() if key in f), {}) if isinstance(f, dict) else {} for f in features
+        ]
+        features = [f | more if more else f for f, more in zip(features, added, strict=True)]
     with pytest.raises(FormatError):
-        FeatureSpace.from_dict({"features": features})
+        FeatureSpace.from_dict({"columns": features})
     with pytest.raises(FormatError):
-        FeatureSpace.from_dict({"features": [], "more": 1})
+        FeatureSpace.from_dict({"columns": [], "more": 1})

@@ -28,8 +28,8 @@ __all__ = ["BOUNDS", "RESIDUALS", "SPACE", "AssistedCase", "ModelCase", "assiste
 SPACE = FeatureSpace(
     (
         NumericFeature("age", 0, 99),
-        CategoricalFeature("home", ("flat", "house", "Büro ☂")),
-        NumericFeature("pay", -3, 9),
+        CategoricalFeature("home", ("flat", "house", "Büro ☂"), "house", "Büro ☂"),
+        NumericFeature("pay", -3, 9, indicator=True),
     )
 )
 _COLUMN = [0, 1, 1, 1, 2]

@@ -39,7 +39,9 @@ _WORDS = Schema(
     NumberColumn("hours", 0, 80, unit="h", question={"en-GB": "Hours at work"}),
 )
 
-_SPACE = FeatureSpace((NumericFeature("age", 0, 99), CategoricalFeature("sex", ("F", "M", "other"))))
+_SPACE = FeatureSpace(
+    (NumericFeature("age", 0, 99, 40, indicator=True), CategoricalFeature("sex", ("F", "M", "other"), "other", "F"))
+)
 
 
 def _local() -> Iterator[tuple[str, Any]]:

@@ -51,7 +51,7 @@ class Case:
         """Return a record, with values on and beyond the edges now and then, and a mask."""
         task: Any = self._first or self.task
         values: dict[str, Any] = {}
-        for column, feature in enumerate(self.space.features if self.space else ()):
+        for column, feature in enumerate(self.space.columns if self.space else ()):
             if isinstance(feature, CategoricalFeature):
                 values[feature.name] = feature.categories[int(source.integers(len(feature.categories), 1)[0])]
             else:
@@ -66,7 +66,7 @@ class Case:
             values["record"] = int(source.integers(1 << 40, 1)[0])
         mask = None
         if getattr(task, "masks", "") == "personal":
-            mask = source.integers(2, len(task.space)).astype(bool).tolist()
+            mask = source.integers(2, len(task.space.columns)).astype(bool).tolist()
         return values, mask
 
     def odd(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:

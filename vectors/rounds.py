@@ -76,9 +76,8 @@ def model_tree() -> Partition:
 
 
 def _plain_cases() -> Iterator[Case]:
-    space = FeatureSpace(
-        (NumericFeature("age", 0, 99), NumericFeature("pay", -1, 9), CategoricalFeature("sex", ("F", "M")))
-    )
+    age = NumericFeature("age", 0, 99, 7, indicator=True)
+    space = FeatureSpace((age, NumericFeature("pay", -1, 9), CategoricalFeature("sex", ("F", "M"))))
     for name, options in {
         "policy": {"private_columns": ["pay"]},
         "personal": {},
@@ -93,11 +92,12 @@ def _plain_cases() -> Iterator[Case]:
 
 
 def _tree(space: FeatureSpace) -> Partition:
-    """Return a tree that cuts every feature, with a categorical split."""
-    feature = [1, 0, 2, -1, -1, 0, -1, -1, -1]
-    threshold = [4.5, 50.0, 0.0, 0.0, 0.0, 20.25, 0.0, 0.0, 0.0]
+    """Return a tree that cuts every feature, and whether the first is missing."""
+    feature = [1, 0, 2, -1, -1, 3, -1, -1, -1]
+    threshold = [4.5, 50.0, *[0.0] * 7]
     left = [1, 3, 5, 3, 4, 7, 6, 7, 8]
-    return Partition(space, feature, threshold, left, [-1, -1, 0, *[-1] * 6], [True, False])  # type: ignore[arg-type]
+    offset = [-1, -1, 0, -1, -1, 2, -1, -1, -1]
+    return Partition(space, feature, threshold, left, offset, [True, False, True, False])  # type: ignore[arg-type]
 
 
 def round_cases() -> Iterator[Case]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.bins import BinsResponse
 from hedgerow.mechanisms.gaussian import GaussianNoise
@@ -38,8 +39,9 @@ def _local(
 
 
 def _local_cases() -> Iterator[Case]:
-    kinds = {"kind": ["flat", "house", "Büro ☂", "other"]}
-    mixed = FeatureSpace.from_bounds((0.1, 90.7), ["age", "kind", "income"], categories=kinds)
+    kind = CategoricalFeature("kind", ("flat", "house", "Büro ☂", "other"), missing="flat")
+    age, income = (NumericFeature(name, 0.1, 90.7, indicator=name == "age") for name in ("age", "income"))
+    mixed = FeatureSpace((age, kind, income))
     for epsilon in (0.1, 1.0, 2.5, 8.0, 1 / 3, 47.3):
         steps = max(2, math.ceil(8 * epsilon))
         yield Case(f"bits {epsilon:.3g}", _local(mixed, 5, (0.0, 60.0), steps, epsilon, target="rent"), 12)

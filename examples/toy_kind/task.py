@@ -93,7 +93,7 @@ class ShareTask(Task, what="share task", format="example/share-task", version=1)
 
     def question(self) -> Question:
         """Return what is asked."""
-        return Question(self.space.features, LabelField(self.target, self.label_bounds))
+        return Question(self.space.columns, LabelField(self.target, self.label_bounds))
 
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
         """Return values as numbers by the public rule; missing ones as the task says."""

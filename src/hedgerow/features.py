@@ -21,12 +21,17 @@ from hedgerow.ranges import column_name, few
 from hedgerow.types import FloatArray, RealArray
 from hedgerow.values import category, cells, number, numbers
 
-__all__ = ["CategoricalFeature", "Feature", "NumericFeature", "category_lists", "category_name"]
+__all__ = ["MISSING", "CategoricalFeature", "Feature", "NumericFeature", "category_lists", "category_name"]
+
+MISSING = "missing"
+"""The category of missing values, where a list has one of this name."""
 
 
 @dataclass(frozen=True)
 class NumericFeature(Content, what="numeric feature"):
     """A numeric column with a public range; values outside are clipped, missing ones count as ``missing``.
+
+    With ``indicator`` a space has a yes/no feature beside it that says whether the value is missing.
 
     >>> NumericFeature("age", 0, 99).value("150"), NumericFeature("age", 0, 99, missing=40).value("old")
     (99.0, 40.0)
@@ -36,6 +41,7 @@ class NumericFeature(Content, what="numeric feature"):
     low: float
     high: float
     missing: float = cast("float", None)
+    indicator: bool = False
 
     def __post_init__(self) -> None:
         # Plain floats without -0.0: equal features have equal JSON, hence equal digests.
@@ -47,6 +53,8 @@ class NumericFeature(Content, what="numeric feature"):
                 f"Got ({self.low}, {self.high}) instead."
             )
         object.__setattr__(self, "missing", middle(self.low, self.high, self.missing, repr(self.name)))
+        if not isinstance(self.indicator, bool):
+            raise BoundsError(f"'indicator' of {self.name!r} must be True or False. Got {self.indicator!r} instead.")
 
     def value(self, value: object) -> float:
         """Return the number that one value of this column counts as."""
@@ -64,17 +72,20 @@ class NumericFeature(Content, what="numeric feature"):
 
 @dataclass(frozen=True)
 class CategoricalFeature(Content, what="categorical feature"):
-    """A column with a public list of categories (kept as strings); all other values count as ``unknown``.
+    """A column with a public list of categories (kept as strings).
 
-    ``unknown`` is one of the categories; by default ``"other"`` if that is listed, else the first.
+    A missing value (an empty text, too, unless that is listed) counts as ``missing``, any other that is not listed as
+    ``unknown``. Both are categories of the list: ``unknown`` is by default ``"other"`` if that is listed, else the
+    first, and ``missing`` is by default ``"missing"`` if that is listed, else ``unknown``.
 
-    >>> CategoricalFeature("sex", ("F", "M", "other")).codes(["M", "X", None]).tolist()
-    [1.0, 2.0, 2.0]
+    >>> CategoricalFeature("sex", ("F", "M", "other", "missing")).codes(["M", "X", None]).tolist()
+    [1.0, 2.0, 3.0]
     """
 
     name: str
     categories: tuple[str, ...]
     unknown: str = cast("str", None)
+    missing: str = cast("str", None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", tuple(category_name(c) for c in self.categories))
@@ -84,11 +95,13 @@ class CategoricalFeature(Content, what="categorical feature"):
             )
         if self.unknown is None:
             object.__setattr__(self, "unknown", "other" if "other" in self.categories else self.categories[0])
-        object.__setattr__(self, "unknown", category_name(self.unknown))
-        if self.unknown not in self.categories:
-            raise BoundsError(
-                f"'unknown' of {self.name!r} must be one of its categories. Got {self.unknown!r} instead."
-            )
+        if self.missing is None:
+            object.__setattr__(self, "missing", MISSING if MISSING in self.categories else self.unknown)
+        for rule in ("unknown", "missing"):
+            value = category_name(getattr(self, rule))
+            object.__setattr__(self, rule, value)
+            if value not in self.categories:
+                raise BoundsError(f"'{rule}' of {self.name!r} must be one of its categories. Got {value!r} instead.")
 
     def value(self, value: object) -> float:
         """Return the code that one value of this column counts as."""
@@ -103,9 +116,11 @@ class CategoricalFeature(Content, what="categorical feature"):
         return self.codes(column, n)
 
     def codes(self, column: object, n: int | None = None) -> FloatArray:
-        """Map values to their position in the category list, those that are not in it to that of ``unknown``."""
+        """Map values to their position in the category list; others to that of ``missing`` or of ``unknown``."""
         index = {c: float(i) for i, c in enumerate(self.categories)}
         other = index[self.unknown]
+        index.setdefault("", index[self.missing])
+        index[cast("str", None)] = index[self.missing]
         values = cells(column, n)
         if set(map(type, values)) == {str}:
             return np.array([index.get(v, other) for v in values], dtype=np.float64)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from hedgerow.content import Content
 from hedgerow.errors import BoundsError
@@ -15,11 +18,13 @@ from hedgerow.features import CategoricalFeature, Feature, NumericFeature, categ
 from hedgerow.frames import columns_of, floats_of, is_text, matrix_of, rows_of, take_columns
 from hedgerow.ranges import Range, feature_ranges, listed_columns
 from hedgerow.types import BoolArray, FloatArray, IntArray, RealArray
-from hedgerow.values import category, cells, numbers, record_values
+from hedgerow.values import category, cells, number, numbers, record_values
 
 __all__ = ["FeatureSpace"]
 
 _CLIP_VALUES = 1 << 15  # clipped at a time: 256 kB, with its bounds within a second-level cache
+_ANSWERS = ("no", "yes")
+"""Whether a value is missing, as categories."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,18 @@ class FeatureSpace(Content, what="feature space"):
     [[41.0, 1.0], [99.0, 0.0]]
     >>> space.encode_record({"sex": "F", "age": 7}).tolist()
     [7.0, 0.0]
+
+    A number with an indicator has a feature more beside it, after all columns: whether its value is missing.
+
+    >>> space = FeatureSpace((NumericFeature("age", 0, 99, indicator=True), CategoricalFeature("sex", ("F", "M"))))
+    >>> space.names, space.encode([[41, "M"], [None, "F"]]).tolist()
+    (('age', 'sex', 'age is missing'), [[41.0, 1.0, 0.0], [49.5, 0.0, 1.0]])
     """
 
-    features: tuple[Feature, ...]
+    columns: tuple[Feature, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "columns", tuple(self.columns))
         names = self.names
         if not names:
             raise BoundsError("'X' has 0 features; at least one feature is needed.")
@@ -48,10 +59,37 @@ class FeatureSpace(Content, what="feature space"):
     def __len__(self) -> int:
         return len(self.features)
 
+    @cached_property
+    def features(self) -> tuple[Feature, ...]:
+        """The columns, and after them whether the values of those with an indicator are missing."""
+        return (
+            *self.columns,
+            *(CategoricalFeature(f"{c.name} is missing", _ANSWERS) for c in self.columns if _told(c)),
+        )
+
     @property
     def names(self) -> tuple[str, ...]:
-        """Feature names, in column order."""
+        """Names of the features."""
         return tuple(f.name for f in self.features)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the columns that a table must have."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def told(self) -> list[int]:
+        """The columns with an indicator."""
+        return [j for j, column in enumerate(self.columns) if _told(column)]
+
+    def spread(self, mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return what is said of each column for each feature: an indicator goes with its column.
+
+        >>> space = FeatureSpace((NumericFeature("a", 0, 1), NumericFeature("b", 0, 1, indicator=True)))
+        >>> space.spread(np.array([False, True])).tolist()
+        [False, True, True]
+        """
+        return mask[..., [*range(len(self.columns)), *self.told]]
 
     @property
     def is_categorical(self) -> BoolArray:
@@ -160,10 +198,10 @@ class FeatureSpace(Content, what="feature space"):
         >>> space.arranged(["sex", "age"]).names
         ('sex', 'age')
         """
-        known = {feature.name: feature for feature in self.features}
+        known = {column.name: column for column in self.columns}
         if absent := [name for name in names if name not in known]:
             raise BoundsError(
-                f"the schema does not describe the columns {absent}, only {list(self.names)}; add them to it by "
+                f"the schema does not describe the columns {absent}, only {list(self.inputs)}; add them to it by "
                 "with_range() or with_categories(), or leave them out."
             )
         return FeatureSpace(tuple(known[name] for name in names))
@@ -173,13 +211,13 @@ class FeatureSpace(Content, what="feature space"):
 
         Columns of the table that are not described are not used.
         """
-        if list(names) != [f"x{j}" for j in range(len(self))]:
+        if list(names) != [f"x{j}" for j in range(len(self.columns))]:
             self._check_present(names)
         return self
 
     def _check_present(self, names: Sequence[str]) -> None:
-        if absent := [name for name in self.names if name not in names]:
-            raise BoundsError(f"'X' lacks the columns {absent}; needed are {list(self.names)}.")
+        if absent := [name for name in self.inputs if name not in names]:
+            raise BoundsError(f"'X' lacks the columns {absent}; needed are {list(self.inputs)}.")
 
     def table(self, X: object) -> Any:
         """Return the columns that are described, in this order: a data frame's by name, an array's by position.
@@ -190,11 +228,11 @@ class FeatureSpace(Content, what="feature space"):
         """
         names, _ = columns_of(X)
         if names is None:
-            return rows_of(X, self.names)
+            return rows_of(X, self.inputs)
         self._check_present(names)
-        if twice := [name for name in self.names if names.count(name) > 1]:
+        if twice := [name for name in self.inputs if names.count(name) > 1]:
             raise BoundsError(f"'X' has two columns named {twice[0]!r}; rename one.")
-        return take_columns(X, self.names)
+        return take_columns(X, self.inputs)
 
     def encode(self, X: object, *, fill: bool = False) -> RealArray:
         """Return records as a float matrix: numbers clipped to their range, categories as codes.
@@ -205,29 +243,30 @@ class FeatureSpace(Content, what="feature space"):
         """
         names, columns = columns_of(X)
         if names is None or columns is None:
-            array = rows_of(X, self.names)
+            array = rows_of(X, self.inputs)
             if array.dtype.kind in "fiub" and not self.is_categorical.any():
                 return self._clip(numbers(array))
             n = len(array)
-            chosen = [array[:, j] for j in range(len(self))]
+            chosen = [array[:, j] for j in range(len(self.columns))]
         else:
             n, chosen = self._chosen(X, names, columns, fill)
         out = np.empty((n, len(self)), dtype=np.float64)
-        for j, (feature, column) in enumerate(zip(self.features, chosen, strict=True)):
+        for j, (feature, column) in enumerate(zip(self.columns, chosen, strict=True)):
             out[:, j] = feature.column(column, n)
+        out[:, len(self.columns) :] = np.isnan(out[:, self.told])
         return self._clip(out)
 
     def _chosen(self, X: Any, names: list[str], columns: list[Any], fill: bool) -> tuple[int, list[Any]]:
         """Return the number of records of a data frame, and the columns that are asked for."""
         n = int(X.shape[0])
-        absent = [name for name in self.names if name not in names]
-        if twice := [name for name in self.names if names.count(name) > 1]:
+        absent = [name for name in self.inputs if name not in names]
+        if twice := [name for name in self.inputs if names.count(name) > 1]:
             raise BoundsError(f"'X' has two columns named {twice[0]!r}; rename one.")
-        if not (fill and len(absent) < len(self)):
+        if not (fill and len(absent) < len(self.columns)):
             self._check_present(names)
         if absent:
             warnings.warn(f"'X' lacks the columns {absent}: all of their values count as missing.", stacklevel=4)
-        return n, [[None] * n if name in absent else columns[names.index(name)] for name in self.names]
+        return n, [[None] * n if name in absent else columns[names.index(name)] for name in self.inputs]
 
     def encode_record(self, record: object) -> FloatArray:
         """Encode one record, given as a mapping by name or as a sequence in column order; whatever is in it.
@@ -236,8 +275,10 @@ class FeatureSpace(Content, what="feature space"):
         >>> space.encode_record({"sex": "?"}).tolist()
         [49.5, 0.0]
         """
-        values = record_values(record, self.names)
-        return np.array([f.value(v) for f, v in zip(self.features, values, strict=True)], dtype=np.float64)
+        values = record_values(record, self.inputs)
+        codes = [column.value(value) for column, value in zip(self.columns, values, strict=True)]
+        missing = [float(math.isnan(number(values[j]))) for j in self.told]
+        return np.array([*codes, *missing], dtype=np.float64)
 
     @property
     def missing(self) -> FloatArray:
@@ -275,6 +316,11 @@ class FeatureSpace(Content, what="feature space"):
             out = Z.copy() if out is Z else out
             np.clip(part, a, b, out=out[start : start + rows])
         return out
+
+
+def _told(column: Feature) -> bool:
+    """Whether there is a feature that says whether a value of this column is missing."""
+    return isinstance(column, NumericFeature) and column.indicator
 
 
 def _numeric_feature(name: str, column: Any, bounds: Range | None) -> NumericFeature:

@@ -147,7 +147,7 @@ def test_privatize_reports_every_record_whatever_is_in_its_cells(made, name):
 
 def test_private_cells_count_as_the_task_says(made):
     task = json.loads(Path("task.json").read_text())
-    area, heating, _ = task["partition"]["space"]["features"]
+    area, heating, _ = task["partition"]["space"]["columns"]
     original = Path("private.csv").read_text()
     for column, value, counts in (
         (0, " ", area["missing"]), (0, "-1e999", area["low"]), (1, "coal", heating["unknown"]),

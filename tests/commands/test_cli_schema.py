@@ -114,13 +114,19 @@ def test_a_schema_designs_the_task_that_options_do(described, name):
 
 
 def test_what_becomes_of_gaps_travels_in_the_task(described):
-    Schema.load("schema.json").with_missing("people", 2).with_missing("heating", "gas").save("schema.json")
+    Schema.load("schema.json").with_missing("people", 2, indicator=True).with_missing("heating", "gas").save(
+        "schema.json"
+    )
     text = (described.folder / "public.csv").read_text().splitlines()
     gaps = [*text[:1], "33.5,coal,,20.5", *text[1:]]
     (described.folder / "public.csv").write_text("\n".join(gaps) + "\n")
     described.ok(*DESIGNS["tree"], "--target", "kwh", "--schema", "schema.json", "-o", "task.json")
     task = json.loads((described.folder / "task.json").read_text())
-    assert '"missing": 2.0' in json.dumps(task) and '"unknown": "gas"' in json.dumps(task)
+    heating, people = (
+        next(c for c in task["partition"]["space"]["columns"] if c["name"] == n) for n in ("heating", "people")
+    )
+    assert (heating["missing"], heating["unknown"]) == ("gas", "electric")
+    assert (people["missing"], people["indicator"]) == (2.0, True)
 
 
 def test_a_schema_fits_the_model_that_options_do(described):

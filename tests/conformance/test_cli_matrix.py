@@ -473,7 +473,7 @@ def test_what_a_schema_says_of_gaps_is_in_the_task(public, kind, small_models):
     space = write_schema(public, kind)
     assert design(public, kind, *asked_for(kind), label=("--schema", str(public / "schema.json"))) == 0
     task = read_task((public / "task.json").read_text())
-    assert task.kind == kind and task.question().features == space.features
+    assert task.kind == kind and task.question().features == space.columns
 
 
 @designs

@@ -196,7 +196,7 @@ def test_missing_and_unknown_values_count_as_the_schema_says(entry):
     if entry.numeric:
         return  # numbers alone, and regressors that read features in clear
     label = {"classes": CLASSES} if entry.classify else {"bounds": (0, 4), "missing": 1}
-    schema = schema_of(entry).with_missing("age", 9).with_missing("kind", "a").with_label(**label)
+    schema = schema_of(entry).with_missing("age", 9).with_unknown("kind", "a").with_label(**label)
     gaps, filled = X.copy(), X.copy()
     gaps.loc[3:9, "age"], filled.loc[3:9, "age"] = np.nan, 9.0
     gaps.loc[5:20, "kind"], filled.loc[5:20, "kind"] = "unheard of", "a"

@@ -26,7 +26,7 @@ def neighbours(task):
     first = getattr(task, "first", task)
     if isinstance(task, LabelTask):
         return tuple({"record": 7, task.target: value} for value in (*ODD, *(task.classes or ())))
-    names = first.space.names
+    names = first.space.inputs
     hidden = names[:1] if isinstance(first, SemiTask) and first.masks != "hidden" else names
     found = []
     for label in ODD:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from sklearn.linear_model import Ridge
 
-from hedgerow import BoundsError, PublicModel, Schema
+from hedgerow import BoundsError, HistOfTreeRegressor, PublicModel, Schema
 from hedgerow.schema import CategoryColumn, ClassColumn, NumberColumn, WholeNumberColumn, YesNoColumn
 from tests.conformance.everybody import CLASSES, EXPORTED, Entry, make
 
@@ -29,6 +29,7 @@ MIXED = Schema(
         YesNoColumn("garden"),
     )
 )
+TOLD = MIXED.with_missing("area", indicator=True).with_categories("heating", [*HEATING, "missing"])
 SHORT = ("label_bounds", "classes", "feature_bounds", "categories")
 (_LABEL,) = [entry for entry in EXPORTED if entry.name == "LabelPrivateRegressor"]
 _STARTED = replace(_LABEL, public=True, options={**_LABEL.options, "public_model": Ridge()})
@@ -149,6 +150,30 @@ def test_numbers_in_a_float_array(entry):
     by_name = fit(entry, frame, CONTAINERS["pandas"], NUMBERS)
     by_place = fit(entry, frame, pd.DataFrame.to_numpy, NUMBERS)
     assert np.array_equal(answers(entry, by_place, frame.to_numpy()), answers(entry, by_name, frame))
+
+
+@everybody
+def test_indicators_and_categories_of_their_own(entry):
+    frame = holed(homes())
+    found = answers(entry, fit(entry, frame, CONTAINERS["pandas"], TOLD), frame)
+    for container in ("Arrow", "array"):
+        wrap = CONTAINERS[container]
+        model = fit(entry, frame, wrap, TOLD)
+        assert np.array_equal(answers(entry, model, wrap(frame)), found)
+        assert model.n_features_in_ == 4 and list(model.feature_names_in_) == list(TOLD.names)
+
+
+def test_whether_a_value_is_missing_is_as_private_as_the_value():
+    y = labels(homes(), False)
+    for private in (["area", "people"], []):
+        mask = np.array([name in private for name in TOLD.names])
+        model = HistOfTreeRegressor(schema=TOLD.with_label(bounds=(0, 4)), random_state=0).fit(homes(), y, private=mask)
+        assert model.task_.policy.tolist() == [*mask.tolist(), "area" in private]
+        reports = model.task_.privatize(holed(homes()), y, randomness=0)
+        again = model.task_.privatize(homes(), y, randomness=0)
+        lacking = slice(3, 5)  # records that differ in a missing area alone
+        sent = (reports.payloads[lacking, 4:] == again.payloads[lacking, 4:]).all(axis=1)
+        assert sent.tolist() == [bool(private)] * 2
 
 
 @everybody

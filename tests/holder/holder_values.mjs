@@ -13,7 +13,7 @@ const strange = [Symbol("x"), 5n, -(10n ** 400n), () => 1, new Date(0), new Map(
 
 function bytes(task, record) {
   const source = { simulation: true, take: (n) => new Uint8Array(n).fill(77) };
-  const mask = task.columns.map(() => true);
+  const mask = task.columns.filter((column) => column.of === undefined).map(() => true);
   const secrets = task.first ? task.begun.privatize({}, source, { mask }).secrets : undefined;
   return holder.toHex(task.privatize(record, source, { mask, secrets }).body);
 }

@@ -93,7 +93,7 @@ console.log(JSON.stringify(outcomes));
 
 def damaged(good):
     """Return contents that are no pilot task, each with one thing wrong."""
-    age, home, pay = good["space"]["features"]
+    age, home, pay = good["space"]["columns"]
     spaces = [[], [age, home], [age, home, age], [{**age, "low": 100.0}, home, pay], [{**age, "low": "0"}, home, pay]]
     spaces += [[{**age, "unit": "a"}, home, pay], [age, {**home, "categories": []}, pay]]
     spaces += [[{**age, "missing": 100.0}, home, pay], [{**age, "missing": "1"}, home, pay]]
@@ -104,7 +104,7 @@ def damaged(good):
     changes = [{"edges": e} for e in edges] + [{"label_bounds": b} for b in bounds]
     changes += [{"missing": m} for m in (None, "3", True, -100.0, 61.0)]
     changes += [{"epsilon": e} for e in (0.0, -1.0, "1", None, True, 1e-20)]
-    changes += [{"space": {"features": s}} for s in spaces] + [{"space": {**good["space"], "more": 1}}]
+    changes += [{"space": {"columns": s}} for s in spaces] + [{"space": {**good["space"], "more": 1}}]
     changes += [
         {"version": 1},
         {"version": "2"},
@@ -139,7 +139,7 @@ console.log(JSON.stringify(records.map((record) => task.privatize(record, source
 def test_a_report_is_made_even_where_the_model_overflows(tmp_path):
     plain = make_pilot(1.0, (-30.0, 10.0, 30.0), "", 0)
     huge = [Linear(np.array([sign * 1e308, 0, 0, 0, 0])) for sign in (1, -1)]
-    base = PortableModel(3, plain.public_model.column, plain.public_model.code, 0.0, tuple(huge))
+    base = PortableModel(len(plain.space), plain.public_model.column, plain.public_model.code, 0.0, tuple(huge))
     task = dataclasses.replace(plain, public_model=base)
     records = [{"age": age, "home": "flat", "pay": 2.0, "rent": 3.0} for age in (0.5, 50.0)]
     found = run_node(tmp_path, ANSWER, {"text": task_text(task), "records": records})

@@ -43,5 +43,5 @@ def test_the_rule_is_pythons_and_nothing_is_an_error(node, floats):
 def names(content):
     """Return the names that a task asks for."""
     first = content.get("first", content)
-    space = first.get("space") or first.get("partition", {}).get("space") or {"features": []}
-    return [*(feature["name"] for feature in space["features"]), first["target"]]
+    space = first.get("space") or first.get("partition", {}).get("space") or {"columns": []}
+    return [*(feature["name"] for feature in space["columns"]), first["target"]]

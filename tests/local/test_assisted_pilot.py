@@ -281,7 +281,7 @@ def test_one_way_through(public, base):
         (lambda d: d | {"edges": []}, "edges"),
         (lambda d: d | {"edges": ["0"]}, "edges"),
         (lambda d: d | {"label_bounds": [0, 1, 2]}, "a list of 2"),
-        (lambda d: d | {"space": {**d["space"], "features": d["space"]["features"][:1]}}, "does not fit"),
+        (lambda d: d | {"space": {**d["space"], "columns": d["space"]["columns"][:1]}}, "does not fit"),
     ],
 )
 def test_tasks_are_read_strictly(public, base, change, message):

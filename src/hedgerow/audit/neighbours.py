@@ -41,9 +41,9 @@ def corner_records(
 ) -> list[Record]:
     """Return records at the corners of the public ranges, of the cells, and just outside.
 
-    All features low, all high, all in the middle; then each feature in turn at its ends, just beyond them,
-    far beyond them, on every cut of the partition and just below it, the others in the middle. Each with the
-    label at both bounds; the first also with labels inside and beyond.
+    All features low, all high, all in the middle; then each feature in turn at its ends, just beyond them, far beyond
+    them, missing where that is told, on every cut of the partition and just below it, the others in the middle. Each
+    with the label at both bounds; the first also with labels inside and beyond.
 
     Examples
     --------
@@ -53,10 +53,10 @@ def corner_records(
     (True, True, 25)
     """
     low, high = check_label_bounds(label_bounds)
-    ends = [_ends(f) for f in space.features]
-    middle = tuple(_middle(f) for f in space.features)
+    ends = [_ends(f) for f in space.columns]
+    middle = tuple(_middle(f) for f in space.columns)
     places = [tuple(e[0] for e in ends), tuple(e[1] for e in ends), middle]
-    for j, feature in enumerate(space.features):
+    for j, feature in enumerate(space.columns):
         places += [(*middle[:j], v, *middle[j + 1 :]) for v in _telling_values(feature, j, partition)]
     width = high - low
     odd = [(low + high) / 2, *_around(low), *_around(high), low - width, high + width]
@@ -83,11 +83,13 @@ def _around(value: float) -> tuple[float, float]:
 
 def _telling_values(feature: Feature, column: int, partition: Partition | None) -> list[float | str]:
     if isinstance(feature, CategoricalFeature):
-        return list(feature.categories)
+        return [*feature.categories, ""]
     low = feature.low
     high = feature.high
     far = 10 * (high - low) + 1
     values: list[float | str] = [low, high, *_around(low), *_around(high), low - far, high + far]
+    if feature.indicator:
+        values.append("")
     if partition is not None:
         cuts = np.unique(partition.threshold[partition.feature == column])
         values += [v for cut in cuts.tolist() for v in (cut, math.nextafter(cut, -math.inf))]

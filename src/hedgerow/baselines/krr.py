@@ -54,7 +54,7 @@ class KRRRegressor(NoisyLabelTree):
     def fit(self, X: Any, y: Any, private: Any = "all") -> KRRRegressor:
         """Fit; ``private`` is as for :class:`HistOfTreeRegressor`."""
         rows, labels, space = self._start(X, y)
-        mask = mask_of(private, rows.shape[0], space.names)
+        mask = space.spread(mask_of(private, rows.shape[0], space.inputs))
         source = self._source().child("records")
         divided = "epsilon is divided equally over a holder's private features and the label"
         notes = (mask_note(private), "public features are sent in clear", divided)

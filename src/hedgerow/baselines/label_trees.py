@@ -147,6 +147,7 @@ class PartialTreeRegressor(NoisyLabelTree):
         claim = self._holders_claim(source, *notes, protects="private features and label")
         self._book(claim, source)
         noisy = noisy_labels(labels, self._label_bounds, self.epsilon, source)
+        mask = mask if self.space_ is None else self.space_.spread(mask)
         Z = np.where(mask, np.nan, self._encode(rows))
         Z[:, mask.all(axis=0)] = 0.0  # nobody's value is known: a constant cannot be split on
         self._grow(Z, noisy)

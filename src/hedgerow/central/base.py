@@ -123,7 +123,7 @@ class ForestBase(_Settings):
         budget = times(whole, Fraction(1, 2)) if self.neighbours == "replace" else whole
         # What is public is checked before it is booked; private bounds are drawn after.
         ready = None if self._buys_bounds else self._schema(X, budget, source)
-        booking = self._booking(X.shape[1], budget, source)
+        booking = self._booking(X.shape[1] if ready is None else len(ready[0]), budget, source)
         booking.book()
         space, cost, conditions = ready or self._schema(X, budget, source)
         left = budget if math.isinf(budget) else Fraction(budget) - Fraction(cost)
@@ -145,7 +145,7 @@ class ForestBase(_Settings):
         return isinstance(self._feature_bounds, str) and self._feature_bounds == "private"
 
     def _booking(self, d: int, budget: Amount, source: Randomness) -> Booking:
-        """Return what a fit of ``d`` columns will cost: bounds, if they are bought, and trees."""
+        """Return what a fit of ``d`` features will cost: bounds, if they are bought, and trees."""
         bounds = times(budget, float(self.bounds_share)) if self._buys_bounds else Fraction(0)
         left = budget if math.isinf(budget) else Fraction(budget) - Fraction(bounds)
         trees = planned_total(self._recipe(left), d)

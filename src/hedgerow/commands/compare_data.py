@@ -76,8 +76,8 @@ def _take_columns(arguments: argparse.Namespace, schema: Schema, private: _Recor
     """Take ranges and categories from a schema; columns that it does not describe are left out."""
     space = schema.space
     for records in (private, *([] if public is None else [public])):
-        records.keep(space.names)
-    features = space.features
+        records.keep(space.inputs)
+    features = space.columns
     arguments.categories = [(f.name, list(f.categories)) for f in features if isinstance(f, CategoricalFeature)]
     arguments.feature_bounds = [(f.name, (f.low, f.high)) for f in features if isinstance(f, NumericFeature)]
 
@@ -129,7 +129,7 @@ class _Records:
 
     def described(self, schema: Schema) -> dict[str, Any]:
         """Return all columns as a schema reads them."""
-        return {feature.name: described(self.blocks, feature) for feature in schema.space.features}
+        return {feature.name: described(self.blocks, feature) for feature in schema.space.columns}
 
     def filled(self, name: str, bounds: Any, missing: float | None = None) -> Any:
         """Return a private column of numbers; an infinite one counts as the end, by default a missing as the middle."""

@@ -13,6 +13,7 @@ from hedgerow.commands.booking import add_ledger, booked, left_lines, open_ledge
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn, write_text
 from hedgerow.commands.schema import need_label, take_schema
 from hedgerow.errors import HedgerowError
+from hedgerow.features import CategoricalFeature
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Table
@@ -108,9 +109,9 @@ def known_facts(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str
     need_label(arguments)
     if schema is not None:
         space = schema.space
-        text = {name for name, is_text in zip(space.names, space.is_categorical, strict=True) if is_text}
+        text = {column.name for column in space.columns if isinstance(column, CategoricalFeature)}
         label = {} if schema.label is not None else _label(arguments)
-        return {"schema": schema, **label}, list(space.names), text
+        return {"schema": schema, **label}, list(space.inputs), text
     bounds = dict(arguments.feature_bounds)
     categories = dict(arguments.categories)
     names = [*bounds, *categories]

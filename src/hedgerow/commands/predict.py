@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_output(arguments, [arguments.model, arguments.new])
     model = read_any_model(arguments.model)
     table = Table(arguments.new)
-    table.require(model.space.names, "that the model asks for")
+    table.require(model.space.inputs, "that the model asks for")
     new = _new_names(arguments, model)
     if taken := [name for name in new if name in table.names]:
         raise HedgerowError(f"{arguments.new} already has a column {taken[0]!r}; choose another with --name.")
@@ -104,7 +104,7 @@ def _missing_or_unknown(model: Model, frame: Frame) -> dict[str, int]:
     from hedgerow.values import category
 
     found = {}
-    for feature in model.space.features:
+    for feature in model.space.columns:
         values = frame[feature.name]
         if isinstance(feature, NumericFeature):
             count = int((values != values).sum())

@@ -15,6 +15,7 @@ from hedgerow.commands.files import Progress, output
 from hedgerow.commands.parts import Parts
 from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import HedgerowError
+from hedgerow.features import NumericFeature
 from hedgerow.space import FeatureSpace
 
 __all__ = ["CsvPredictions", "ParquetPredictions", "Predictions"]
@@ -141,8 +142,7 @@ class ParquetPredictions:
             import pyarrow.parquet  # noqa: F401
         except ImportError:
             raise HedgerowError("Parquet files need pyarrow: pip install 'hedgerow[files]'.") from None
-        categorical = dict(zip(space.names, space.is_categorical.tolist(), strict=True))
-        self._numeric = {name for name, is_list in categorical.items() if not is_list}
+        self._numeric = {column.name for column in space.columns if isinstance(column, NumericFeature)}
         self._file, self._writer = file, None  # type: IO[bytes], Any
 
     def add(self, block: Block, new: Columns) -> None:

@@ -105,7 +105,7 @@ def _check_schema(arguments: argparse.Namespace, task: Task) -> None:
     from hedgerow.ranges import few
 
     schema = read_schema(arguments.schema)
-    known = {feature.name: feature for feature in schema.space.features}
+    known = {feature.name: feature for feature in schema.space.columns}
     question = task.question()
     other = [feature.name for feature in question.features if known.get(feature.name) != feature]
     label = question.label

@@ -44,14 +44,14 @@ def read_public(arguments: argparse.Namespace) -> tuple[Frame, npt.NDArray[Any],
 def read_described(arguments: argparse.Namespace, space: FeatureSpace) -> tuple[Frame, npt.NDArray[Any]]:
     """Return public features as a schema's features read them, gaps and unknown values too, and the labels."""
     table = Table(arguments.public)
-    table.require([*space.names, arguments.target], "that the schema describes")
+    table.require([*space.inputs, arguments.target], "that the schema describes")
     blocks = _read(table)
     if not blocks:
         raise HedgerowError(f"{arguments.public} has no records below its header; public records are needed.")
     labels = [b.texts(arguments.target) if arguments.classes else b.numbers(arguments.target) for b in blocks]
     if arguments.classes:
         _check_listed(blocks, arguments.target, arguments.classes, "the classes of the schema")
-    data = {feature.name: described(blocks, feature) for feature in space.features}
+    data = {feature.name: described(blocks, feature) for feature in space.columns}
     return Frame(data, sum(map(len, blocks))), np.concatenate(labels)
 
 
@@ -61,12 +61,15 @@ def chosen_space(arguments: argparse.Namespace, schema: Schema) -> FeatureSpace:
 
 
 def described(blocks: Sequence[Block], feature: Feature) -> npt.NDArray[Any]:
-    """Return a column as a feature reads it: numbers within the range, or categories of the list."""
+    """Return a column as a feature reads it: numbers within the range, or categories of the list.
+
+    Gaps stay gaps where the feature tells them apart.
+    """
     numeric = isinstance(feature, NumericFeature)
     column = np.concatenate([b.private_column(feature.name, numeric=numeric) for b in blocks])
     codes = FeatureSpace((feature,)).encode(column.reshape(-1, 1))[:, 0]
     if isinstance(feature, NumericFeature):
-        return codes
+        return np.where(np.isnan(column), np.nan, codes) if feature.indicator else codes
     return np.array(feature.categories, dtype=object)[codes.astype(np.int64)]
 
 

@@ -107,7 +107,7 @@ class Block:
 
     def frame(self, space: FeatureSpace) -> Frame:
         """Return the features of a model that records are to be predicted by, for its space to say how they count."""
-        columns = {f.name: self.private_column(f.name, numeric=isinstance(f, NumericFeature)) for f in space.features}
+        columns = {f.name: self.private_column(f.name, numeric=isinstance(f, NumericFeature)) for f in space.columns}
         return Frame(columns, len(self))
 
     def where(self, i: int) -> str:

@@ -145,7 +145,7 @@ def semi_runner(module: str, stem: str) -> Callable[[Case, float, int], Outcome]
 
     def run(case: Case, epsilon: float, seed: int) -> Outcome:
         kind = _kind(module, stem, case)
-        mask = [name in case.private for name in case.space.names]
+        mask = [name in case.private for name in case.space.inputs]
         return outcome_of(kind(epsilon, random_state=seed, **case.bounds).fit(case.X, case.y, private=mask), case)
 
     return run
@@ -185,10 +185,10 @@ def _ebm(case: Case, epsilon: float, seed: int) -> Outcome:
     privacy = importlib.import_module("interpret.privacy")
     text = case.categories or {}
     ranges = {i: (float(a), float(b)) for i, (a, b) in enumerate(case.feature_bounds.T)}
-    for i, name in enumerate(case.space.names):
+    for i, name in enumerate(case.space.inputs):
         if name in text:
             ranges[i] = (0.0, float(len(text[name]) - 1))
-    kinds = ["nominal" if name in text else "continuous" for name in case.space.names]
+    kinds = ["nominal" if name in text else "continuous" for name in case.space.inputs]
     options: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-5, "feature_types": kinds, "privacy_bounds": ranges}
     if case.label_bounds is not None:
         options |= dict(zip(("privacy_target_min", "privacy_target_max"), case.label_bounds, strict=True))

@@ -71,7 +71,7 @@ def declared_categories(
     ranged = set(feature_bounds) if isinstance(feature_bounds, Mapping) else set()
     if isinstance(feature_bounds, FeatureSpace):
         space = feature_bounds.among(names)
-        return {f.name: f.categories for f in space.features if isinstance(f, CategoricalFeature)}
+        return {f.name: f.categories for f in space.columns if isinstance(f, CategoricalFeature)}
     given = category_lists(categories, names)
     chosen = set(listed_columns(categorical_features, names, "categorical_features"))
     lacking = sorted((chosen | _text_columns(X, {*given, *map(str, ranged)})) - set(given))
@@ -123,8 +123,8 @@ def read_described_records(estimator: Any, X: Any, space: FeatureSpace, *, reset
     if rows.shape[0] < 1:
         raise HedgerowError("Found 0 sample(s) in 'X' while a minimum of 1 is required.")
     if reset:
-        estimator.n_features_in_ = len(space)
-        estimator.feature_names_in_ = np.array(space.names, dtype=object)
+        estimator.n_features_in_ = len(space.columns)
+        estimator.feature_names_in_ = np.array(space.inputs, dtype=object)
     return rows
 
 

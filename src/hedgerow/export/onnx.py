@@ -45,7 +45,9 @@ def onnx_model(formula: Formula) -> ModelProto:
     from onnx import checker, helper
 
     graph = Graph([column.name for column in formula.inputs])
-    encoded = graph.node("Concat", [_encoded(graph, column) for column in formula.inputs], axis=1)
+    columns = [_encoded(graph, column) for column in formula.inputs]
+    told = [column.name for column in formula.inputs if isinstance(column, NumberInput) and column.indicator]
+    encoded = graph.node("Concat", [*columns, *(graph.floats(graph.missing(name)) for name in told)], axis=1)
     names: dict[int, str] = {}
     for term in formula.value.steps():
         arguments = [names[id(arg)] for arg in term.args]

@@ -134,6 +134,9 @@ def _encoded(inputs: list[dict[str, Any]], X: Any) -> Any:
     found = []
     for column, values in zip(inputs, columns, strict=True):
         found.append(_codes(column, values) if "keys" in column else _numbers(column, values))
+    for column, values in zip(inputs, columns, strict=True):
+        if column.get("indicator"):
+            found.append(np.isnan(_floats(values)).astype(np.float64))
     return np.column_stack(found)
 
 
@@ -159,11 +162,14 @@ def _listed(column: Any) -> Any:
     return np.array([*read(), None], dtype=object)[:-1]
 
 
-def _numbers(column: dict[str, Any], values: Any) -> Any:
+def _floats(values: Any) -> Any:
     if values.dtype.kind in "fiub":
-        x = values.astype(np.float64)
-    else:
-        x = np.array([_number(value) for value in values], dtype=np.float64)
+        return values.astype(np.float64)
+    return np.array([_number(value) for value in values], dtype=np.float64)
+
+
+def _numbers(column: dict[str, Any], values: Any) -> Any:
+    x = _floats(values)
     return np.clip(np.where(np.isnan(x), column["missing"], x), column["low"], column["high"])
 
 
@@ -181,7 +187,7 @@ def _number(value: Any) -> float:
 
 
 def _codes(column: dict[str, Any], values: Any) -> Any:
-    codes = {None: column["missing"], **dict(zip(column["keys"], column["codes"], strict=True))}
+    codes = {None: column["missing"], "": column["missing"], **dict(zip(column["keys"], column["codes"], strict=True))}
     found = [codes.get(_category(value), column["unknown"]) for value in values.tolist()]
     return np.array(found, dtype=np.float64)
 

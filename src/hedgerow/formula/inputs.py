@@ -17,17 +17,20 @@ _NOWHERE = "\x00 no category has this name \x00"
 class NumberInput:
     """A column of numbers: NaN counts as ``missing`` (itself NaN: it stays missing), then all are cut to the range.
 
+    With ``indicator`` the records have a column more, after all inputs: 1 where the value is missing, else 0.
+
     Examples
     --------
     >>> from hedgerow.features import NumericFeature
     >>> inputs_of(FeatureSpace((NumericFeature("age", 0, 99, missing=40),)))
-    (NumberInput(name='age', low=0.0, high=99.0, missing=40.0),)
+    (NumberInput(name='age', low=0.0, high=99.0, missing=40.0, indicator=False),)
     """
 
     name: str
     low: float = -math.inf
     high: float = math.inf
     missing: float = math.nan
+    indicator: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ Input = NumberInput | TextInput
 
 def inputs_of(space: FeatureSpace) -> tuple[Input, ...]:
     """Return the inputs of a schema: what its features make of every value."""
-    return tuple(_input(feature) for feature in space.features)
+    return tuple(_input(column) for column in space.columns)
 
 
 def _input(feature: Feature) -> Input:
@@ -54,7 +57,7 @@ def _input(feature: Feature) -> Input:
         codes = tuple(int(feature.value(name)) for name in feature.categories)
         unknown = int(feature.value(_NOWHERE))
         return TextInput(feature.name, feature.categories, codes, unknown, int(feature.value(None)))
-    return NumberInput(feature.name, feature.low, feature.high, feature.value(math.nan))
+    return NumberInput(feature.name, feature.low, feature.high, feature.value(math.nan), feature.indicator)
 
 
 def raw_inputs(names: tuple[str, ...]) -> tuple[Input, ...]:

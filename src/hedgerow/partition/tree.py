@@ -163,7 +163,12 @@ class Partition(Content, what="partition", version=1):
 
     def apply_raw(self, X: object) -> Int32Array:
         """Encode records (clipping them to the public ranges) and return their leaves."""
-        if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == len(self.space) and len(X) > _FEW_ROWS:
+        if (
+            isinstance(X, np.ndarray)
+            and X.ndim == 2
+            and X.shape[1] == len(self.space.columns) == len(self.space)
+            and len(X) > _FEW_ROWS
+        ):
             # Where clipping moves no record to another leaf, one pass checks and walks. What is wrong with a
             # record that is not finite, the encoder says.
             walk = self._walk(X.dtype)

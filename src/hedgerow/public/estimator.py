@@ -171,8 +171,8 @@ class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self._stated is not None:
             rows = self._stated.table(X)
             if reset:
-                self.n_features_in_ = len(self._stated)
-                self.feature_names_in_ = np.array(self._stated.names, dtype=object)
+                self.n_features_in_ = len(self._stated.columns)
+                self.feature_names_in_ = np.array(self._stated.inputs, dtype=object)
             return rows
         if hasattr(X, "columns") or self.categorical_features is not None:
             validate_data(self, X, reset=reset, skip_check_array=True)

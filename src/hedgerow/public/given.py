@@ -86,9 +86,9 @@ def _check_space(model: Any, schema: dict[str, Any]) -> None:
     space = getattr(model, "space_", None)
     if not isinstance(stated, FeatureSpace) or space is None or space == stated:
         return
-    known = {feature.name: feature for feature in space.features}
-    other = [feature.name for feature in stated.features if known.get(feature.name) != feature]
-    other += [name for name in known if name not in stated.names]
+    known = {column.name: column for column in space.columns}
+    other = [column.name for column in stated.columns if known.get(column.name) != column]
+    other += [name for name in known if name not in stated.inputs]
     raise BoundsError(
         f"'public_model' was fitted with other public facts than 'schema' states (differing: {other or 'the order'}): "
         "fit it by PublicModel(schema=schema).fit(X_public, y_public), or leave one of them out."

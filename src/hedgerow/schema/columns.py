@@ -76,13 +76,16 @@ class Column(Content, what="column", tag="kind"):
 class NumberColumn(Column, what="column of numbers"):
     """Numbers in a public range; one beyond it counts as the nearest end, a missing one as ``missing`` (the middle).
 
+    With ``indicator`` there is a yes/no feature beside it, "<name> is missing", for trees and curves to use.
+
     >>> NumberColumn("height", 40, 220, unit="cm").feature
-    NumericFeature(name='height', low=40.0, high=220.0, missing=130.0)
+    NumericFeature(name='height', low=40.0, high=220.0, missing=130.0, indicator=False)
     """
 
     low: float
     high: float
     missing: float = cast("float", None)
+    indicator: bool = False
 
     kind: ClassVar[str] = "number"
 
@@ -92,6 +95,7 @@ class NumberColumn(Column, what="column of numbers"):
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         object.__setattr__(self, "missing", middle(low, high, self.missing, repr(self.name)))
+        _ = self.feature  # refuses an indicator that is neither true nor false
 
     @property
     def range(self) -> Range:
@@ -101,7 +105,7 @@ class NumberColumn(Column, what="column of numbers"):
     @property
     def feature(self) -> NumericFeature:
         """The column as tasks and trees read it."""
-        return NumericFeature(self.name, self.low, self.high, self.missing)
+        return NumericFeature(self.name, self.low, self.high, self.missing, self.indicator)
 
     def values(self) -> str:
         """Return which values there are, in words."""
@@ -109,7 +113,8 @@ class NumberColumn(Column, what="column of numbers"):
 
     def others(self) -> str:
         """Return what becomes of all other values, in words."""
-        return f"missing counts as {self.missing:.12g}"
+        told = ", with a yes/no feature that says so" if self.indicator else ""
+        return f"missing counts as {self.missing:.12g}{told}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,16 +143,20 @@ class WholeNumberColumn(NumberColumn, what="column of whole numbers"):
 
 @dataclass(frozen=True, eq=False)
 class CategoryColumn(Column, what="column of categories"):
-    """One of a public list, in this order; whatever is missing or not listed counts as ``unknown``.
+    """One of a public list, in this order; what is not listed counts as ``unknown``, a missing value as ``missing``.
 
-    ``unknown`` is one of the categories: by default "other" if that is listed, else the first.
+    Both are categories of the list: ``unknown`` is by default "other" if that is listed, else the first; ``missing``
+    is by default "missing" if that is listed, else ``unknown``.
 
     >>> CategoryColumn("sex", ("F", "M", "other")).others()
     'missing or unknown counts as other'
+    >>> CategoryColumn("sex", ("F", "M", "other", "missing")).others()
+    'missing counts as missing, unknown as other'
     """
 
     categories: tuple[str, ...]
     unknown: str = cast("str", None)
+    missing: str = cast("str", None)
 
     kind: ClassVar[str] = "category"
 
@@ -157,14 +166,15 @@ class CategoryColumn(Column, what="column of categories"):
             raise BoundsError(
                 f"'categories' of {self.name!r} must be a list of names. Got {self.categories!r} instead."
             )
-        feature = CategoricalFeature(self.name, tuple(self.categories), self.unknown)
+        feature = CategoricalFeature(self.name, tuple(self.categories), self.unknown, self.missing)
         object.__setattr__(self, "categories", feature.categories)
         object.__setattr__(self, "unknown", feature.unknown)
+        object.__setattr__(self, "missing", feature.missing)
 
     @property
     def feature(self) -> CategoricalFeature:
         """The column as tasks and trees read it."""
-        return CategoricalFeature(self.name, self.categories, self.unknown)
+        return CategoricalFeature(self.name, self.categories, self.unknown, self.missing)
 
     def values(self) -> str:
         """Return which values there are, in words."""
@@ -172,34 +182,44 @@ class CategoryColumn(Column, what="column of categories"):
 
     def others(self) -> str:
         """Return what becomes of all other values, in words."""
-        return f"missing or unknown counts as {self.unknown}"
+        return _others(self.missing, self.unknown)
 
 
 @dataclass(frozen=True, eq=False)
 class YesNoColumn(Column, what="column of yes and no"):
-    """Yes or no, as the table spells them; whatever is missing or neither counts as ``unknown``, by default no.
+    """Yes or no, as the table spells them; what is neither counts as ``unknown`` (no), a missing value as ``missing``.
 
-    Spelled 0 and 1 it is a number, so that true, 1 and "1.0" are all yes.
+    ``missing`` is by default as ``unknown``. Spelled 0 and 1 it is a number, so that true, 1 and "1.0" are all yes; a
+    missing value and a word then count alike.
 
-    >>> YesNoColumn("smokes").feature
-    CategoricalFeature(name='smokes', categories=('no', 'yes'), unknown='no')
+    >>> YesNoColumn("smokes", missing="yes").feature
+    CategoricalFeature(name='smokes', categories=('no', 'yes'), unknown='no', missing='yes')
     >>> YesNoColumn("smokes", "0", "1").feature
-    NumericFeature(name='smokes', low=0.0, high=1.0, missing=0.0)
+    NumericFeature(name='smokes', low=0.0, high=1.0, missing=0.0, indicator=False)
     """
 
     no: str = "no"
     yes: str = "yes"
     unknown: str = cast("str", None)
+    missing: str = cast("str", None)
 
     kind: ClassVar[str] = "yes/no"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        feature = CategoricalFeature(self.name, (self.no, self.yes), self.unknown)
-        no, yes = feature.categories
+        no, yes = CategoricalFeature(self.name, (self.no, self.yes)).categories
+        unknown = no if self.unknown is None else self.unknown
+        missing = unknown if self.missing is None else self.missing
+        feature = CategoricalFeature(self.name, (no, yes), unknown, missing)
         object.__setattr__(self, "no", no)
         object.__setattr__(self, "yes", yes)
-        object.__setattr__(self, "unknown", no if self.unknown is None else feature.unknown)
+        object.__setattr__(self, "unknown", feature.unknown)
+        object.__setattr__(self, "missing", feature.missing)
+        if (no, yes) == ("0", "1") and feature.unknown != feature.missing:
+            raise BoundsError(
+                f"{self.name!r} is spelled 0 and 1, so that a word and a missing value count alike: give 'missing' and "
+                f"'unknown' one value. Got {feature.missing!r} and {feature.unknown!r} instead."
+            )
 
     @property
     def wording(self) -> Wording:
@@ -212,7 +232,7 @@ class YesNoColumn(Column, what="column of yes and no"):
         """The column as tasks and trees read it."""
         if (self.no, self.yes) == ("0", "1"):
             return NumericFeature(self.name, 0.0, 1.0, float(self.unknown))
-        return CategoricalFeature(self.name, (self.no, self.yes), self.unknown)
+        return CategoricalFeature(self.name, (self.no, self.yes), self.unknown, self.missing)
 
     def values(self) -> str:
         """Return which values there are, in words."""
@@ -220,7 +240,7 @@ class YesNoColumn(Column, what="column of yes and no"):
 
     def others(self) -> str:
         """Return what becomes of all other values, in words."""
-        return f"missing or unknown counts as {self.unknown}"
+        return _others(self.missing, self.unknown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,6 +273,12 @@ class ClassColumn(Column, what="column of classes"):
     def others(self) -> str:
         """Return what becomes of all other values, in words."""
         return f"missing or unknown counts as {self.classes[0]}"
+
+
+def _others(missing: object, unknown: object) -> str:
+    if missing == unknown:
+        return f"missing or unknown counts as {unknown}"
+    return f"missing counts as {missing}, unknown as {unknown}"
 
 
 def _plain_class(value: object) -> str | int | bool:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.errors import BoundsError
+from hedgerow.features import MISSING
 from hedgerow.frames import columns_of, is_text, matrix_of
 from hedgerow.ranges import Range
 from hedgerow.schema.columns import (
@@ -29,7 +30,7 @@ from hedgerow.values import category, cells, number
 __all__ = ["OTHER", "draft_column", "draft_label", "public_columns", "round_out"]
 
 OTHER = "other"
-"""The category of values that are missing or not listed."""
+"""The category of values that are not listed, and of missing ones where public rows have no gaps."""
 
 MOST = 100
 """Most categories of a drafted list, as on the command line; rarer ones count as other. A longer list is more likely
@@ -65,15 +66,18 @@ def public_columns(frame: Any, names: Sequence[str] | None) -> dict[str, Any]:
 
 def draft_column(name: str, column: Any) -> tuple[Column | None, tuple[str, ...]]:
     """Return a column as its public values suggest, and which facts are guesses; None if it has no value at all."""
-    values = [value for value in cells(column) if not _is_missing(value)]
+    found = cells(column)
+    values = [value for value in found if not _is_missing(value)]
     if not values:
         return None, ("left out",)
     pair = _yes_no(values)
     if pair is not None:
         return YesNoColumn(name, *pair), ("kind", "unknown")
     if _holds_categories(column, values):
-        listed = [value for value in _listed(column, values, MOST) if value != OTHER]
-        return CategoryColumn(name, (*listed, OTHER), OTHER), ("categories", "unknown")
+        listed = [value for value in _listed(column, values, MOST) if value not in (OTHER, MISSING)]
+        gaps = len(values) < len(found) or any(category(value) == MISSING for value in values)
+        own = (MISSING,) if gaps else ()
+        return CategoryColumn(name, (*listed, OTHER, *own), OTHER), ("categories", "unknown", "missing")
     return _numbers(name, values)
 
 

@@ -43,7 +43,7 @@ class Schema(Content, what="schema", format="hedgerow/schema", version=1):
     >>> schema
     Schema of 2 columns and the label y
       age  whole number   15 to 95; missing counts as 55; guessed: kind, range, missing
-      sex  category       F, M, other; missing or unknown counts as other; guessed: categories, unknown
+      sex  category       F, M, other; missing or unknown counts as other; guessed: categories, unknown, missing
       y    label: number  0 to 75; missing counts as 37.5; guessed: kind, range, missing
     Check what was guessed. A draft must be made of public rows: made of private ones, its ranges and categories give \
 people away.
@@ -75,8 +75,9 @@ people away.
     def draft(cls, public_frame: Any, target: str | None = "y", *, names: Sequence[str] | None = None) -> Schema:
         """Propose a schema from PUBLIC rows; check what it guessed.
 
-        Ranges are rounded out, whole numbers and yes/no are recognised, categories get an ``other`` for values that are
-        missing or unknown. A column without any value is left out. :attr:`guessed` says what to check.
+        Ranges are rounded out, whole numbers and yes/no are recognised, categories get an ``other`` for unknown values,
+        and ``missing`` where the public rows have gaps. A column without any value is left out. :attr:`guessed` says
+        what to check.
 
         A draft made of private rows leaks them: the lowest and highest value of each number, each category that one
         person alone has. It must be made of rows that anybody may see.
@@ -183,9 +184,18 @@ people away.
         return replace(self, columns=columns, guessed=guessed)
 
     def with_range(
-        self, name: str, low: float, high: float, *, missing: float | None = None, unit: str | None = None
+        self,
+        name: str,
+        low: float,
+        high: float,
+        *,
+        missing: float | None = None,
+        indicator: bool | None = None,
+        unit: str | None = None,
     ) -> Schema:
         """Return a schema in which a column, old or new, is a number of this range; whole numbers stay such.
+
+        A missing value counts as ``missing``; with ``indicator`` a yes/no feature says so.
 
         >>> Schema((NumberColumn("age", 0, 90),)).with_range("age", 0, 120)["age"].values()
         '0 to 120'
@@ -196,28 +206,49 @@ people away.
         kept: float | None = missing
         if missing is None and isinstance(old, NumberColumn) and "missing" not in self.guessed.get(name, ()):
             kept = old.missing if old.missing != NumberColumn(name, *old.range).missing else None
-        column = kind(name, low, high, kept, **_asked(old, unit))  # type: ignore[arg-type]
+        told = getattr(old, "indicator", False) if indicator is None else indicator
+        column = kind(name, low, high, kept, told, **_asked(old, unit))  # type: ignore[arg-type]
         return self.with_column(column)
 
-    def with_categories(self, name: str, categories: Iterable[object], *, unknown: str | None = None) -> Schema:
+    def with_categories(
+        self, name: str, categories: Iterable[object], *, unknown: str | None = None, missing: str | None = None
+    ) -> Schema:
         """Return a schema in which a column, old or new, has these categories, in this order."""
-        column = CategoryColumn(name, categories, unknown, **_asked(self._column(name), None))  # type: ignore[arg-type]
-        return self.with_column(column)
+        asked = _asked(self._column(name), None)
+        return self.with_column(CategoryColumn(name, categories, unknown, missing, **asked))  # type: ignore[arg-type]
 
-    def with_yes_no(self, name: str, no: str = "no", yes: str = "yes", *, unknown: str | None = None) -> Schema:
+    def with_yes_no(
+        self, name: str, no: str = "no", yes: str = "yes", *, unknown: str | None = None, missing: str | None = None
+    ) -> Schema:
         """Return a schema in which a column, old or new, is spelled so for no and yes."""
-        column = YesNoColumn(name, no, yes, unknown, **_asked(self._column(name), None))  # type: ignore[arg-type]
-        return self.with_column(column)
+        asked = _asked(self._column(name), None)
+        return self.with_column(YesNoColumn(name, no, yes, unknown, missing, **asked))  # type: ignore[arg-type]
 
-    def with_missing(self, name: str, value: float | str) -> Schema:
-        """Return a schema in which a missing value of a column (or an unknown category) counts as this one."""
+    def with_missing(self, name: str, value: float | str | None = None, *, indicator: bool | None = None) -> Schema:
+        """Return a schema in which a missing value of a column or the label counts as this one.
+
+        ``indicator`` is for numbers: whether there is a yes/no feature beside it that says so.
+
+        >>> schema = Schema((NumberColumn("age", 0, 99),)).with_missing("age", 40, indicator=True)
+        >>> schema.space.names, schema.space.encode([[None]]).tolist()
+        (('age', 'age is missing'), [[40.0, 1.0]])
+        """
         column: Any = self[name]
-        if isinstance(column, ClassColumn):
-            raise BoundsError(
-                f"a missing class of {name!r} counts as the first: give with_label(classes=...) its order."
-            )
-        fact = "missing" if isinstance(column, NumberColumn) else "unknown"
-        return self.with_column(replace(column, **{fact: value}), fact)
+        changed: dict[str, Any] = {} if value is None else {"missing": value}
+        if indicator is not None:
+            if not isinstance(column, NumberColumn):
+                raise BoundsError(
+                    f"'indicator' is for numbers, and {name!r} is a {column.kind}: give it a category of its own."
+                )
+            changed["indicator"] = indicator
+        return self.with_column(replace(column, **changed), "missing")
+
+    def with_unknown(self, name: str, value: str) -> Schema:
+        """Return a schema in which a value of a column that is not listed counts as this one."""
+        column: Any = self[name]
+        if not isinstance(column, CategoryColumn | YesNoColumn):
+            raise BoundsError(f"{name!r} has no unknown values of its own: use with_missing({name!r}, ...).")
+        return self.with_column(replace(column, unknown=value), "unknown")
 
     def with_question(self, name: str, question: str | Mapping[str, str], language: str = "en") -> Schema:
         """Return a schema that asks so for a column or the label: a text in one language, or a dict of several.
@@ -298,10 +329,11 @@ def _asked(old: Column | None, unit: str | None) -> dict[str, Any]:
 
 def _check_roles(columns: Sequence[Column], label: Column | None) -> None:
     """Refuse classes as a feature, and a label that is neither a number with fitting bounds nor classes."""
-    for column in columns:
-        column.feature  # noqa: B018  says itself what is wrong
+    FeatureSpace(tuple(column.feature for column in columns))  # says itself what is wrong
     if label is None or isinstance(label, ClassColumn):
         return
+    if getattr(label, "indicator", False):
+        raise BoundsError(f"'indicator' of {label.name!r} is for columns: a missing label counts as one value.")
     if not isinstance(label, NumberColumn):
         raise BoundsError(f"the label {label.name!r} is a {label.kind}: use with_label(classes=[...]) for classes.")
     check_label_bounds(label.range, name=f"range of {label.name}")

@@ -82,7 +82,7 @@ def _categorical(estimator: Any, names: list[str]) -> set[str]:
     """Return the columns that are declared to hold categories."""
     if estimator.schema is not None:
         space = estimator.schema.space
-        return {name for name, found in zip(space.names, space.is_categorical, strict=True) if found}
+        return {name for name, found in zip(space.inputs, space.is_categorical, strict=False) if found}
     chosen = {str(column_name(column, names)) for column in estimator.categorical_features or ()}
     return chosen | set(category_lists(estimator.categories, names))
 

@@ -147,7 +147,7 @@ class HistOfTreeRegressor(SemiRegressor):
         source = self._source()
         model = self._fit_public(X_public, y_public, source)
         space = self._space(rows) if model is None else self._space_of(model, rows)
-        mask = mask_of(private, rows.shape[0], space.names)
+        mask = mask_of(private, rows.shape[0], space.inputs)
         policy = is_aligned(private) and not self.hide_mask
         known: dict[str, Any] = {
             "n": len(labels),
@@ -156,7 +156,7 @@ class HistOfTreeRegressor(SemiRegressor):
             "assisted": model is not None,
         }
         self.rule_, depth = settle(self.rule, self.max_depth, **known)
-        self.choice_ = self._choose(mask, depth)
+        self.choice_ = self._choose(space.spread(mask), depth)
         self.task_ = self._task(space, private, mask, model).worded(self.schema)
         sent = None if self.task_.masks == "policy" else mask
         # Both rounds: the second spends what the first has left.
@@ -231,9 +231,9 @@ class HistOfTreeRegressor(SemiRegressor):
 
     def _space_of(self, model: Any, rows: Any) -> FeatureSpace:
         space: FeatureSpace = model.space_
-        if rows.shape[1] != len(space):
+        if rows.shape[1] != len(space.columns):
             raise HedgerowError(
-                f"'X' must have the {len(space)} columns of 'public_model'. Got {rows.shape[1]} instead."
+                f"'X' must have the {len(space.columns)} columns of 'public_model'. Got {rows.shape[1]} instead."
             )
         return space
 

@@ -44,7 +44,7 @@ class AnovaBase(PrivateEstimator):
 
     def _space(self, X: Any) -> FeatureSpace:
         space = public_space(column_names(X), self._declared_categories(X), self._feature_bounds)
-        return space if self.missing != "indicator" else FeatureSpace(tuple(map(_with_missing, space.features)))
+        return space if self.missing != "indicator" else FeatureSpace(tuple(map(_with_missing, space.columns)))
 
     def _fit(
         self, X: Any, targets: FloatArray, offset: float, low: Any, high: Any, classes: Any, clip: float, note: str

@@ -44,17 +44,18 @@ def encode(space: FeatureSpace, X: Any, missing: bool) -> FloatArray:
     names, columns = columns_of(X)
     if names is None or columns is None:
         array = np.asarray(X)
-        names = list(space.names)
+        names = list(space.inputs)
         columns = list(array.T) if array.ndim == 2 else []
-    if len(columns) != len(space) or not set(space.names) <= set(names):
-        raise BoundsError(f"X has {len(columns)} features, but {len(space)} features are expected.")
+    if len(columns) != len(space.columns) or not set(space.inputs) <= set(names):
+        raise BoundsError(f"X has {len(columns)} features, but {len(space.columns)} features are expected.")
     out = np.empty((int(X.shape[0]), len(space)))
-    for j, feature in enumerate(space.features):
+    for j, feature in enumerate(space.columns):
         column = columns[names.index(feature.name)]
         if isinstance(feature, CategoricalFeature):
             out[:, j] = feature.codes([MISSING if category(v) is None else v for v in cells(column)])
         else:
             out[:, j] = np.clip(numbers(column), feature.low, feature.high)
+    out[:, len(space.columns) :] = np.isnan(out[:, space.told])
     return out
 
 

@@ -12,7 +12,7 @@ import { aboutLabel } from "./odds.js";
 import { values } from "./picture.js";
 import { predictWithin, readModel } from "./portable.js";
 import { budget, fields, insist, list, number, text, word } from "./reader.js";
-import { checkResiduals, readGrid, readLabels, readRadius, readSpace } from "./schema.js";
+import { checkResiduals, inputsOf, readGrid, readLabels, readRadius, readSpace } from "./schema.js";
 import { CODES, Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
@@ -73,7 +73,7 @@ export class FirstTask extends Task {
     this.columns = readSpace(found.space);
     this.masks = word(found.masks, "masks", MASKS);
     this.secret = list(found.private, "private columns", text);
-    const listed = this.columns.map((column) => column.name).filter((name) => this.secret.includes(name));
+    const listed = inputsOf(this.columns).map((column) => column.name).filter((name) => this.secret.includes(name));
     insist(listed.join("\n") === this.secret.join("\n"), "private columns");
     insist(this.masks === "policy" || !listed.length, "private columns");
     if (found.assist !== null) this.assist = readAssist(found.assist, this.columns.length, this.grid);
@@ -82,12 +82,13 @@ export class FirstTask extends Task {
     this.parameters = { ratio: this.noise.fine.ratio, coarse: this.noise.coarse.ratio, stay: this.noise.stay };
   }
 
-  /** Which features a holder keeps private. @param {boolean[]} [chosen] @returns {boolean[]} */
+  /** Which features a holder keeps private, of the columns that it chooses; whether a value is missing goes with it. @param {boolean[]} [chosen] @returns {boolean[]} */
   mask(chosen) {
     if (this.masks === "hidden") return this.columns.map(() => true);
-    if (this.masks === "policy") return this.columns.map((column) => this.secret.includes(column.name));
-    require(chosen && chosen.length === this.columns.length, "say for each feature whether it is private");
-    return chosen;
+    if (this.masks === "policy") return this.columns.map((column) => this.secret.includes(column.of ?? column.name));
+    const asked = inputsOf(this.columns).map((column) => column.name);
+    require(chosen && chosen.length === asked.length, "say for each feature whether it is private");
+    return this.columns.map((column) => chosen[asked.indexOf(column.of ?? column.name)]);
   }
 
   /** @param {Json} _ @param {More} more */
@@ -136,7 +137,7 @@ export class FirstTask extends Task {
 
   questions() {
     const choice = this.masks === "personal";
-    return [...this.columns.map((column) => ({ ...column, choice })), this.labelQuestion()];
+    return [...inputsOf(this.columns).map((column) => ({ ...column, choice })), this.labelQuestion()];
   }
 
   protects() {
@@ -158,7 +159,7 @@ export class FirstTask extends Task {
   }
 
   leaves() {
-    const open = this.columns.map((column) => column.name).filter((name) => !this.secret.includes(name));
+    const open = inputsOf(this.columns).map((column) => column.name).filter((name) => !this.secret.includes(name));
     const clear = words(`task.clear_${this.masks}`, { open: open.join(", ") || words("task.clear_none") });
     return words("task.leaves_first", { told: this.toldWords(), clear });
   }

@@ -7,7 +7,7 @@
 
 import { HolderError } from "./basics.js";
 import { decimal, showNumber, tag, words } from "./language.js";
-import { categoryOf, numberOf } from "./schema.js";
+import { categoryOf, inputsOf, numberOf } from "./schema.js";
 import { readNumber } from "./typed.js";
 import { el, find } from "./view.js";
 import { ask } from "./wording.js";
@@ -90,7 +90,7 @@ function readForm(task) {
   /** @type {Json} */
   const record = {};
   task.questions().forEach((question, i) => (record[question.name] = read(question, typed(i))));
-  const mask = task.columns.map((_, j) => /** @type {HTMLInputElement | null} */ (document.getElementById(choiceId(j)))?.checked ?? false);
+  const mask = inputsOf(task.columns).map((_, j) => /** @type {HTMLInputElement | null} */ (document.getElementById(choiceId(j)))?.checked ?? false);
   return [record, mask];
 }
 
@@ -102,12 +102,12 @@ export function noteOf(task, question, value) {
   if (number) return /^\d{1,15}$/.test(value) ? note("") : { text: words("note.record"), must: true };
   if (categories) {
     if (categories.includes(/** @type {string} */ (categoryOf(value)))) return note("");
-    return note(value ? words("note.unknown", { value, other: unknown }) : words("note.not_chosen", { value: unknown }));
+    return note(value ? words("note.unknown", { value, other: unknown }) : words("note.not_chosen", { value: String(missing) }));
   }
   const found = readNumber(value, decimal());
   if (found === null) return { text: words("note.unclear", { value: value.trim(), decimal: decimal() }), must: true };
   const x = numberOf(found);
-  if (Number.isNaN(x)) return note(words(value.trim() ? "note.no_number" : "note.empty", { value: showNumber(missing) }));
+  if (Number.isNaN(x)) return note(words(value.trim() ? "note.no_number" : "note.empty", { value: showNumber(/** @type {number} */ (missing)) }));
   if (x > high) return note(words("note.above", { value: showNumber(x), end: showNumber(high) }));
   if (x < low) return note(words("note.below", { value: showNumber(x), end: showNumber(low) }));
   return note(kindOf(task, name) && !Number.isInteger(x) ? words("note.not_whole", { value: showNumber(x) }) : "");

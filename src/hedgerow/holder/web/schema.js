@@ -4,15 +4,16 @@
  *
  * A holder whose record is refused stays silent, and silence tells on the record. So nothing about a record is ever an
  * error here: numbers outside a range count as its nearest end, what is no number counts as `missing`, a category that
- * is not listed as `unknown`; a record that cannot be read at all counts as one in which everything is missing. All of
- * this stands in the task, and is the same in Python (hedgerow.values).
+ * is not listed as `unknown`, none at all as `missing`; a record that cannot be read at all counts as one in which
+ * everything is missing. A number with an indicator has a yes/no feature more, after all columns, that says whether it is
+ * missing. All of this stands in the task, and is the same in Python (hedgerow.values, hedgerow.space).
  */
 
 import { bounds, count, fields, floatText, insist, list, number, text, whole, word } from "./reader.js";
 
 /** @typedef {import("./basics.js").Json} Json */
-/** @typedef {{name: string, low: number, high: number, missing: number, categories?: undefined}} NumberColumn */
-/** @typedef {{name: string, categories: string[], unknown: string}} CategoryColumn */
+/** @typedef {{name: string, low: number, high: number, missing: number, indicator: boolean, categories?: undefined, of?: undefined}} NumberColumn */
+/** @typedef {{name: string, categories: string[], unknown: string, missing: string, of?: string}} CategoryColumn `of` is the number whose absence it tells */
 /** @typedef {NumberColumn | CategoryColumn} Column */
 /** @typedef {{low: number, high: number, n_steps: number, missing: number}} Grid */
 
@@ -32,25 +33,33 @@ function readMissing(value, low, high) {
 /** @param {unknown} value @returns {Column} */
 function readColumn(value) {
   if (value instanceof Map && value.has("categories")) {
-    const found = fields(value, "a category column", ["name", "categories", "unknown"]);
+    const found = fields(value, "a category column", ["name", "categories", "unknown", "missing"]);
     const categories = list(found.categories, "categories", text);
     insist(categories.length > 0 && new Set(categories).size === categories.length, "categories");
     const unknown = word(found.unknown, "what an unknown category counts as", categories);
-    return { name: text(found.name, "a name"), categories, unknown };
+    const missing = word(found.missing, "what a missing category counts as", categories);
+    return { name: text(found.name, "a name"), categories, unknown, missing };
   }
-  const found = fields(value, "a number column", ["name", "low", "high", "missing"]);
+  const found = fields(value, "a number column", ["name", "low", "high", "missing", "indicator"]);
   const [low, high] = [number(found.low, "a range"), number(found.high, "a range")];
-  insist(low <= high, "a range");
-  return { name: text(found.name, "a name"), low, high, missing: readMissing(found.missing, low, high) };
+  insist(low <= high && typeof found.indicator === "boolean", "a range");
+  return { name: text(found.name, "a name"), low, high, missing: readMissing(found.missing, low, high), indicator: found.indicator };
 }
 
-/** The columns that are asked for: at least one, each under its own name. @param {unknown} value @returns {Column[]} */
+/** Whether a number is missing. @param {Column} column @returns {CategoryColumn} */
+const absence = ({ name }) => ({ name: `${name} is missing`, categories: ["no", "yes"], unknown: "no", missing: "no", of: name });
+
+/** The columns that are asked for, at least one, and what is told of missing numbers; each under its own name. @param {unknown} value @returns {Column[]} */
 export function readSpace(value) {
-  const columns = list(fields(value, "the columns", ["features"]).features, "the columns", readColumn);
-  const names = columns.map((column) => column.name);
+  const columns = list(fields(value, "the columns", ["columns"]).columns, "the columns", readColumn);
+  const features = [...columns, ...columns.filter((column) => !column.categories && column.indicator).map(absence)];
+  const names = features.map((feature) => feature.name);
   insist(names.length > 0 && new Set(names).size === names.length, "the names of columns");
-  return columns;
+  return features;
 }
+
+/** The columns that people are asked for. @param {Column[]} features */
+export const inputsOf = (features) => features.filter((feature) => feature.of === undefined);
 
 /** The levels of the label. @param {unknown} value @returns {Grid} */
 export function readGrid(value) {
@@ -131,10 +140,12 @@ export function numberWithin({ low, high, missing }, value) {
   return Number.isNaN(found) ? missing : Math.min(Math.max(found, low), high);
 }
 
-/** @param {string[]} names @param {unknown} value @param {number} other */
-function codeOf(names, value, other) {
-  const code = names.indexOf(/** @type {string} */ (categoryOf(value)));
-  return code < 0 ? other : code;
+/** @param {string[]} names @param {unknown} value @param {number} unknown @param {number} missing */
+function codeOf(names, value, unknown, missing) {
+  const name = categoryOf(value);
+  const code = names.indexOf(/** @type {string} */ (name));
+  if (code >= 0) return code;
+  return name === null || name === "" ? missing : unknown;
 }
 
 /** A value of a record; undefined if it has none of that name. @param {unknown} record @param {string} name @returns {unknown} */
@@ -146,11 +157,12 @@ export function valueOf(record, name) {
 /** The number or code that a value of one column counts as. @param {Column} column @param {unknown} value */
 export function encodeValue(column, value) {
   if (!column.categories) return numberWithin(column, value);
-  return codeOf(column.categories, value, column.categories.indexOf(column.unknown));
+  if (column.of !== undefined) return Number.isNaN(numberOf(value)) ? 1 : 0;
+  return codeOf(column.categories, value, column.categories.indexOf(column.unknown), column.categories.indexOf(column.missing));
 }
 
 /** Numbers within their public range, categories as codes. @param {Column[]} columns @param {unknown} record */
-export const encodeRecord = (columns, record) => columns.map((column) => encodeValue(column, valueOf(record, column.name)));
+export const encodeRecord = (columns, record) => columns.map((column) => encodeValue(column, valueOf(record, column.of ?? column.name)));
 
 /** A label as a number: a class is its position. @param {{low: number, high: number, missing: number, classes?: string[] | null}} labels @param {unknown} value */
-export const encodeLabel = (labels, value) => (labels.classes ? codeOf(labels.classes, value, labels.missing) : numberWithin(labels, value));
+export const encodeLabel = (labels, value) => (labels.classes ? codeOf(labels.classes, value, labels.missing, labels.missing) : numberWithin(labels, value));

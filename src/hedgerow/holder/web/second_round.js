@@ -14,7 +14,7 @@ import { flippedBits, kAry, toNumber } from "./mechanisms.js";
 import { candidates, leafOf, leafWords, readPartition } from "./partition.js";
 import { marked, named } from "./picture.js";
 import { innerDigest, insist, spell, word } from "./reader.js";
-import { encodeRecord } from "./schema.js";
+import { encodeRecord, inputsOf } from "./schema.js";
 import { CODES, Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
@@ -64,7 +64,7 @@ export class SecondTask extends Task {
   /** Whether somebody may have several groups to hide among: the tree cuts a feature that may be private. */
   get hides() {
     const { masks, secret, columns } = this.begun;
-    return this.partition.feature.some((column) => column >= 0 && (masks !== "policy" || secret.includes(columns[column].name)));
+    return this.partition.feature.some((column) => column >= 0 && (masks !== "policy" || secret.includes(columns[column].of ?? columns[column].name)));
   }
 
   /** The device answered this first round, and nothing of what it agreed to has changed. @param {Json} _ @param {More} more */
@@ -111,7 +111,7 @@ export class SecondTask extends Task {
   // -------------------------------------------------------------- for people
 
   questions() {
-    return [...this.columns];
+    return inputsOf(this.columns);
   }
 
   protects() {

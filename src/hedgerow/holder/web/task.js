@@ -9,7 +9,7 @@
 import { join, littleBytes, require, toHex } from "./basics.js";
 import { words } from "./language.js";
 import { fields, insist, text, whole } from "./reader.js";
-import { encodeLabel, encodeRecord, valueOf } from "./schema.js";
+import { encodeLabel, encodeRecord, inputsOf, valueOf } from "./schema.js";
 import { readAsking } from "./wording.js";
 
 /** @typedef {import("./basics.js").Json} Json */
@@ -17,7 +17,7 @@ import { readAsking } from "./wording.js";
 /** @typedef {import("./odds.js").Row} Row */
 /** @typedef {import("./schema.js").Column} Column */
 /** @typedef {{low: number, high: number, missing: number, classes?: string[] | null}} Labels */
-/** @typedef {{name: string, low?: number, high?: number, missing?: number, categories?: string[], unknown?: string, number?: boolean, choice?: boolean}} Question */
+/** @typedef {{name: string, low?: number, high?: number, missing?: number | string, categories?: string[], unknown?: string, number?: boolean, choice?: boolean}} Question */
 /** @typedef {{name: string, bytes: Uint8Array, tag: "" | "clear" | "noisy"}} Part */
 /** @typedef {{mask?: boolean[], secrets?: Json}} More */
 /** @typedef {{body: Uint8Array, secrets?: Json, truth: Json}} Made */
@@ -127,7 +127,7 @@ export class Task {
 
   /** Names that the label must not have. @returns {string[]} */
   publicNames() {
-    return this.columns.map((column) => column.name);
+    return inputsOf(this.columns).map((column) => column.name);
   }
 
   // -------------------------------------------------------------- the report
@@ -182,12 +182,12 @@ export class Task {
   /** @returns {Question} */
   labelQuestion() {
     const { low, high, missing, classes } = this.labels;
-    return classes ? { name: this.target, categories: classes, unknown: classes[missing] } : { name: this.target, low, high, missing };
+    return classes ? { name: this.target, categories: classes, unknown: classes[missing], missing: classes[missing] } : { name: this.target, low, high, missing };
   }
 
   /** What a form asks for. @returns {Question[]} */
   questions() {
-    return [...this.columns, this.labelQuestion()];
+    return [...inputsOf(this.columns), this.labelQuestion()];
   }
 
   /** What is protected: a record whole, or what is not sent in clear. */

@@ -135,11 +135,13 @@ def measure_open_share(
     """Return what the columns that are not private explain, as a share of what all of them explain (out of fold)."""
     from sklearn.ensemble import ExtraTreesRegressor
 
-    names = list(model.space_.names)
+    names = list(model.space_.inputs)
     unknown = [c for c in private if c not in names and c not in range(len(names))]
     if unknown:
         raise HedgerowError(f"'private_columns' names unknown columns {unknown}; known are {names}.")
-    hidden = {names.index(c) if isinstance(c, str) else int(c) for c in private}
+    chosen = {names.index(c) if isinstance(c, str) else int(c) for c in private}
+    mask = model.space_.spread(np.array([j in chosen for j in range(len(names))], dtype=bool))
+    hidden = set(np.flatnonzero(mask).tolist())
     assert model.portable_ is not None
     kept = [i for i, column in enumerate(model.portable_.column.tolist()) if column not in hidden]
     if not kept or not hidden:

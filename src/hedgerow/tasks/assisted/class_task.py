@@ -148,7 +148,7 @@ class AssistedClassTask(Task, what="assisted class task", format="hedgerow/assis
 
     def question(self) -> Question:
         """Return what is asked: the features and the class."""
-        return Question(self.space.features, LabelField(self.target, (0.0, len(self.classes) - 1.0), self.classes))
+        return Question(self.space.columns, LabelField(self.target, (0.0, len(self.classes) - 1.0), self.classes))
 
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
         """Return classes as their position in :attr:`classes`; unknown ones as :attr:`missing`."""

@@ -205,7 +205,7 @@ class PilotTask(Task, what="pilot task", format="hedgerow/pilot-task", version=2
 
     def question(self) -> Question:
         """Return what is asked: the features and the label."""
-        return Question(self.space.features, LabelField(self.target, self.label_bounds))
+        return Question(self.space.columns, LabelField(self.target, self.label_bounds))
 
     def odds(self) -> list[str]:
         """Return what is done to the error of the public model."""

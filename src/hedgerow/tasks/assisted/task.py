@@ -181,7 +181,7 @@ class AssistedTask(Task, what="assisted task", format="hedgerow/assisted-task", 
 
     def question(self) -> Question:
         """Return what is asked: the features and the label."""
-        return Question(self.space.features, LabelField(self.target, self.label_bounds))
+        return Question(self.space.columns, LabelField(self.target, self.label_bounds))
 
     def odds(self) -> list[str]:
         """Return what is done to a record, by the randomiser."""

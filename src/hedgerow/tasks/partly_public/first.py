@@ -124,6 +124,8 @@ def _sent(task: SemiTask) -> BoolArray:
 
 def _check_features(task: SemiTask, Z: FloatArray, private: BoolArray) -> None:
     space = task.space
+    if (space.spread(private[:, : len(space.columns)]) != private).any():
+        raise FormatError("a report says of a private value whether it is missing, or hides it of a public one.")
     if not np.isfinite(Z).all() or (Z[private] != 0).any():
         raise FormatError("a report has a feature that is not finite, or one that its mask calls private.")
     inside = private | ((space.low <= Z) & (space.high >= Z))

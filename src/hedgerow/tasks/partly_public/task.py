@@ -122,7 +122,7 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         if self.masks not in MASKS:
             raise HedgerowError(f"The 'masks' parameter must be one of {list(MASKS)}. Got {self.masks!r} instead.")
         _split(self.epsilon, self.label_share)
-        object.__setattr__(self, "private", tuple(n for n in self.space.names if n in set(self.private)))
+        object.__setattr__(self, "private", tuple(n for n in self.space.inputs if n in set(self.private)))
         if self.private and self.masks != "policy":
             raise HedgerowError("'private' columns are for masks='policy' only.")
         _ = self.label  # refuses an epsilon too small for the label now rather than on the devices
@@ -199,23 +199,22 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
 
     @property
     def policy(self) -> npt.NDArray[np.bool_]:
-        """The mask of everybody under a policy."""
-        return np.array([name in self.private for name in self.space.names], dtype=bool)
+        """The mask of everybody under a policy, of features."""
+        return self.space.spread(np.array([name in self.private for name in self.space.inputs], dtype=bool))
 
     def effective(self, private: object, n: int) -> npt.NDArray[np.bool_]:
-        """Return the mask that a holder's reports are made with, of shape ``(n, d)``."""
+        """Return the mask that a holder's reports are made with: of n holders and all features, from one of columns."""
         d = len(self.space)
+        chosen = None if private is None else self.space.spread(check_mask(private, n, len(self.space.columns)))
         if self.masks == "hidden":
-            if private is not None:
-                check_mask(private, n, d)
             return np.ones((n, d), dtype=bool)
         if self.masks == "policy":
-            if private is not None and (check_mask(private, n, d) != self.policy).any():
+            if chosen is not None and (chosen != self.policy).any():
                 raise HedgerowError("'private' differs from the task's policy; design a task with personal masks.")
             return np.broadcast_to(self.policy, (n, d))
-        if private is None:
+        if chosen is None:
             raise HedgerowError("'private' is required: this task lets each holder choose; pass a boolean mask.")
-        return check_mask(private, n, d)
+        return chosen
 
     @property
     def guarantee(self) -> Guarantee:
@@ -239,9 +238,9 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
 
     def question(self) -> Question:
         """Return what is asked: the features, of which some are sent in clear, and the label."""
-        clear = frozenset(set(self.space.names) - set(self.private)) if self.masks == "policy" else frozenset[str]()
+        clear = frozenset(set(self.space.inputs) - set(self.private)) if self.masks == "policy" else frozenset[str]()
         label = LabelField(self.target, self.label_bounds)
-        return Question(self.space.features, label, clear=clear, chooses=self.masks == "personal")
+        return Question(self.space.columns, label, clear=clear, chooses=self.masks == "personal")
 
     @cached_property
     def encoding(self) -> FirstMessage:
@@ -297,8 +296,12 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         What was sent in clear counts as it was sent, whatever the record says now: no change makes a device silent.
         """
         sent = FirstReports.from_bytes(self, body)
-        columns = zip(self.space.features, sent.Z[0].tolist(), sent.private[0].tolist(), strict=True)
-        clear = {f.name: f.decode(value) for f, value, private in columns if not private}
+        Z = sent.Z[0].tolist()
+        columns = zip(self.space.columns, Z, sent.private[0].tolist(), strict=False)
+        clear: dict[str, Any] = {f.name: f.decode(value) for f, value, private in columns if not private}
+        for code, column in zip(Z[len(self.space.columns) :], self.space.told, strict=True):
+            if code == 1:
+                clear[self.space.inputs[column]] = None
         return self.kept_from_bytes(kept), {**record, **clear}
 
     def model(self, totals: KeptRows, **options: Any) -> CellTask:
@@ -342,4 +345,4 @@ def _split(epsilon: float, share: float) -> tuple[float, float]:
 
 
 def _names(space: FeatureSpace, columns: Sequence[str | int]) -> tuple[str, ...]:
-    return tuple(listed_columns(columns, space.names, "private_columns"))
+    return tuple(listed_columns(columns, space.inputs, "private_columns"))

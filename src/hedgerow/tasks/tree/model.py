@@ -160,7 +160,7 @@ class TreeModel(LeafModel, what="model", format="hedgerow/local-model", version=
         if outside == "zero":
             if self.task.space.is_categorical.any():
                 raise HedgerowError("outside='zero' is for numeric features only; use outside='clip'.")
-            columns = [X[c] for c in self.task.space.names] if hasattr(X, "columns") else None  # type: ignore[index]
+            columns = [X[c] for c in self.task.space.inputs] if hasattr(X, "columns") else None  # type: ignore[index]
             raw = np.asarray(X) if columns is None else np.column_stack(columns)
             prediction = np.where(self.task.space.outside(raw), 0.0, prediction)
         return prediction

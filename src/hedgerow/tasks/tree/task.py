@@ -270,7 +270,7 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
 
     def question(self) -> Question:
         """Return what is asked: the features and the label."""
-        return Question(self.space.features, LabelField(self.target, self.label_bounds, self.classes))
+        return Question(self.space.columns, LabelField(self.target, self.label_bounds, self.classes))
 
     def odds(self) -> list[str]:
         """Return what is done to a record, by the response."""
@@ -359,7 +359,7 @@ def _without_public(
 ) -> FeatureSpace:
     """Return the schema when there is no public data: ranges and category lists must be given."""
     space = FeatureSpace.from_bounds(feature_bounds, 1 if features is None else features, categories=categories)
-    chosen = set(listed_columns(categorical_features, space.names, "categorical_features"))
+    chosen = set(listed_columns(categorical_features, space.inputs, "categorical_features"))
     listed = {name for name, is_list in zip(space.names, space.is_categorical, strict=True) if is_list}
     if chosen - listed:
         raise HedgerowError(
