@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -67,6 +68,10 @@ class NoisyLabelTree(FromReports, SemiRegressor):
             columns = list(np.asarray(X).T)
         Z = np.column_stack([numbers(column).astype(np.float64) for column in columns])
         return np.clip(Z, -_LARGEST, _LARGEST)
+
+    def _named(self, rows: Any) -> Sequence[str]:
+        """Return the names of the columns: the schema's where there is one."""
+        return column_names(rows) if self.space_ is None else self.space_.inputs
 
     def _grow(self, Z: npt.NDArray[np.float64], noisy: npt.NDArray[np.float64]) -> None:
         seed = 0  # sklearn only breaks ties with it; the noise never comes from it
@@ -141,7 +146,7 @@ class PartialTreeRegressor(NoisyLabelTree):
     def fit(self, X: Any, y: Any, private: Any = "all") -> PartialTreeRegressor:
         """Fit; ``private`` is as for :class:`HistOfTreeRegressor`."""
         rows, labels, self.space_ = self._start(X, y)
-        mask = mask_of(private, rows.shape[0], column_names(rows))
+        mask = mask_of(private, rows.shape[0], self._named(rows))
         source = self._source().child("labels")
         notes = (mask_note(private), "public features are sent in clear", "private ones are not used")
         claim = self._holders_claim(source, *notes, protects="private features and label")
@@ -173,7 +178,7 @@ class LabelTreeRegressor(NoisyLabelTree):
     def fit(self, X: Any, y: Any, private: Any = "all") -> LabelTreeRegressor:
         """Fit; ``private`` is accepted, checked and not used: only labels are protected."""
         rows, labels, self.space_ = self._start(X, y)
-        mask_of(private, rows.shape[0], column_names(rows))
+        mask_of(private, rows.shape[0], self._named(rows))
         source = self._source().child("labels")
         claim = self._holders_claim(source, "all features are sent in clear", protects="label")
         self._book(claim, source)
