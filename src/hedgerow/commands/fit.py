@@ -13,7 +13,6 @@ from hedgerow.commands.booking import add_ledger, booked, left_lines, open_ledge
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn, write_text
 from hedgerow.commands.schema import need_label, take_schema
 from hedgerow.errors import HedgerowError
-from hedgerow.features import CategoricalFeature
 
 if TYPE_CHECKING:
     from hedgerow.commands.tables import Table
@@ -105,6 +104,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def known_facts(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str], set[str]]:
     """Return what is public, as the estimator takes it; the columns; and which of them hold categories."""
+    from hedgerow.features import CategoricalFeature
+
     schema = take_schema(arguments)
     need_label(arguments)
     if schema is not None:
