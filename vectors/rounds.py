@@ -79,7 +79,7 @@ def _plain_cases() -> Iterator[Case]:
     age = NumericFeature("age", 0, 99, 7, indicator=True)
     space = FeatureSpace((age, NumericFeature("pay", -1, 9), CategoricalFeature("sex", ("F", "M"))))
     for name, options in {
-        "policy": {"private_columns": ["pay"]},
+        "policy": {"private_columns": ["age"]},
         "personal": {},
         "hidden": {"hide_mask": True},
         "nothing private": {"private_columns": []},

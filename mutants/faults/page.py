@@ -175,9 +175,16 @@ FAULTS = (
     Fault(
         name="page: an unknown category is an error",
         path=f"{_WEB}/schema.js",
-        before="return code < 0 ? other : code;",
-        after='insist(code >= 0, "a category");\n  return code;',
+        before="if (code >= 0) return code;",
+        after='insist(code >= 0, "a category");\n  if (code >= 0) return code;',
         caught_by=_VALUES,
+    ),
+    Fault(
+        name="page: whether a private value is missing is sent in clear",
+        path=f"{_WEB}/first_round.js",
+        before="return this.columns.map((column) => this.secret.includes(column.of ?? column.name));",
+        after="return this.columns.map((column) => this.secret.includes(column.name));",
+        caught_by=_VECTORS,
     ),
     Fault(
         name="page: a record that cannot be read is silence",
