@@ -47,7 +47,7 @@ def test_first_example_learns_something(session):
 
 
 def test_make_targets_exist():
-    named = set(re.findall(r"^make (\w+)", "\n".join(blocks("console")), flags=re.MULTILINE))
+    named = set(re.findall(r"^make (\w+)", "\n".join(blocks("sh")), flags=re.MULTILINE))
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     assert {"demo", "test"} <= named <= targets
 
