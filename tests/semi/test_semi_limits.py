@@ -179,3 +179,12 @@ def test_balance_keeps_both_sides_large():
     )  # fmt: skip
     assert np.bincount(free.apply(X)).min() < 30
     assert np.bincount(even.apply(X)).min() >= 120
+
+
+@pytest.mark.parametrize(("rule", "doubt"), [("cart", 2.0), ("max_edge", 1.0), ("random_max_edge", 1.0)])
+@pytest.mark.parametrize("n_bins", [2, 3])
+def test_every_door_doubts_the_cuts_of_cart_twice(rule, doubt, n_bins):
+    tree = HistOfTreeRegressor(4.0, **BOUNDS, rule=rule, n_private=1, n_bins=n_bins, max_depth=2, random_state=1)
+    tree.fit(X, Y, private=[0])
+    assert tree.cell_task_.doubt == doubt == tree.model_.shrink
+    assert tree.aggregate_.model().predict(X).tolist() == tree.predict(X).tolist()

@@ -174,14 +174,12 @@ class HistOfTreeRegressor(SemiRegressor):
             randomness=source.child("partition"),
         )
         self.aggregate_ = self.cell_task_.simulate(rows, randomness=source.child("second"), kept=reports.kept)
-        self.model_: SemiModel = replace(self.aggregate_.model(shrink=self._strength()), notes=(AS_IF_LOCAL,))
+        self.model_: SemiModel = replace(
+            self.aggregate_.model(shrink=None if self.shrink else 0.0), notes=(AS_IF_LOCAL,)
+        )
         self.guarantee_: Guarantee = self.model_.guarantee
         booking.check(self.guarantee_)
         return self
-
-    def _strength(self) -> float:
-        # Cuts of "cart" are chosen among very many, for a contrast that is part noise.
-        return 0.0 if not self.shrink else 2.0 if self.rule_ == "cart" else 1.0
 
     def _choose(self, mask: npt.NDArray[np.bool_], max_depth: int | str) -> Choice:
         return resolve(

@@ -48,6 +48,10 @@ def most_protected(private: Any, n_private: int) -> list[int]:
     return sorted(order[:n_private].tolist())
 
 
+_MIDDLE = 1e-6
+"""Share of an edge by which a cut may miss its middle and still halve it: rounding misses by less than 1e-15."""
+
+
 @dataclass(frozen=True)
 class CellTask(Task, what="cell task", format="hedgerow/cell-task", version=2):
     """The partition that the curator made of the first round, published for the second.
@@ -65,7 +69,7 @@ class CellTask(Task, what="cell task", format="hedgerow/cell-task", version=2):
     kind = "semi-second"
     in_words = "Some features public, second of two rounds"
     model_options: ClassVar[Mapping[str, Option]] = by_parameter(
-        Option("shrink", "how strongly splits are doubted; 0: not (default: 1)", "number")
+        Option("shrink", "how strongly splits are doubted; 0: not (default: 2 for cart, else 1)", "number")
     )
 
     first: SemiTask
@@ -99,6 +103,34 @@ class CellTask(Task, what="cell task", format="hedgerow/cell-task", version=2):
         _ = self.cell.among(2)
         if self.cell.epsilon < (self.n_cells + 2) * 2.0**-62:
             raise HedgerowError(f"the budget of cells, {self.cell.epsilon:g}, is too small for {self.n_cells} cells.")
+
+    @property
+    def doubt(self) -> float:
+        """How strongly splits are doubted by default: twice where cuts were chosen among very many places.
+
+        The tree of "cart" cuts anywhere, for a contrast that is part noise; other rules halve a cell. Columns that are
+        private for everybody are cut by the histogram alone.
+        """
+        tree = self.partition
+        fixed = np.zeros(len(tree.space), dtype=bool) if self.first.masks != "policy" else self.first.policy
+        boxes = {0: (tree.space.low, tree.space.high)}
+        for node in range(tree.n_nodes):
+            j = int(tree.feature[node])
+            if j < 0:
+                continue
+            low, high = boxes.pop(node)
+            below = high.copy()
+            above = low.copy()
+            if not tree.space.is_categorical[j]:
+                cut = float(tree.threshold[node])
+                if not fixed[j] and abs(cut - (low[j] / 2 + high[j] / 2)) > _MIDDLE * (high[j] - low[j]):
+                    return 2.0
+                below[j] = cut
+                above[j] = cut
+            child = int(tree.left[node])
+            boxes[child] = (low, below)
+            boxes[child + 1] = (above, high)
+        return 1.0
 
     @classmethod
     def design(
@@ -235,10 +267,12 @@ class CellTask(Task, what="cell task", format="hedgerow/cell-task", version=2):
         """Return the estimates of N and D for each cell, and their covariance; see :func:`.second.moments`."""
         return moments(self, totals)
 
-    def model(self, totals: Totals, *, shrink: float = 1.0) -> SemiModel:
-        """Return the model that totals make; see :class:`SemiModel` for ``shrink``."""
+    def model(self, totals: Totals, *, shrink: float | None = None) -> SemiModel:
+        """Return the model that totals make; see :class:`SemiModel` for ``shrink``, by default :attr:`doubt`."""
         from hedgerow.tasks.partly_public.model import SemiModel
 
+        if shrink is None:
+            shrink = self.doubt
         return SemiModel.of(self, totals.n_reports, self.moments(totals), totals.simulation, shrink)
 
     def about(self) -> About:
