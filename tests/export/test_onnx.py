@@ -12,6 +12,8 @@ from hedgerow.errors import HedgerowError
 from hedgerow.export import formula_of, to_onnx
 from hedgerow.export.check import awkward_records, check_onnx, onnx_feed
 from hedgerow.export.onnx import onnx_model
+from hedgerow.export.program import program_of
+from hedgerow.export.runtime import evaluate
 from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.formula import Formula, NumberInput, TextInput
 from hedgerow.formula.terms import join, records
@@ -55,6 +57,16 @@ def test_a_missing_text_has_a_code_of_its_own():
     assert run(onnx_model(listed), {"t": text("", "c")})[0].tolist() == [1.0, 5.0]
     with pytest.raises(HedgerowError, match="the empty text is a category of 't'"):
         onnx_model(Formula((TextInput("t", ("a", ""), (0, 1), 5, 7),), records()))
+
+
+def test_rules_for_missing_values_and_indicators():
+    number = NumericFeature("a", 0, 1, missing=0.25, indicator=True)
+    space = FeatureSpace((number, CategoricalFeature("k", ("p", "other", "missing"))))
+    formula = Formula.of(space, records(), None, n_outputs=3)
+    wanted = [[0.25, 2.0, 1.0], [1.0, 1.0, 0.0], [0.5, 0.0, 0.0]]
+    (found,) = run(onnx_model(formula), {"a": [np.nan, 7.0, 0.5], "k": text("", "zz", "p")})
+    raw = [[None, None], [7.0, "zz"], ["0.5", "p"]]
+    assert found.tolist() == wanted == evaluate(program_of(formula), raw).tolist() == space.encode(raw).tolist()
 
 
 def test_guarantee_schema_and_task_travel_with_it():
