@@ -39,7 +39,7 @@ _HOMES = {
     "hedgerow.tasks.tree.simulate": ("simulate_aggregate",),
 }
 _FURTHER = {
-    "hedgerow.errors": ("HedgerowWarning",),
+    "hedgerow.errors": ("HedgerowWarning", "RepeatedFitWarning"),
     "hedgerow.baselines": (
         "DPDecisionForestClassifier",
         "DPExtraTreesClassifier",

@@ -142,6 +142,12 @@ def test_without_a_final_fit_the_candidate_is_the_best(monkeypatch):
     assert "3 disjoint groups" in str(search.guarantee_)
 
 
+def test_progress_counts_the_fits():
+    told = []
+    run("local", callback=lambda *given: told.append(given))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
 def test_intervals_are_those_of_the_best():
     search, _ = run("local", refit=False)
     ends = search.predict_interval(X[:5], 0.8)

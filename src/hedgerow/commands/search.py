@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.booking import booked, left_lines, open_ledger
 from hedgerow.commands.files import (
+    Progress,
     add_command,
     add_output,
     check_output,
@@ -101,8 +102,10 @@ def run(arguments: argparse.Namespace) -> int:
         public = {"X_public": X, "y_public": y}
     from hedgerow.search import PrivateSearchCV
 
-    search = PrivateSearchCV(_estimator(arguments, known), settings, **options, ledger=ledger)
-    search.fit(records, labels, **public)
+    with Progress("searching", "fits") as progress:
+        options["callback"] = lambda done, all_fits: progress.update(done, done / all_fits)
+        search = PrivateSearchCV(_estimator(arguments, known), settings, **options, ledger=ledger)
+        search.fit(records, labels, **public)
     write_text(arguments.output, search.model_.to_json() + "\n")
     summary = {
         "output": arguments.output,

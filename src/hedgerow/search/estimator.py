@@ -63,8 +63,9 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     central estimators, to whom the number of records may be private, each group to fit has a blank record as well.
 
     With ``search="public"`` settings are compared on public records, by cross-validation of fits with noise, each on as
-    many of them (drawn with replacement) as there are private records if that number is public; all private records go
-    into the final fit, and the search costs nothing. It is as good as the public records are alike.
+    many of them (drawn with replacement) as there are private records if that number is public, or as the estimator's
+    ``n_hint`` says; all private records go into the final fit, and the search costs nothing. It is as good as public
+    records are like private ones.
 
     Parameters
     ----------
@@ -91,6 +92,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
     ledger : Ledger or path, optional
         Where the whole search is booked, before it draws (rules: :mod:`hedgerow.spending`).
+    callback : callable, optional
+        ``callback(done, all)`` is called after each fit, with numbers of fits.
 
     Attributes
     ----------
@@ -124,6 +127,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     loss: str = "squared"
     random_state: Any = None
     ledger: Any = None
+    callback: Any = None
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "search": OneOf("private", "public"),
@@ -208,6 +212,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         fitted = []
         for i, (setting, rows) in enumerate(zip(settings, groups.training, strict=True)):
             fitted.append(self._fit_one(setting, data.part(rows, blank, extra), source.child("candidate", i), together))
+            self._tell(i + 1, len(settings) + self.refit)
         claim = _dearest([model.guarantee_ for model in fitted])
         if claim.neighbours == "add/remove" and not blank:
             raise HedgerowError("the estimator protects whether a record is there, and does not say so beforehand.")
@@ -219,6 +224,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             part = data.part(groups.final, blank, extra)
             self.best_estimator_ = self._fit_one(settings[verdict.best], part, source.child("final"), together)
             parts.append(self.best_estimator_.guarantee_)
+            self._tell(len(settings) + 1, len(settings) + 1)
         whole = parallel(*parts, assignment="independent")
         notes = (*whole.notes, _ONCE, *([_BLANK] if blank else []))
         self.guarantee_: Guarantee = replace(whole, notes=tuple(dict.fromkeys(notes)))
@@ -235,8 +241,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         together: Together,
     ) -> None:
         candidates = [clone(self.estimator).set_params(**setting) for setting in settings]
-        n = None if getattr(self.estimator, "neighbours", "replace") == "add/remove" else data.n
-        losses, errors = compare_on_public_rows(candidates, *public, n, data.losses, extra)
+        n: int | None = data.n
+        if getattr(self.estimator, "neighbours", "replace") == "add/remove":  # the number of records is private
+            n = getattr(self.estimator, "n_hint", None)
+        losses, errors = compare_on_public_rows(candidates, *public, n, data.losses, extra, self._tell)
         self.best_index_ = int(np.argmin(losses))
         everybody = np.arange(data.n)
         part = data.part(everybody, False, extra)
@@ -244,6 +252,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         claim = self.best_estimator_.guarantee_
         self.guarantee_ = replace(claim, notes=(*claim.notes, _FREE))
         self._write_results(settings, losses, errors, data.losses)
+
+    def _tell(self, done: int, all_fits: int) -> None:
+        if self.callback is not None:
+            self.callback(done, all_fits)
 
     def _fit_one(self, setting: dict[str, Any], part: tuple[Any, ...], source: Randomness, together: Together) -> Any:
         X, y, known = part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,13 @@ FOLDS = 5
 
 
 def compare_on_public_rows(
-    candidates: list[Any], X: Any, y: Any, n: int | None, losses: Losses, extra: dict[str, Any]
+    candidates: list[Any],
+    X: Any,
+    y: Any,
+    n: int | None,
+    losses: Losses,
+    extra: dict[str, Any],
+    tell: Callable[[int, int], None],
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean loss of each candidate, and its standard error over the folds.
 
@@ -58,4 +65,5 @@ def compare_on_public_rows(
             model.fit(rows_of(table, drawn, blank=False), labels[drawn], **known)
             tried = losses.of(model, rows_of(table, held, blank=False), labels[held])
             found[fold, i] = tried.mean()
+            tell(fold * len(candidates) + i + 1, FOLDS * len(candidates) + 1)
     return found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(FOLDS)
