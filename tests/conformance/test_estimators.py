@@ -346,3 +346,17 @@ def test_every_fit_has_a_summary(entry):
     assert pickle.loads(pickle.dumps(found)) == found
     with pytest.raises(NotFittedError):
         make(entry).summary()
+
+
+@exported
+def test_weights_are_public_or_refused_with_the_reason(entry):
+    y = labels(X, entry.classify)
+    rows = numeric(X) if entry.numeric else X
+    if entry.open_features:
+        fitted = make(entry).fit(rows, y, sample_weight=np.ones(len(X)))
+        assert fitted.guarantee_.protects == "label"
+        with pytest.raises(HedgerowError, match="'sample_weight' must be 60 public numbers above 0"):
+            make(entry).fit(rows, y, sample_weight=np.zeros(len(X)))
+        return
+    with pytest.raises(HedgerowError, match=f"'sample_weight' is not taken by {entry.name}: a record of weight w"):
+        make(entry).fit(rows, y, sample_weight=np.ones(len(X)))

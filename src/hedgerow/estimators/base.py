@@ -33,6 +33,7 @@ from hedgerow.estimators.records import (
     tag_total,
 )
 from hedgerow.estimators.repeats import Told, warn_if_repeated
+from hedgerow.estimators.weights import without_weights
 from hedgerow.grid import check_label_bounds
 from hedgerow.guarantee import LARGE_DELTA, LARGE_EPSILON, Guarantee, as_if_local
 from hedgerow.ledger import Ledger
@@ -53,6 +54,12 @@ _SOURCES = (type(None), int, np.integer, Randomness, np.random.RandomState, np.r
 
 class _Facts(BaseEstimator):  # type: ignore[misc]
     """What may be declared of records; an estimator has those as parameters that it can use."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let ``fit`` refuse weights by name and with the reason, where it does not take them."""
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            cls.fit = without_weights(cls.fit)
 
     feature_bounds: Any = None
     categorical_features: Any = None
