@@ -59,14 +59,11 @@ def commands():
 
 def test_protocol_commands_run_in_order(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    for name, n in (("public", 300), ("private", 3000), ("new", 50)):
-        X = rng.uniform(size=(n, 2))
-        y = np.where(X[:, 0] > 0.5, 60, 20)
-        table, head = (X, "a,b") if name == "new" else (np.column_stack([X, y]), "a,b,y")
-        np.savetxt(f"{name}.csv", table, delimiter=",", header=head, comments="")
-    steps = [command for command in commands() if command[0] in ("design", "privatize", "aggregate", "predict")]
-    assert [step[0] for step in steps] == ["design", "privatize", "aggregate", "predict"]
+    steps = [
+        command for command in commands() if command[0] in ("example", "design", "privatize", "aggregate", "predict")
+    ]
+    assert [step[0] for step in steps] == ["example", "design", "privatize", "aggregate", "predict"]
+    steps[0] += ["--n-private", "2000", "--n-new", "50"]
     for step in steps:
         assert main(step) == 0, f"hedgerow {shlex.join(step)}"
     assert len(Path("predictions.csv").read_text().splitlines()) == 51
