@@ -30,12 +30,12 @@ def test_it_is_the_posterior_of_the_dense_model(seed):
     np.testing.assert_allclose(got.weights, weights / weights.sum(), rtol=1e-8)
 
 
-def test_the_prior_is_uniform_in_the_share_of_shrinkage():
+def test_the_prior_is_a_beta_law_of_the_share_of_shrinkage():
     tau2, prior = spreads(np.full(4, 100.0), 10.0)
     share = 0.01 / (0.01 + tau2)
     assert prior.sum() == pytest.approx(1)
     for end in (0.25, 0.5, 0.75):  # one point of the grid more or less is a few hundredths
-        assert prior[share < end].sum() == pytest.approx(end, abs=0.06)
+        assert prior[share < end].sum() == pytest.approx(end**0.5, abs=0.06)
 
 
 def test_values_that_are_seen_clearly_are_as_seen():

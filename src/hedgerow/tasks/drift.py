@@ -6,9 +6,10 @@ Value j was known as ``known_j`` with variance ``known_var_j`` (a public mean), 
 .. math:: \mu_j \sim N(known_j + \delta,\; V_j + \tau^2), \qquad seen_j \sim N(\mu_j, S_j)
 
 with :math:`\delta \sim N(0, (width/4)^2)` a shift that all values share and :math:`\tau^2` how far single ones stray
-from it. Its prior is uniform in the share of shrinkage, :math:`\bar S/(\bar S + \tau^2) \sim U(0, 1)`, with
-:math:`\bar S` the harmonic mean of the noise, at most :math:`(width/8)^2`: proper, free of units, and known for
-intervals that cover what they claim (Christiansen and Morris 1997). Both are integrated over. A single best
+from it. Its prior is one of the share of shrinkage, :math:`\bar S/(\bar S + \tau^2) \sim Beta(1/2, 1)`, with
+:math:`\bar S` the harmonic mean of the noise, at most :math:`(width/8)^2`: proper, free of units, and of the kind known
+for intervals that cover what they claim (Christiansen and Morris 1997 have it uniform, which leaned too much on few
+values that differ). Both are integrated over. A single best
 :math:`\tau^2` would do harm: where reports are few it is 0, and the interval believes public records as if nothing
 could differ. The coverage is that of all values together, not of each: one that strays alone is seen less well.
 """
@@ -127,6 +128,6 @@ def spreads(sight: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
     if len(seen):
         noise = min(max(len(seen) / float(seen.sum()), 1e-12 * width**2), most)
     ratio = np.geomspace(_LEAST, width**2 / noise, _SPREADS)
-    # Uniform in 1/(1 + ratio); on a log grid a point stands for ratio times that density.
-    prior = ratio / (1.0 + ratio) ** 2
+    # Beta(1/2, 1) in 1/(1 + ratio); on a log grid a point stands for ratio times that density.
+    prior = ratio / (1.0 + ratio) ** 1.5
     return noise * ratio, prior / prior.sum()

@@ -1,0 +1,1 @@
+"""How often intervals cover what they claim, and how wide they are."""
