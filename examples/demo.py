@@ -101,6 +101,8 @@ def show_collection(task: LocalTask, homes: Homes, folder: Path) -> Collected:
     for row in got.model.table():
         mean = f"{row['mean']:6.1f}  [{row['low']:6.1f}, {row['high']:6.1f}]"
         print(f"  leaf {row['leaf']:>2}  {row['share']:6.1%} of homes  {mean}  if {row['cell']}")
+    if (found := got.model.shift()) is not None:
+        say(" ".join((found.verdict, *found.disagreement)))
     say("To look at it in the dashboard, run the two lines below, open http://127.0.0.1:8000/dashboard and sign in "
         "with the token:")  # fmt: skip
     print(f"  export HEDGEROW_CURATOR_TOKEN={got.token}")

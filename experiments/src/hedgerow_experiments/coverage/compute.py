@@ -20,10 +20,10 @@ __all__ = ["compute", "draw"]
 
 Array = npt.NDArray[np.float64]
 _PUBLIC = 500  # public records
-_TRUTH = 50_000  # records that tell the truth: its own error is a hundredth of any width here
-_SHOWN = 2_000  # of those, records that intervals are asked for
+_TRUTH = 20_000  # records that tell the truth: its own error is far below any width here
+_SHOWN = 1_000  # of those, records that intervals are asked for
 _PRIVATE = np.array([True, True, False, False])
-_DRAWS = {"tree": 20, "assisted": 3, "semi": 10, "semi with a public model": 3, "label": 3, "forest": 6, "ANOVA": 4}
+_DRAWS = {"tree": 10, "assisted": 3, "semi": 8, "semi with a public model": 3, "label": 3, "forest": 5, "ANOVA": 3}
 """Fits in one cell, by how long they take."""
 
 

@@ -24,7 +24,7 @@ hedgerow bench run coverage
 
 Made data with labels in [0, 1], 500 public records whose labels are off by a share of the range (bias). Each line has
 the coverage of `predict_interval` at three levels, its mean width at 90 %, that width over the one of the reports
-alone, the coverage of `reports_interval` at 90 %, and how often the cell was run; a run has from 3 to 20 fits.
+alone, the coverage of `reports_interval` at 90 %, and how often the cell was run; a run has from 3 to 10 fits.
 
 - tree: the mean label of the record's leaf; semi: of its cell.
 - assisted, semi with a public model: the public model plus its best correction by the trees, or its mean error in the

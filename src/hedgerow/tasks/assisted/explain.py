@@ -32,8 +32,9 @@ def assisted_table(model: AssistedModel, level: float = 0.9) -> list[dict[str, A
     ``share`` is among holders (as far as reports tell, else the public one) and ``public_share`` among public records.
 
     ``estimate`` is the correction that the reports suggest, without bias, and ``estimate_sd`` its standard deviation
-    (None for both where nobody answered for the tree); ``low`` and ``high`` are its interval. ``kept`` is what the
-    leaf contributes after shrinkage: a prediction is the public one plus the mean of ``kept`` over the trees.
+    (None for both where nobody answered for the tree); ``reports_low`` and ``reports_high`` are its interval. ``kept``
+    is what the leaf contributes after shrinkage, and ``low`` and ``high`` are that interval as far as it must reach to
+    hold it: a prediction is the public one plus the mean of ``kept`` over the trees.
     """
     rows = []
     task = model.task
@@ -46,6 +47,9 @@ def assisted_table(model: AssistedModel, level: float = 0.9) -> list[dict[str, A
             known = found.V[t][j] < _UNKNOWN
             middle = float(found.d[t][j])
             half = z * float(np.sqrt(found.V[t][j]))
+            low = max(middle - half, least) if known else least
+            high = min(middle + half, most) if known else most
+            kept = _rounded(float(model.leaf_values[t][j]), task.radius)
             rows.append(
                 {
                     "tree": t,
@@ -55,9 +59,11 @@ def assisted_table(model: AssistedModel, level: float = 0.9) -> list[dict[str, A
                     "public_share": float(task.shares[t][j]),
                     "estimate": float(found.d[t][j]) if known else None,
                     "estimate_sd": float(np.sqrt(found.V[t][j])) if known else None,
-                    "low": max(middle - half, least) if known else least,
-                    "high": min(middle + half, most) if known else most,
-                    "kept": _rounded(float(model.leaf_values[t][j]), task.radius),
+                    "low": min(low, kept),
+                    "high": max(high, kept),
+                    "reports_low": low,
+                    "reports_high": high,
+                    "kept": kept,
                 }
             )
     return rows

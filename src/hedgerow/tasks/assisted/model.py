@@ -211,7 +211,7 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
 
     def value_words(self, level: float = 0.9) -> str:
         """Return what a leaf adds."""
-        return f"added to the public model, beside the {level:.0%} interval of its error from reports alone"
+        return f"added to the public model, with the {level:.0%} interval of its mean error there"
 
     @property
     def value_bounds(self) -> tuple[float, float]:
