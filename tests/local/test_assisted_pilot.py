@@ -176,7 +176,7 @@ def test_under_four_times_the_spread_the_radius_grows_and_the_error_falls(public
         errors[pilot], radii[pilot] = np.mean(runs), forest.task_.radius
     assert radii["auto"] > 2 * radii[None] and radii["auto"] > 3 * np.sqrt(np.mean(base.residuals_**2)) / 2
     assert errors["auto"] < 0.9 * errors[None]
-    assert cover[None] < 0.6 and 0.8 < cover["auto"] < 0.995  # intervals see the spread, too
+    assert cover[None] < 0.6 and 0.8 < cover["auto"] < 0.9995  # intervals see the spread, too
 
 
 def test_small_leaves_are_not_trusted_where_errors_are_larger(public, base):
