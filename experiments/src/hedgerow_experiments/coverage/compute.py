@@ -149,7 +149,8 @@ def _semi_fit(records: Any, epsilon: float, seed: Any, options: dict[str, Any], 
     from hedgerow import HistOfTreeRegressor
 
     tree = HistOfTreeRegressor(epsilon, label_bounds=(0, 1), random_state=_seed(seed), **options)
-    tree.fit(*records, private=_PRIVATE, **public)
+    X, y = records
+    tree.fit(X, y, private=_PRIVATE, **public)
     whole, labels = _whole()
     assist = tree.task_.assist
     g = np.zeros(len(labels)) if assist is None else assist.predict(tree.task_.space.encode(whole))
