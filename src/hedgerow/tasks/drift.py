@@ -58,6 +58,10 @@ class Believed:
         middle = self.weights @ self.mean
         return np.asarray(self.weights @ (self.variance + (self.mean - middle) ** 2))
 
+    def stretched(self, factor: float) -> Believed:
+        """Return it with deviations so many times as large."""
+        return Believed(self.weights, self.mean, factor**2 * self.variance)
+
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return the interval between the ``(1 - level)/2`` and ``(1 + level)/2`` quantiles of every value."""
         return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from hedgerow.tasks.assisted.model import AssistedModel
     from hedgerow.tasks.assisted.residuals import Residuals
 
-__all__ = ["CorrectionLaw", "attained", "correction_ends"]
+__all__ = ["ALLOWANCE", "CorrectionLaw", "attained", "correction_ends"]
 
+ALLOWANCE = 1.5
+"""Factor of deviations for what the law takes as known: overlaps and shares of leaves, and that errors are spread alike
+in all of them. Without it, 61 to 75 % were covered at a level of 80 % with 20,000 reports at epsilon 8."""
 _UNKNOWN = 1e299  # variance of a tree that nobody answered for
 _STEPS = 801  # of the curve of clipped means, over all shifts within the label's range: 1/400 of it a step
 _BLOCK = 4096  # records at a time: 40 parts of a mixture for each
@@ -95,7 +98,7 @@ def correction_ends(model: AssistedModel, leaf: npt.NDArray[np.int64], level: fl
     groups, group = np.unique(leaf, axis=0, return_inverse=True)
     places = groups + first
     blocks = [places[at : at + _BLOCK] for at in range(0, len(places), _BLOCK)]
-    laws = [law.alone(block) if alone else law.believed(block, noise) for block in blocks]
+    laws = [law.alone(block) if alone else law.believed(block, noise).stretched(ALLOWANCE) for block in blocks]
     found = [each.interval(level) for each in laws]
     low = np.concatenate([np.empty(0), *(ends[0] for ends in found)])[group.ravel()]
     high = np.concatenate([np.empty(0), *(ends[1] for ends in found)])[group.ravel()]

@@ -12,7 +12,6 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.partition.structure import node_levels
 from hedgerow.partition.tree import Partition
 from hedgerow.tasks.assisted.intervals import attained
-from hedgerow.tasks.drift import Believed
 from hedgerow.tasks.forecast import Forecast
 from hedgerow.tasks.intervals import Ends, believe_leaves, cut, holding, widened
 from hedgerow.tasks.leaves import LeafModel
@@ -177,31 +176,20 @@ class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-mod
         return self._in_units(self.leaves.interval(level))
 
     def ends(self, level: float) -> Ends:
-        """Return an interval for the value of each cell: cells are believed to differ as far as reports tell.
+        """Return an interval for the value of each cell that holds it.
 
-        Without a public model they stray from the mean of all, with one from its error on public records. The paper's
-        estimator (``shrink=0``) has the interval of the reports alone.
+        With a public model, cells stray from its error on public records as far as reports tell. Without one, it is
+        what the reports say: the few cells of a tree have too little in common to be told from each other.
         """
-        if not self.shrink:
+        assist = self.task.first.assist
+        if assist is None or not self.shrink:
             return super().ends(level)
         grid = self.task.first.grid
-        low, high = cut(self._believed.interval(level), (0.0, grid.n_steps))
+        same = np.full(self.task.n_cells, (assist.radius * assist.residuals.clipped_mean - grid.low) / grid.step)
+        # Clipped errors may be anywhere in their range, all of them: it is not wide, as a label's is.
+        found = believe_leaves(self.leaves.moments, self.n_reports, same, 0.0 * same, 2.0 * grid.n_steps)
+        low, high = cut(found.interval(level), (0.0, grid.n_steps))
         return holding(self._in_units((grid.values(low), grid.values(high))), self.leaf_values)
-
-    @property
-    def _believed(self) -> Believed:
-        """What is believed of the mean level of each cell."""
-        grid = self.task.first.grid
-        moments = self.leaves.moments
-        nothing = np.zeros(self.task.n_cells)
-        if (assist := self.task.first.assist) is not None:
-            same = (assist.radius * assist.residuals.clipped_mean - grid.low) / grid.step
-            # Clipped errors may be anywhere in their range, all of them: it is not wide, as a label's is.
-            return believe_leaves(moments, self.n_reports, nothing + same, nothing, 2.0 * grid.n_steps)
-        total = float(moments.denominator.sum())
-        middle = float(moments.numerator.sum()) / total if total > 0 else grid.n_steps / 2
-        middle = min(max(middle, 0.0), grid.n_steps)
-        return believe_leaves(moments, self.n_reports, nothing + middle, nothing, grid.n_steps)
 
     def _in_units(self, ends: Ends) -> Ends:
         """Return means, or mean errors of the public model, from those of what was reported."""
