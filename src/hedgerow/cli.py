@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from hedgerow.commands import COMMANDS
+from hedgerow.commands.progress import say
 from hedgerow.errors import HedgerowError, HedgerowWarning
 
 __all__ = ["build_parser", "main"]
@@ -100,7 +101,7 @@ def _telling(command: str) -> Iterator[None]:
             plain(message, category, *place, **more)
         elif text not in told:
             told.add(text)
-            print(f"hedgerow {command}: warning: {text}", file=sys.stderr)
+            say(f"hedgerow {command}: warning: {text}")
 
     with warnings.catch_warnings():
         plain = warnings.showwarning

@@ -1,14 +1,12 @@
-"""Output is whole or not there at all; progress is for terminals only."""
+"""Output is whole or not there at all."""
 
 import errno
-import io
 import os
 import signal
 import stat
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -133,36 +131,6 @@ def test_signal_handler_is_restored(tmp_path):
     with files.output(str(tmp_path / "out")) as file:
         file.write(b"")
     assert signal.getsignal(signal.SIGTERM) is before
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_is_shown_on_a_terminal_and_cleared(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    with files.Progress("reading") as progress:
-        progress.update(500, 0.5)
-        progress.update(501, 0.5)  # too soon
-        time.sleep(0.11)
-        progress.update(900, None)
-    text = sys.stderr.getvalue()
-    assert "[###############...............]  50% 500 rows" in text and "501" not in text and "900 rows" in text
-    assert text.endswith("\r\033[K")
-
-
-def test_progress_is_silent_when_piped(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with files.Progress("reading") as progress:
-        progress.update(1, 0.5)
-    assert sys.stderr.getvalue() == ""
-
-
-def test_progress_of_a_command_on_a_terminal(made, monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    made.ok("privatize", "task.json", "private.csv", "-o", "r.bin")
-    assert "privatising [" in sys.stderr.getvalue()
 
 
 def test_output_is_replaced_as_a_whole(made):

@@ -171,3 +171,13 @@ def test_plot_has_a_line_for_every_trust_model(public):
     pytest.importorskip("matplotlib")
     labels = [line.get_label() for line in plot_advice(ask(public)).axes[0].get_lines()]
     assert {"public only", "local", "semi-feature", "label"} <= set(labels)
+
+
+def test_progress_counts_every_fit_up_to_all():
+    X = np.random.default_rng(0).random((25, 2))
+    for model in (None, PublicModel(Ridge()).fit(X, X[:, 0])):
+        heard = []
+        advise(X, X[:, 0], n_holders=100, public_model=model, progress=lambda *at, to=heard: to.append(at))
+        done, total = zip(*heard, strict=True)
+        assert len(set(total)) == 1 and done[-1] == total[0] and list(done) == sorted(set(done))
+        assert len(done) > 10

@@ -142,12 +142,6 @@ def test_without_a_final_fit_the_candidate_is_the_best(monkeypatch):
     assert "3 disjoint groups" in str(search.guarantee_)
 
 
-def test_progress_counts_the_fits():
-    told = []
-    run("local", callback=lambda *given: told.append(given))
-    assert told == [(1, 3), (2, 3), (3, 3)]
-
-
 def test_intervals_are_those_of_the_best():
     search, _ = run("local", refit=False)
     ends = search.predict_interval(X[:5], 0.8)
@@ -369,3 +363,22 @@ def test_scikit_learn_finds_nothing_wrong():
     search = PrivateSearchCV(trees(), DEPTHS)
     wrong = [r for r in check_estimator(search, on_skip=None, on_fail=None) if r["status"] == "failed"]
     assert [(r["check_name"], str(r["exception"])[:200]) for r in wrong] == []
+
+
+@pytest.mark.parametrize(("options", "total"), [({}, 3), ({"refit": False}, 2), ({"search": "public"}, 11)])
+def test_the_callback_hears_of_every_fit(options, total):
+    heard = []
+    search = PrivateSearchCV(
+        trees(), {"max_depth": [0, 1]}, **options, random_state=0, callback=lambda *at: heard.append(at)
+    )
+    public = {"X_public": X[:50], "y_public": Y[:50]} if options.get("search") == "public" else {}
+    search.fit(X, Y, **public)
+    assert heard == [(i + 1, total) for i in range(total)]
+
+
+def test_a_callback_that_cannot_be_called_is_refused_before_anything_is_spent():
+    with Ledger(None, limit=2) as ledger:
+        search = PrivateSearchCV(trees(), {"max_depth": [0, 1]}, ledger=ledger, callback="print")
+        with pytest.raises(HedgerowError, match="'callback' must be a function"):
+            search.fit(X, Y)
+        assert not ledger.entries()

@@ -7,6 +7,7 @@ from typing import Any
 
 from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names, whole
 from hedgerow.commands.files import add_command, check_output, output, report
+from hedgerow.commands.progress import Progress
 from hedgerow.commands.schema import take_schema
 from hedgerow.errors import HedgerowError
 
@@ -47,10 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     kind = _plot_kind(arguments)
     X, y, known = _public(arguments)
-    advice = advise(
-        X, y, n_holders=arguments.n_holders, epsilon=arguments.epsilon, private_columns=arguments.private_columns,
-        label_bounds=arguments.label_bounds, random_state=arguments.seed, **known,
-    )  # fmt: skip
+    with Progress("advising", "fits of public records") as progress:
+        advice = advise(
+            X, y, n_holders=arguments.n_holders, epsilon=arguments.epsilon, private_columns=arguments.private_columns,
+            label_bounds=arguments.label_bounds, random_state=arguments.seed, progress=progress.step, **known,
+        )  # fmt: skip
     if kind:
         from hedgerow.local.advise.plot import plot_advice
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import (
-    Progress,
     add_command,
     add_output,
     check_output,
@@ -17,6 +16,7 @@ from hedgerow.commands.files import (
     report,
     write_text,
 )
+from hedgerow.commands.progress import Progress
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
             file.write(task.data(total)[1])
         about = About(f"{counted(total.n_reports, 'report')}, one noisy label each")
     else:
-        result = total.model(**options)
+        with Progress("making the model"):
+            result = total.model(**options)
         write_text(arguments.output, result.to_json() + "\n")
         about = result.about()
     _report(arguments, total, about, n_copies)

@@ -25,9 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.commands.batches import open_batch, take_room
-from hedgerow.commands.files import STDIO, Progress, naming, output, warn
+from hedgerow.commands.files import STDIO, naming, output, warn
 from hedgerow.commands.kept import locked, reserved, write_secrets
 from hedgerow.commands.parts import Parts
+from hedgerow.commands.progress import Progress
 from hedgerow.commands.receipt import Receipt
 from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import FormatError, HedgerowError

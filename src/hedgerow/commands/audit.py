@@ -6,9 +6,9 @@ import argparse
 import json
 import math
 from collections.abc import Iterator
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from hedgerow.commands.progress import Progress
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -104,9 +104,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         print(_list_json(chosen) if arguments.json else _list(chosen))
         return 0
-    if arguments.json:
-        return _print_json(_results(chosen, arguments))
-    return _print_table(chosen, arguments)
+    with Progress("auditing", f"of {len(chosen)} done:") as progress:
+        if arguments.json:
+            return _print_json(_results(chosen, arguments, progress), progress)
+        return _print_table(chosen, arguments, progress)
 
 
 def _list_json(chosen: tuple[Entry, ...]) -> str:
@@ -124,38 +125,50 @@ def _named(name: str, patterns: list[str]) -> bool:
     return any(pattern.lower() in name.lower() for pattern in patterns)
 
 
-def _results(chosen: tuple[Entry, ...], arguments: argparse.Namespace) -> Iterator[AuditResult]:
+def _results(
+    chosen: tuple[Entry, ...], arguments: argparse.Namespace, progress: Progress
+) -> Iterator[tuple[Entry, AuditResult]]:
+    """Yield each result with its entry, and show which one is being audited."""
     from hedgerow.audit import audit_all
 
-    return audit_all(arguments.epsilon, chosen, n=arguments.samples, randomness=arguments.seed)
+    for i, entry in enumerate(chosen):
+        progress.update(i, i / len(chosen), entry.name)
+        for result in audit_all(arguments.epsilon, (entry,), n=arguments.samples, randomness=arguments.seed):
+            yield entry, result
 
 
-def _print_json(results: Iterator[AuditResult]) -> int:
-    done = list(results)
-    print(json.dumps([r.to_dict() for r in done], indent=2, allow_nan=False))
+def _print_json(results: Iterator[tuple[Entry, AuditResult]], progress: Progress) -> int:
+    done = [result for _, result in results]
+    with progress.aside():
+        print(json.dumps([r.to_dict() for r in done], indent=2, allow_nan=False))
     return 0 if all(r.holds for r in done) else 1
 
 
-def _print_table(chosen: tuple[Entry, ...], arguments: argparse.Namespace) -> int:
+def _print_table(chosen: tuple[Entry, ...], arguments: argparse.Namespace, progress: Progress) -> int:
     """Print each row as soon as it is known; what is audited whole comes under a heading of its own."""
     from hedgerow.audit.result import format_row, header
 
     width = max(len("mechanism"), *(len(e.name) for e in chosen))
-    print(header(width), flush=True)
+    with progress.aside():
+        print(header(width), flush=True)
     violated = total = pairs = 0
-    for whole, group in groupby(chosen, key=lambda entry: entry.whole):
-        if whole:
-            print(_HEADINGS[whole], flush=True)
-        for result in _results(tuple(group), arguments):
+    heading = ""
+    for entry, result in _results(chosen, arguments, progress):
+        with progress.aside():
+            if entry.whole != heading:
+                heading = entry.whole
+                if heading:
+                    print(_HEADINGS[heading], flush=True)
             print(format_row(result, width), flush=True)
             if not result.holds:
                 print(f"  {result.witness}", flush=True)
-                violated += 1
-            total += 1
-            pairs += result.pairs
-    print(f"{violated} of {total} claims VIOLATED" if violated else f"all {total} claims hold")
-    if pairs:
-        print(f"{pairs} neighbouring tables were fitted again")
+        violated += not result.holds
+        total += 1
+        pairs += result.pairs
+    with progress.aside():
+        print(f"{violated} of {total} claims VIOLATED" if violated else f"all {total} claims hold")
+        if pairs:
+            print(f"{pairs} neighbouring tables were fitted again")
     return 1 if violated else 0
 
 

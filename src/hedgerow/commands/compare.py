@@ -7,7 +7,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names
-from hedgerow.commands.files import Progress, add_command, check_output, report, write_text
+from hedgerow.commands.files import add_command, check_output, report, write_text
+from hedgerow.commands.progress import Progress
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -64,13 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
     except ImportError as error:
         raise HedgerowError(f"this command needs more packages ({error}): pip install 'hedgerow[compare]'.") from None
     with Progress("comparing", "fits") as progress:
-
-        def update(done: int, total: int) -> None:
-            progress.update(done, done / total)
-
         result = compare(
             problem, arguments.epsilon, arguments.repeats, methods=arguments.methods, seed=arguments.seed,
-            progress=update,
+            progress=progress.step,
         )  # fmt: skip
     if arguments.output:
         ending = arguments.output.rsplit(".", 1)[-1].lower()

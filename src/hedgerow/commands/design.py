@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names
 from hedgerow.commands.files import add_command, add_output, check_output, naming, report, warn_if_weak, write_text
+from hedgerow.commands.progress import Progress
 from hedgerow.commands.schema import need_label, take_schema
 from hedgerow.errors import HedgerowError
 
@@ -94,7 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
         with naming(arguments.schema):
             described(schema)
     facts = _facts(arguments, kind, schema)
-    task, about = kind.designed(facts, **options)
+    with Progress("designing"):
+        task, about = kind.designed(facts, **options)
     write_text(arguments.output, task.to_json() + "\n")
     _report(arguments, task, facts, about)
     return 0

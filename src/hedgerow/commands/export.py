@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import add_command, check_output, output, read_any_model, report
+from hedgerow.commands.progress import Progress
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     model = read_any_model(arguments.model)
     formula = formula_of(model)
-    data, check = _onnx(formula, model) if kind == ".onnx" else _python(formula, model)
+    with Progress("exporting and checking"):
+        data, check = _onnx(formula, model) if kind == ".onnx" else _python(formula, model)
     with output(arguments.output) as file:
         file.write(data)
     summary = {

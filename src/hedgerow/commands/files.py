@@ -1,4 +1,4 @@
-"""What the commands share: reading tasks and models, writing output all or nothing, progress, summaries."""
+"""What the commands share: reading tasks and models, writing output all or nothing, summaries."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import stat
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
+from hedgerow.commands.progress import say
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import LARGE_DELTA, LARGE_EPSILON
 
@@ -237,7 +237,7 @@ def report(arguments: argparse.Namespace, summary: dict[str, Any], lines: Sequen
 
 def warn(arguments: argparse.Namespace, text: str) -> None:
     """Print one line of warning."""
-    print(f"hedgerow {arguments.command}: warning: {text}", file=sys.stderr)
+    say(f"hedgerow {arguments.command}: warning: {text}")
 
 
 def warn_of_seed(arguments: argparse.Namespace) -> None:
@@ -253,30 +253,3 @@ def warn_if_weak(arguments: argparse.Namespace, epsilon: float, delta: float = 0
     elif epsilon > LARGE_EPSILON or delta >= LARGE_DELTA:
         stated = f"epsilon = {epsilon:g}" + (f" with delta = {delta:g}" if delta else "")
         warn(arguments, f"{stated} protects next to nothing")
-
-
-class Progress:
-    """A bar on standard error if that is a terminal; otherwise nothing at all."""
-
-    def __init__(self, what: str, unit: str = "rows") -> None:
-        self.what = what
-        self.unit = unit
-        self.shown = sys.stderr.isatty()
-        self.last = 0.0
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def update(self, rows: int, share: float | None) -> None:
-        """Show how many rows are done and, if known, which share of all that is."""
-        now = time.monotonic()
-        if not self.shown or now - self.last < 0.1:
-            return
-        self.last = now
-        full = 0 if share is None else int(30 * min(share, 1.0))
-        bar = "" if share is None else f"[{'#' * full}{'.' * (30 - full)}] {min(share, 1.0):4.0%} "
-        print(f"\r{self.what} {bar}{rows:,} {self.unit}\033[K", end="", file=sys.stderr, flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        if self.shown and self.last:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
-import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names
 from hedgerow.commands.booking import add_ledger, booked, left_lines, open_ledger
 from hedgerow.commands.files import add_command, add_output, check_output, report, warn, write_text
+from hedgerow.commands.progress import Progress
 from hedgerow.commands.schema import need_label, take_schema
 from hedgerow.errors import HedgerowError
 
@@ -82,8 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
     if math.isinf(arguments.epsilon):
         warn(arguments, "epsilon is infinite: nothing is protected")
     records, labels = read_records(arguments, arguments.private, names, text)
-    with Rounds() as rounds:
-        model = _estimator(arguments, {**known, "ledger": ledger}, rounds.update).fit(records, labels)
+    with Progress("fitting") as progress:
+        model = _estimator(arguments, {**known, "ledger": ledger}, _rounds(progress)).fit(records, labels)
     write_text(arguments.output, model.model_.to_json() + "\n")
     predicted = None
     if new is not None:
@@ -141,29 +141,17 @@ def _predict(path: str, model: Any, table: Table) -> int:
     ).write("--predictions")
 
 
-class Rounds:
-    """The rounds of a descent on standard error if that is a terminal; otherwise nothing at all."""
+def _rounds(progress: Progress) -> Callable[[int], bool]:
+    """Return what shows the rounds of a descent, stage by stage, and never ends it."""
+    stage = 0
 
-    def __init__(self) -> None:
-        self.shown = sys.stderr.isatty()
-        self.last = 0.0
-        self.stage = 0
-
-    def __enter__(self) -> Rounds:
-        return self
-
-    def update(self, t: int) -> bool:
-        """Show a round; False: go on."""
-        self.stage += t == 0
-        now = time.monotonic()
-        if self.shown and now - self.last >= 0.1:
-            self.last = now
-            print(f"\rfitting, stage {self.stage}, round {t + 1}\033[K", end="", file=sys.stderr, flush=True)
+    def update(t: int) -> bool:
+        nonlocal stage
+        stage += t == 0
+        progress.update(0, None, f"stage {stage}, round {t + 1}")
         return False
 
-    def __exit__(self, *_: object) -> None:
-        if self.shown and self.last:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+    return update
 
 
 def _estimator(arguments: argparse.Namespace, known: dict[str, Any], callback: Any) -> Any:
@@ -192,9 +180,11 @@ def read_records(arguments: argparse.Namespace, path: str, names: list[str], tex
     table.require([*names, arguments.target], "that were named")
     frames: list[dict[str, Any]] = []
     labels = []
-    for block in table.blocks():
-        frames.append({n: block.private_column(n, numeric=n not in text) for n in names})
-        labels.append(block.private_column(arguments.target, numeric=arguments.classes is None))
+    with Progress("reading") as progress:
+        for block in table.blocks():
+            frames.append({n: block.private_column(n, numeric=n not in text) for n in names})
+            labels.append(block.private_column(arguments.target, numeric=arguments.classes is None))
+            progress.update(block.start + len(block), table.share)
     if not frames:
         raise HedgerowError(f"{path} holds no records.")
     y = np.concatenate(labels)

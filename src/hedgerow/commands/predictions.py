@@ -11,8 +11,9 @@ from typing import IO, Any
 
 import numpy.typing as npt
 
-from hedgerow.commands.files import Progress, output
+from hedgerow.commands.files import output
 from hedgerow.commands.parts import Parts
+from hedgerow.commands.progress import Progress
 from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import HedgerowError
 from hedgerow.features import NumericFeature

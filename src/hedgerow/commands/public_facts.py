@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.commands.files import Progress
+from hedgerow.commands.progress import Progress
 from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import HedgerowError
 from hedgerow.features import CategoricalFeature, Feature, NumericFeature, category_name

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.booking import booked, left_lines, open_ledger
 from hedgerow.commands.files import (
-    Progress,
     add_command,
     add_output,
     check_output,
@@ -20,6 +19,7 @@ from hedgerow.commands.files import (
     write_text,
 )
 from hedgerow.commands.fit import add_private_records, known_facts, read_records
+from hedgerow.commands.progress import Progress
 from hedgerow.errors import FormatError, HedgerowError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     from hedgerow.search import PrivateSearchCV
 
     with Progress("searching", "fits") as progress:
-        options["callback"] = lambda done, all_fits: progress.update(done, done / all_fits)
+        options["callback"] = progress.step
         search = PrivateSearchCV(_estimator(arguments, known), settings, **options, ledger=ledger)
         search.fit(records, labels, **public)
     write_text(arguments.output, search.model_.to_json() + "\n")

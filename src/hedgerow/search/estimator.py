@@ -25,7 +25,7 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.search.booking import Together
 from hedgerow.search.groups import as_table, draw_groups, rows_of
 from hedgerow.search.losses import Losses
-from hedgerow.search.public import compare_on_public_rows
+from hedgerow.search.public import FOLDS, compare_on_public_rows
 from hedgerow.search.settings import check_estimator, read_settings
 from hedgerow.search.validation import Verdict, choose_centrally, choose_locally
 from hedgerow.types import FloatArray
@@ -182,6 +182,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         if self.search == "public" and not self.refit:
             raise HedgerowError("search='public' compares fits that are not private: refit must be True.")
+        if self.callback is not None and not callable(self.callback):
+            raise HedgerowError(f"'callback' must be a function of two whole numbers. Got {self.callback!r} instead.")
         check_estimator(self.estimator)
         return read_settings(self.settings, self.estimator)
 
@@ -249,6 +251,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         everybody = np.arange(data.n)
         part = data.part(everybody, False, extra)
         self.best_estimator_ = self._fit_one(settings[self.best_index_], part, source.child("final"), together)
+        all_fits = FOLDS * len(settings) + 1
+        self._tell(all_fits, all_fits)
         claim = self.best_estimator_.guarantee_
         self.guarantee_ = replace(claim, notes=(*claim.notes, _FREE))
         self._write_results(settings, losses, errors, data.losses)

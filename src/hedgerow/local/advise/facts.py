@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,13 +15,13 @@ from sklearn.base import clone
 from hedgerow.arrays import listed
 from hedgerow.content import Content
 from hedgerow.errors import HedgerowError
-from hedgerow.local.advise.learning import CurvePoints, Learner, LearningCurve, measure_curve
+from hedgerow.local.advise.learning import CurvePoints, Learner, LearningCurve, measure_curve, n_curve_fits
 from hedgerow.public import PublicModel
 from hedgerow.public.kernel_ridge import TunedKernelRidge
 from hedgerow.public.stack import Stack, assign_folds, members, out_of_fold
 from hedgerow.types import FloatArray
 
-__all__ = ["PublicFacts", "fresh_predictions", "measure_open_share", "measure_public"]
+__all__ = ["PublicFacts", "count_fits", "fresh_predictions", "measure_open_share", "measure_public"]
 
 
 _SMALL = 500  # records up to which there are ten folds; by hand, they are all public
@@ -57,12 +57,15 @@ class PublicFacts(Content, what="public facts"):
         return self.points.curve()
 
 
-def fresh_predictions(D: FloatArray, y: FloatArray, seed: int) -> FloatArray:
+def fresh_predictions(
+    D: FloatArray, y: FloatArray, seed: int, fitted: Callable[[int], object] = lambda fits: None
+) -> FloatArray:
     """Return a prediction of each record by a stack of which no part has seen it.
 
     The out-of-fold predictions of the public model's own stack are too good by some percent: its weights minimise the
     error of these very predictions, and its kernel is tuned on all records. Here the kernel is tuned again in every
     fold, and the weights for a fold are fitted to the out-of-fold predictions of the other folds.
+    ``fitted`` is told of the fits of each member.
 
     Examples
     --------
@@ -74,9 +77,14 @@ def fresh_predictions(D: FloatArray, y: FloatArray, seed: int) -> FloatArray:
 
     folds = fold_numbers(len(y), seed)
     scale = float(y.std()) or 1.0
-    P = np.column_stack([out_of_fold(member, D, y, folds) for member in members(len(y), seed).values()])
+    n_folds = int(folds.max()) + 1
+    outs = []
+    for member in members(len(y), seed).values():
+        outs.append(out_of_fold(member, D, y, folds))
+        fitted(n_folds)
+    P = np.column_stack(outs)
     out = np.empty(len(y))
-    for fold in range(int(folds.max()) + 1):
+    for fold in range(n_folds):
         held = folds == fold
         mean = float(y[~held].mean())
         weights = nnls((P[~held] - mean) / scale, (y[~held] - mean) / scale)[0]
@@ -115,18 +123,49 @@ def measure_public(
     bounds: tuple[float, float],
     private: Sequence[str | int] | None,
     seed: int,
+    fitted: Callable[[int], object] = lambda done: None,
 ) -> PublicFacts:
-    """Measure a fitted public model on the records it was fitted on."""
+    """Measure a fitted public model on the records it was fitted on; ``fitted`` is told of :func:`count_fits`."""
     assert model.portable_ is not None
+    done = 0
+
+    def add(fits: int) -> None:
+        nonlocal done
+        done += fits
+        fitted(done)
+
+    add(_own_fits(model))
     D = model.portable_.design(model.space_.encode(X))
     # Weights that were not fitted have not seen anything: any other regressor's residuals are honest as they are.
     stacked = isinstance(model.fitted_, Stack) and not model.compact
-    fresh = fresh_predictions(D, y, seed) if stacked else y - model.residuals_
+    fresh = fresh_predictions(D, y, seed, add) if stacked else y - model.residuals_
     residuals = np.asarray(np.clip(y, *bounds) - np.clip(fresh, *bounds))
     share = None if private is None else measure_open_share(model, D, y, private, seed)
     folds = (fold_numbers if stacked else assign_folds)(len(y), seed)
     fitted_on = len(y) * (1 - 1 / (int(folds.max()) + 1))
-    return PublicFacts(residuals, fitted_on, measure_curve(learner_of(model), D, y, seed), share, float(np.var(y)))
+    size = _n_members(model)
+    points = measure_curve(learner_of(model), D, y, seed, lambda: add(size))
+    return PublicFacts(residuals, fitted_on, points, share, float(np.var(y)))
+
+
+def count_fits(model: PublicModel) -> int:
+    """Return how many regressors are fitted until all is measured, the public model's own included."""
+    n = len(model.residuals_)
+    fresh = 0
+    if isinstance(model.fitted_, Stack) and not model.compact:
+        fresh = len(members(n, 0)) * (int(fold_numbers(n, 0).max()) + 1)
+    return _own_fits(model) + fresh + n_curve_fits(n) * _n_members(model)
+
+
+def _own_fits(model: PublicModel) -> int:
+    """Return how many regressors the public model has fitted: each on all records, and once a fold."""
+    n = len(model.residuals_)
+    each = 2 + int(assign_folds(n, 0).max(initial=0))
+    return each * len(members(n, 0)) if isinstance(model.fitted_, Stack) else each
+
+
+def _n_members(model: PublicModel) -> int:
+    return len(model.fitted_.members) if isinstance(model.fitted_, Stack) else 1
 
 
 def measure_open_share(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
@@ -14,7 +14,7 @@ from hedgerow.checks import check_epsilon, check_positive
 from hedgerow.digits import plain
 from hedgerow.errors import HedgerowError
 from hedgerow.grid import check_label_bounds, check_labels
-from hedgerow.local.advise.facts import PublicFacts, measure_public
+from hedgerow.local.advise.facts import PublicFacts, count_fits, measure_public
 from hedgerow.local.advise.learning import LearningCurve
 from hedgerow.public import PublicModel
 from hedgerow.tasks.assisted.choose import SIZES, choose_randomizer
@@ -183,6 +183,7 @@ def advise(
     public_model: PublicModel | None = None,
     facts: PublicFacts | None = None,
     random_state: int = 0,
+    progress: Callable[[int, int], object] = lambda done, total: None,
     **schema: Any,
 ) -> Advice:
     """Predict, from public records alone, what each trust model would achieve with ``n_holders`` holders.
@@ -202,6 +203,8 @@ def advise(
     public_model, facts : optional
         A fitted PublicModel, or what was measured on it (:func:`~hedgerow.local.advise.facts.measure_public`), to save
         the time of doing it again.
+    progress : callable
+        Called now and then with the fits that are done and, about, all of them.
     schema : feature_bounds, categorical_features, categories
         Passed to :class:`~hedgerow.PublicModel`.
 
@@ -223,7 +226,16 @@ def advise(
         model = public_model
         if model is None:
             model = PublicModel(random_state=random_state, **schema).fit(X_public, y)
-        facts = measure_public(model, X_public, y, (low, high), private_columns, random_state)
+        total = count_fits(model)
+        facts = measure_public(
+            model,
+            X_public,
+            y,
+            (low, high),
+            private_columns,
+            random_state,
+            fitted=lambda done: progress(min(done, total), total),
+        )
     return advise_from(facts, epsilon, n)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from hedgerow.content import Content
 from hedgerow.types import FloatArray
 
-__all__ = ["CurvePoints", "LearningCurve", "measure_curve"]
+__all__ = ["CurvePoints", "LearningCurve", "measure_curve", "n_curve_fits"]
 
 Learner = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Records, labels and other records; returns predictions of these."""
@@ -27,7 +27,9 @@ _DRAW = 0.03
 """Standard error of the logarithm of a point that comes from which records were drawn for fitting."""
 _FEWEST = 10  # records that anything is fitted to
 _MOST = 1600  # the same, at most: a curve of five folds then takes seconds; by hand
-_SMALL = 500  # records up to which all five folds are held out, not two: fewer tell less; by hand
+_FOLDS = 5  # four fifths of the records, the largest share, are then fitted on
+_FEW_FOLDS = 2  # that are held out of many records, where two tell enough; by hand
+_SMALL = 500  # records up to which all folds are held out: fewer tell less; by hand
 
 
 @dataclass(frozen=True)
@@ -111,21 +113,36 @@ class CurvePoints(Content, what="points of a learning curve"):
         return LearningCurve(float(self.start), tuple((float(p), b, f) for p, (b, f) in zip(w, grid, strict=True)))
 
 
-def measure_curve(learn: Learner, D: FloatArray, y: FloatArray, seed: int) -> CurvePoints:
+def n_curve_fits(n: int) -> int:
+    """Return how often :func:`measure_curve` fits on n records."""
+    return len(SHARES) * _n_held(n)
+
+
+def _n_held(n: int) -> int:
+    return _FOLDS if n <= _SMALL else _FEW_FOLDS
+
+
+def measure_curve(
+    learn: Learner, D: FloatArray, y: FloatArray, seed: int, fitted: Callable[[], object] = lambda: None
+) -> CurvePoints:
     """Return points of the learning curve of ``learn`` on the design matrix of public records.
 
     It is fitted on 20, 40 and 80 % of the records (at most 1,600) and tested on others. All sizes are tested on the
     same records, and smaller samples are part of larger ones, so that what is particular to a record cancels.
+    ``fitted`` is called after each fit.
     """
     n = len(y)
     rng = np.random.default_rng(seed)
     order = rng.permutation(n)
     sizes = [min(max(_FEWEST, int(share * n)), _MOST) for share in SHARES]
-    folds = np.array_split(order, 5)
+    folds = np.array_split(order, _FOLDS)
     found = []
-    for held in folds if n <= _SMALL else folds[:2]:
+    for held in folds[: _n_held(n)]:
         rest = rng.permutation(np.setdiff1d(order, held))
-        predicted = [learn(D[rest[:m]], y[rest[:m]], D[held]) for m in sizes]
+        predicted = []
+        for m in sizes:
+            predicted.append(learn(D[rest[:m]], y[rest[:m]], D[held]))
+            fitted()
         found.append((np.column_stack(predicted) - y[held, None]) ** 2)
     squares = np.vstack(found)
     errors = np.maximum(squares.mean(axis=0), 1e-300)
