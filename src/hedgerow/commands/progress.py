@@ -15,7 +15,7 @@ _SOONEST = 0.1  # seconds between two lines: more of them could not be read; by 
 _TICK = 1.0  # seconds after which the line is drawn again though nothing was reported: its clock is in seconds
 _BAR = 30  # characters
 _CLEAR = "\r\033[K"
-_MINUTE = 60
+_MINUTE = 60  # seconds, by definition
 
 
 def say(line: str) -> None:
