@@ -21,6 +21,7 @@ MADE = [
     ("lpdt-figures", Key("synthetic", 3, "2a", 0.0, "2a")),
     ("library", Key("DIA", 0, "regression", 1.0, "DiPriMe")),
     ("library", Key("DIA", 0, "regression", 4.0, "HistOfTree")),
+    ("coverage", Key("made", 0, "n=500 bias=0", 8.0, "semi")),
 ]
 REAL = [
     ("lpdt-table2", Key("HOU", 0, "", 4.0, "lpdt")),
