@@ -26,7 +26,7 @@ Made data with labels in [0, 1], 500 public records whose labels are off by a sh
 the coverage of `predict_interval` at three levels, its mean width at 90 %, that width over the one of the reports
 alone, the coverage of `reports_interval` at 90 %, and how often the cell was run; a run has from 3 to 10 fits.
 
-Few runs tell little: 3 fits of 4 cells each (semi with a public model) give a coverage a standard error of 10 points, 10
+Few runs tell little: 3 fits of 4 cells each (semi with a public model) give a coverage an error of 10 points, 10
 fits of 8 leaves (tree) of 3 to 4. More repeats of the same command add to what is there.
 
 - tree: the mean label of the record's leaf; semi: of its cell.
