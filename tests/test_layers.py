@@ -25,6 +25,7 @@ LAYERS = [
     ["space"],
     ["counting", "spending", "classes", "schema"],
     ["datasets", "summary"],
+    ["card"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["formula"],  # what a model computes

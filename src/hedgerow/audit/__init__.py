@@ -8,6 +8,7 @@ Users can point it at mechanisms of their own: :func:`audit_exact` at anything w
 from hedgerow.audit.branching import branching, law_of
 from hedgerow.audit.exact import audit_exact, audit_laws
 from hedgerow.audit.neighbours import Record, corner_records, neighbouring_tables, worst_pair, worst_tables
+from hedgerow.audit.quick import audit_task
 from hedgerow.audit.registry import Auditable, Entry, audit_all, auditables, entries, find, register, whole_tasks
 from hedgerow.audit.replay import WholeFit, audit_replay, whole_fits
 from hedgerow.audit.result import AuditResult, format_table
@@ -24,6 +25,7 @@ __all__ = [
     "audit_laws",
     "audit_replay",
     "audit_sampled",
+    "audit_task",
     "auditables",
     "branching",
     "corner_records",

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.arrays import listed
+from hedgerow.central.card import Carded
 from hedgerow.central.intervals import NoiseIntervals
 from hedgerow.content import Content
 from hedgerow.digits import plain
@@ -67,7 +68,7 @@ class ForestTree(Content, what="forest tree"):
 
 
 @dataclass(frozen=True, eq=False)
-class ForestModel(NoiseIntervals, Content, what="forest model", format="hedgerow/forest-model", version=1):
+class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="hedgerow/forest-model", version=1):
     """Stages of trees. A stage predicts a weighted mean of its trees' leaf values; stages add up.
 
     Intervals cover the average of such forests: over their noise and splits, and, where each record is in one tree,
@@ -94,6 +95,7 @@ class ForestModel(NoiseIntervals, Content, what="forest model", format="hedgerow
 
     n_outputs: ClassVar[int] = 1
     task: ClassVar[None] = None
+    audited: ClassVar[tuple[str, ...]] = ("Forest", "ExtraTrees")
 
     @property
     def simulation(self) -> bool:

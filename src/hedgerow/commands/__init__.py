@@ -14,6 +14,7 @@ COMMANDS = (
     "aggregate",
     "predict",
     "explain",
+    "card",
     "export",
     "labels",
     "fit",

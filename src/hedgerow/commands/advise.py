@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names, whole
-from hedgerow.commands.files import add_command, check_output, output, report
+from hedgerow.commands.files import add_command, check_picture, output, report
 from hedgerow.commands.progress import Progress
 from hedgerow.commands.schema import take_schema
 from hedgerow.errors import HedgerowError
@@ -86,8 +86,4 @@ def _public(arguments: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
 def _plot_kind(arguments: argparse.Namespace) -> str:
     if arguments.output is None:
         return ""
-    kind = str(arguments.output).rpartition(".")[2].lower()
-    if kind not in ("png", "svg", "pdf"):
-        raise HedgerowError(f"--plot {arguments.output}: the name must end in .png, .svg or .pdf.")
-    check_output(arguments, [name for name in (arguments.public, arguments.schema) if name], "--plot")
-    return kind
+    return check_picture(arguments.output, [name for name in (arguments.public, arguments.schema) if name])

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import add_command, check_output, output, read_any_model, report
+from hedgerow.commands.files import add_command, check_picture, output, read_any_model, report
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ correct the public model, by how much, and how much of that is believed.
 Of a model of 'hedgerow fit': its features and pairs by size, and its curves, each
 with the noise in it.
 """
-_PICTURES = (".png", ".svg", ".pdf")
 
 
 def register(subparsers: Any) -> None:
@@ -38,12 +37,13 @@ def register(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print, and draw if asked to."""
+    """Print, and draw if asked to; what cannot be drawn is noticed first."""
+    for path in (arguments.picture, arguments.shift_picture):
+        if path is not None:
+            check_picture(path, [arguments.model])
     summary, lines, pictures = _explained(arguments)
     wanted = {arguments.picture: pictures["plot"], arguments.shift_picture: pictures.get("plot_shift")}
     wanted.pop(None, None)
-    for path in wanted:
-        _check_picture(arguments, path)
     for path, plot in wanted.items():
         if plot is not None:
             _draw(path, plot)
@@ -69,16 +69,6 @@ def _no_shift(arguments: argparse.Namespace) -> None:
         raise HedgerowError(
             f"{arguments.model} holds nothing to compare with: no public records by leaf; leave out {option}."
         )
-
-
-def _check_picture(arguments: argparse.Namespace, path: str) -> None:
-    if os.path.splitext(path)[1].lower() not in _PICTURES:
-        raise HedgerowError(f"--plot must name a file that ends in {', '.join(_PICTURES)}. Got {path!r} instead.")
-    check_output(argparse.Namespace(output=path, json=False), [arguments.model], option="--plot")
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise HedgerowError("--plot needs Matplotlib: pip install 'hedgerow[plot]'.") from None
 
 
 def _draw(path: str, plot: Callable[[], Figure]) -> None:

@@ -141,6 +141,22 @@ def check_output(arguments: argparse.Namespace, inputs: Sequence[str], option: s
             raise HedgerowError(f"{option} {path} is an input of this command and would be lost; choose another name.")
 
 
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def check_picture(path: str, inputs: Sequence[str], option: str = "--plot") -> str:
+    """Return the format of a picture; refuse, before any work, what cannot be drawn or written."""
+    kind = os.path.splitext(path)[1].lower()
+    if kind not in _PICTURES:
+        raise HedgerowError(f"{option} must name a file that ends in {', '.join(_PICTURES)}. Got {path!r} instead.")
+    check_output(argparse.Namespace(output=path, json=False), inputs, option)
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise HedgerowError(f"{option} needs Matplotlib: pip install 'hedgerow[plot]'.") from None
+    return kind[1:]
+
+
 @contextlib.contextmanager
 def output(path: str, option: str = "-o", *, secret: bool = False) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when it is whole.

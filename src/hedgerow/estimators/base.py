@@ -45,6 +45,7 @@ from hedgerow.summary import Summary
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
+    from hedgerow.card import Card
     from hedgerow.formula import Formula
 
 __all__ = ["PrivateClassifier", "PrivateEstimator", "PrivateRegressor"]
@@ -130,6 +131,21 @@ class PrivateEstimator(_Facts):
             return found
         facts = [("features", str(getattr(self, "n_features_in_", "not told")))]
         return Summary(type(self).__name__, self.guarantee_, facts)
+
+    def card(self, *, purpose: str = "", intended_use: str = "", level: float = 0.9) -> Card:
+        """Return one page about what was fitted: use, guarantee, what it says, pictures, schema, audit, making.
+
+        It follows from what was released, and costs no privacy; ``card.save("card.html")`` writes it.
+        """
+        from hedgerow.card.sections import Told
+        from hedgerow.tasks.card import card_of, summary_card
+
+        summary = self.summary(level)
+        told = Told(purpose, intended_use)
+        model: Any = getattr(self, "model_", None)
+        if hasattr(model, "card"):
+            return card_of(model, told, level, claim=self.guarantee_)
+        return summary_card(summary, told, type(self).__name__)
 
     def _budget(self) -> float:
         return float(self.epsilon)

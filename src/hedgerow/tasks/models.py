@@ -7,7 +7,7 @@ so, no comparison with public records is None, no table is empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike
@@ -20,6 +20,7 @@ from hedgerow.guarantee import Guarantee
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from hedgerow.card import Card
     from hedgerow.formula import Formula
     from hedgerow.space import FeatureSpace
     from hedgerow.summary import Summary
@@ -235,6 +236,25 @@ class Model(Content, what="model"):
         from hedgerow.tasks.summary import summarise
 
         return summarise(self, check_level(level))
+
+    def card(
+        self, *, purpose: str = "", intended_use: str = "", level: float = 0.9, audits: Sequence[Any] = ()
+    ) -> Card:
+        """Return one page about the model: use, guarantee, what it says, pictures, schema, shift, audit, making.
+
+        Parameters
+        ----------
+        purpose, intended_use : str
+            In the words of whoever publishes it.
+        level : float
+            Of intervals.
+        audits : sequence of AuditResult
+            Of ``hedgerow.audit.audit_task(model.task)``; without, the card says which command audits.
+        """
+        from hedgerow.card.sections import Told
+        from hedgerow.tasks.card import card_of
+
+        return card_of(self, Told(purpose, intended_use), check_level(level), audits)
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()

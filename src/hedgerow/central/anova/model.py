@@ -10,6 +10,7 @@ import numpy as np
 
 from hedgerow.arrays import listed
 from hedgerow.central.anova.design import GRID, FeatureMap
+from hedgerow.central.card import Carded
 from hedgerow.central.intervals import NoiseIntervals
 from hedgerow.content import Content
 from hedgerow.digits import plain
@@ -60,7 +61,7 @@ def encode(space: FeatureSpace, X: Any, missing: bool) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class AnovaModel(NoiseIntervals, Content, what="anova model", format="hedgerow/anova-model", version=2):
+class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="hedgerow/anova-model", version=2):
     """Predict ``offset + <theta, phi(x)>``, clipped to [0, 1] and scaled to the label bounds.
 
     Intervals cover the average of such predictions over the noise of the fit, for the same records. That other records
@@ -97,6 +98,7 @@ class AnovaModel(NoiseIntervals, Content, what="anova model", format="hedgerow/a
     guarantee: Guarantee
 
     task: ClassVar[None] = None
+    audited: ClassVar[tuple[str, ...]] = ("PrivateAnova",)
 
     @property
     def space(self) -> FeatureSpace:

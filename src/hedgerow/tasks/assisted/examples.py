@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -56,6 +57,11 @@ EXAMPLES = (
     Example("assisted, subset", _assisted("subset", 1)),
     Example("assisted, levels", _assisted("levels", 3)),
     Example("assisted, two classes", _classes(("subset", 1)), CLASS_RECORDS),
-    Example("assisted, three classes", _classes(("subset", 1), ("levels", 3), ("subset", 2)), CLASS_RECORDS),
+    Example(
+        "assisted, three classes",
+        _classes(("subset", 1), ("levels", 3), ("subset", 2)),
+        CLASS_RECORDS,
+        quick_from=math.inf,
+    ),
     Example("pilot", _pilot),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -52,10 +53,15 @@ def _label_share(task: SemiTask) -> float:
 
 
 def _both(
-    name: str, build: Callable[[float], CellTask], records: tuple[Record, ...], mask: tuple[bool, ...] | None = None
+    name: str,
+    build: Callable[[float], CellTask],
+    records: tuple[Record, ...],
+    mask: tuple[bool, ...] | None = None,
+    quick_from: float = math.inf,
 ) -> Example:
     # A pair of noisy labels and a cell have many paths.
-    return Example(f"partly public, both rounds, {name}", build, records, mask, left_out=Fraction(1, 1 << 20))
+    fewer = Fraction(1, 1 << 20)
+    return Example(f"partly public, both rounds, {name}", build, records, mask, left_out=fewer, quick_from=quick_from)
 
 
 EXAMPLES = (
@@ -64,8 +70,8 @@ EXAMPLES = (
     Example("partly public, first round, label only", _first("personal"), _OPEN, (False, False)),
     Example("partly public, first round, hidden mask", _first("hidden"), _PLAIN, claim=_label_share),
     Example("partly public, first round, public model", _first("policy", assisted=True), _WRONG, claim=_label_share),
-    _both("k_ary", _second("policy", "k_ary"), _PLAIN),
-    _both("bits", _second("personal", "bits"), _PLAIN, _HIDES),
+    _both("k_ary", _second("policy", "k_ary"), _PLAIN, quick_from=4.0),
+    _both("bits", _second("personal", "bits"), _PLAIN, _HIDES, quick_from=4.0),
     _both("cell certain", _second("policy", "k_ary", column=1), _PLAIN),
     _both("k_ary, public model", _second("policy", "k_ary", assisted=True), _WRONG),
     _both("bits, public model", _second("hidden", "bits", assisted=True), _WRONG),

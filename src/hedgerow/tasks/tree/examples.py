@@ -26,6 +26,7 @@ def _classes(response: str) -> Callable[[float], LocalTask]:
 
 
 EXAMPLES = (
-    *(Example(f"tree, {r}", _numbers(r)) for r in ("bits", "unary", "k_ary", "subset")),
+    Example("tree, bits", _numbers("bits"), quick_from=2.0),
+    *(Example(f"tree, {r}", _numbers(r)) for r in ("unary", "k_ary", "subset")),
     *(Example(f"tree of classes, {r}", _classes(r), CLASS_RECORDS) for r in ("unary", "k_ary", "subset")),
 )
