@@ -34,7 +34,7 @@ _HOMES = {
     "hedgerow.public": ("PublicModel",),
     "hedgerow.schema": ("Schema",),
     "hedgerow.search": ("PrivateSearchCV",),
-    "hedgerow.semi": ("HistOfTreeRegressor",),
+    "hedgerow.semi": ("HistOfTreeClassifier", "HistOfTreeRegressor"),
     "hedgerow.tasks": ("Aggregate", "LocalTask", "Model", "Report", "Reports", "privatize", "privatize_many"),
     "hedgerow.tasks.tree.simulate": ("simulate_aggregate",),
 }

@@ -213,7 +213,7 @@ def test_a_public_model_of_other_facts_than_the_schema_is_refused(entry):
     y = labels(public, False)
     fitted = PublicModel(Ridge(), schema=MIXED, random_state=0).fit(public, y)
     known = (
-        {} if entry.name.startswith("HistOfTree") else {"X_public": public, "y_public": labels(public, entry.classify)}
+        {} if entry.name == "HistOfTreeRegressor" else {"X_public": public, "y_public": labels(public, entry.classify)}
     )
     model = with_schema(entry, MIXED, public_model=fitted)
     if not entry.classify:  # a model of numbers is no model of classes, and is fitted again
