@@ -302,7 +302,10 @@ def test_editing_returns_a_new_one_and_keeps_the_rest():
         (lambda s: s.with_label(), "either 'bounds' or 'classes'"),
         (lambda s: s.with_label(bounds=(0, 1), classes=[1]), "either 'bounds' or 'classes'"),
         (lambda s: s.with_label(classes=[1, "1"]), "distinct classes"),
-        (lambda s: s.with_label(classes=[1, 2], missing=1), "'missing' is for bounds"),
+        (
+            lambda s: s.with_label(classes=[1, 2], missing=3),
+            r"'missing' of 'y' must be one of the classes \[1, 2\]. Got 3",
+        ),
         (lambda s: s.with_label("age", bounds=(0, 1)), "names each column once, the label too. Got 'age' twice"),
         (lambda s: s.without("age", "sex", "smokes"), "at least one column"),
         (lambda s: s.without("nobody"), "no column 'nobody'"),

@@ -7,7 +7,7 @@ import pytest
 from hedgerow import LocalTask, Schema
 from hedgerow.cli import main
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
-from hedgerow.schema import CategoryColumn, NumberColumn, WholeNumberColumn, YesNoColumn
+from hedgerow.schema import CategoryColumn, ClassColumn, NumberColumn, WholeNumberColumn, YesNoColumn
 from hedgerow.tasks.examples import examples
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.registry import read_task
@@ -59,7 +59,7 @@ def test_a_task_says_what_the_schema_says_of_what_it_asks():
 
 def test_another_word_is_another_task_with_the_same_law():
     task = LocalTask.design(schema=SCHEMA, **SMALL)
-    other = task.worded(SCHEMA.with_question("age", "How old?"))
+    other = task.following(SCHEMA.with_question("age", "How old?"))
     assert other.id != task.id
     assert other.encoding == task.encoding
     content = json.loads(task.to_json())
@@ -76,10 +76,17 @@ def test_every_kind_carries_words_and_gets_them_back():
         if label is None:
             assert task.asking == ()
             continue
-        column = NumberColumn(label.name, 0, 1, unit="m", question={"en": "How much?"})
-        worded = task.worded(Schema((NumberColumn("nothing of it", 0, 1),), column))
-        assert [w.unit for w in worded.asking] == ["m"], name
-        assert read_task(worded.to_json()) == worded, name
+        said = {"unit": "m", "question": {"en": "How much?"}}
+        last = label.bounds[1]
+        column = NumberColumn(label.name, *label.bounds, missing=last, **said)
+        if label.classes is not None:
+            column = ClassColumn(label.name, label.classes, label.classes[-1], **said)
+        told = task.following(Schema((NumberColumn("nothing of it", 0, 1),), column))
+        assert [w.unit for w in told.asking] == ["m"], name
+        assert read_task(told.to_json()) == told, name
+        # What a missing label counts as goes with the task, too.
+        assert label.missing != last == told.question().label.missing, name
+        assert told.encode_record({"record": 0})[1].tolist() == [last], name
         assert type(task).from_json(task.to_json()).asking == (), name
 
 

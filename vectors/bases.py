@@ -49,7 +49,7 @@ def _local() -> Iterator[tuple[str, Any]]:
     k = tree.n_leaves
     means = PublicLeaves((3,) * k, (1.5,) * k, (0.5,) * k)
     bits = LocalTask(1.0, LabelGrid(0.0, 80.0, 16), tree, "bits", 0.5, means, "hours", "Hours")
-    yield "tree, bits", bits.worded(_WORDS)
+    yield "tree, bits", bits.following(_WORDS)
     classes = ("no", "yes", "maybe")
     counts = PublicLeaves((3,) * k, (1.0,) * k, (0.5,) * k, ((1, 0, 2),) * k)
     grid = LabelGrid(0.0, 2.0, 2)
@@ -82,7 +82,7 @@ def _rounds() -> Iterator[tuple[str, Any]]:
         "hidden": {"hide_mask": True},
     }
     for name, option in options.items():
-        first = SemiTask.design(_SPACE, epsilon=1.5, label_bounds=(0, 10), **option).worded(_WORDS)
+        first = SemiTask.design(_SPACE, epsilon=1.5, label_bounds=(0, 10), **option).following(_WORDS)
         yield f"first round, {name}", first
         if name != "hidden":
             yield f"second round, {name}", CellTask(first, tree, "bits" if name == "policy" else "k_ary")

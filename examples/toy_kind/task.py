@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -93,7 +93,11 @@ class ShareTask(Task, what="share task", format="example/share-task", version=1)
 
     def question(self) -> Question:
         """Return what is asked."""
-        return Question(self.space.columns, LabelField(self.target, self.label_bounds))
+        return Question(self.space.columns, LabelField(self.target, self.label_bounds, self.missing))
+
+    def counting(self, missing: float) -> Self:
+        """Return the task in which a missing label counts as this one: as a schema says."""
+        return replace(self, missing=missing)
 
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
         """Return values as numbers by the public rule; missing ones as the task says."""

@@ -2,7 +2,8 @@
 
 A class that one person alone has would be published with the model. So the list is public knowledge and is declared,
 as bounds are. ``classes="observed"`` says that it is no secret which classes occur; the guarantee then repeats it.
-A label that is missing, or of a class that is not listed, counts as the first class: nobody is turned away.
+A label that is missing, or of a class that is not listed, counts as one of them, by default the first: nobody is turned
+away.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def read_classes(classes: object, y: object, y_public: object = None) -> npt.NDA
             raise BoundsError(
                 "'classes' is required: pass classes=[...], the public list of classes, or classes='observed' to read "
                 "it off the labels. It is not read unless you say so, because one person's rare class would be "
-                "published; labels of other classes count as the first."
+                "published; labels of other classes count as the first, or as a schema says."
             )
         return _found(y_public)
     return _declared(classes)
@@ -108,30 +109,34 @@ def _found(y: object) -> npt.NDArray[Any]:
         return np.array([by_name[name] for name in sorted(by_name)], dtype=object)
 
 
-def class_codes(classes: Sequence[Any] | npt.NDArray[Any], y: object) -> npt.NDArray[np.int64]:
-    """Return the position of each label in the list; 0, the first class, for what is missing or not listed.
+def class_codes(
+    classes: Sequence[Any] | npt.NDArray[Any], y: object, missing: int | np.integer[Any] = 0
+) -> npt.NDArray[np.int64]:
+    """Return the position of each label in the list; ``missing``, by default the first, for one that is not in it.
 
     Labels are compared by name, so that 1, 1.0 and "1" are one class; true and false also by number.
 
     >>> class_codes(["no", "yes"], ["yes", "perhaps", None, "no"]).tolist()
     [1, 0, 0, 0]
+    >>> class_codes(["no", "yes"], ["yes", "perhaps", None, "no"], missing=1).tolist()
+    [1, 1, 1, 0]
     >>> class_codes([0, 1], np.array([True, False])).tolist()
     [1, 0]
     """
     listed = np.asarray(classes)
     kinds = {listed.dtype.kind, y.dtype.kind} if isinstance(y, np.ndarray) else {""}
     if kinds <= set("iufb") or kinds == {"U"}:
-        return _array_codes(listed, cast("npt.NDArray[Any]", y))
+        return _array_codes(listed, cast("npt.NDArray[Any]", y), int(missing))
     places = {_name(c): k for k, c in reversed(list(enumerate(cells(classes))))}
-    return np.array([places.get(_name(v), 0) for v in cells(y)], dtype=np.int64)
+    return np.array([places.get(_name(v), int(missing)) for v in cells(y)], dtype=np.int64)
 
 
-def _array_codes(classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _array_codes(classes: npt.NDArray[Any], y: npt.NDArray[Any], missing: int) -> npt.NDArray[np.int64]:
     """Look up arrays of one kind in one go."""
     order = np.argsort(classes, kind="stable")
     place = np.minimum(np.searchsorted(classes[order], y), len(classes) - 1)
     codes = order[place]
-    return np.where(classes[codes] == y, codes, 0).astype(np.int64)
+    return np.where(classes[codes] == y, codes, missing).astype(np.int64)
 
 
 def _name(value: object) -> str | None:

@@ -7,7 +7,9 @@ import re
 
 import pytest
 
+from hedgerow import Schema
 from hedgerow.compare.contestants import CONTESTANTS
+from hedgerow.schema import NumberColumn, WholeNumberColumn
 
 
 @pytest.fixture
@@ -166,3 +168,45 @@ def test_private_values_that_no_list_has_are_absorbed_in_silence(small, homes, w
     (small.folder / "worse.csv").write_text("\n".join(rows) + "\n")
     code, out, err = small("compare", "--data", "worse.csv", *DATA[3:], *LABEL, *GIVEN, *FEW)
     assert code == 0 and err == "" and "Pitcairn" not in out
+
+
+def _gaps(write_table, label):
+    """Write records of which nothing but a gap tells the label, and their schema."""
+    for name, n in (("mine", 300), ("known", 80)):
+        gap = [i % 2 == 0 for i in range(n)]
+        area = ["" if gone else "50" for gone in gap]  # which is what a missing one counts as
+        people = [1 + i // 2 % 5 for i in range(n)]
+        write_table(f"{name}-gaps.csv", {"area": area, "people": people, "y": [label[gone] for gone in gap]})
+    features = (NumberColumn("area", 0, 100, missing=50, indicator=True), WholeNumberColumn("people", 1, 5))
+    return Schema(features)
+
+
+@pytest.mark.parametrize("classify", [False, True])
+def test_every_contestant_is_told_what_the_schema_says_of_gaps(shell, write_table, classify):
+    schema = _gaps(write_table, ("low", "high") if classify else (10, 50))
+    known = {"classes": ["low", "high"]} if classify else {"bounds": (0, 60)}
+    schema.with_label("y", **known).save("schema.json")
+    command = ("compare", "--data", "mine-gaps.csv", "--public", "known-gaps.csv", "--schema", "schema.json",
+               "--epsilon", 8, "--repeats", 1, "--json")  # fmt: skip
+    summary = json.loads(shell.ok(*command, *(() if classify else ("--private-columns", "area"))))
+    scores = {s["method"]: s["accuracy" if classify else "mse"] for s in summary["scores"]}
+    nothing = scores.pop("one value for all")
+    assert len(scores) >= 9 and {"LPDT", "LabelPrivate", "DiPriMe", "PrivateAnova"} <= set(scores)
+    for method, score in scores.items():
+        assert score > 0.9 if classify else score < nothing / 2, (method, score)
+
+
+def test_a_missing_label_is_compared_as_the_schema_says(shell, write_table):
+    schema = _gaps(write_table, (10, 50))
+    schema.with_label("y", bounds=(0, 60), missing=5).save("schema.json")
+    command = ("compare", "--schema", "schema.json", *FEW, "--json")
+    lines = (shell.folder / "mine-gaps.csv").read_text().splitlines()
+    found = []
+    for cell in ("", "5"):
+        table = [
+            lines[0],
+            *(line if i % 3 else line.rsplit(",", 1)[0] + f",{cell}" for i, line in enumerate(lines[1:])),
+        ]
+        (shell.folder / "holed.csv").write_text("\n".join([*table, ""]))
+        found.append(json.loads(shell.ok(*command, "--data", "holed.csv"))["scores"])
+    assert found[0] == found[1]

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from hedgerow import Schema
+from hedgerow.tasks.registry import read_task
 
 
 @pytest.fixture
@@ -200,8 +201,16 @@ def test_labels_by_one_option(described):
     made = [(described.folder / f"by {what}.csv").read_text() for what in ("schema", "options")]
     assert made[0] == made[1]
     assert "--label-bounds LOW:HIGH is needed" in described.fails(*command, "--target", "kwh", "-o", "out.csv")
-    Schema.load("schema.json").with_label(bounds=(0, 60), missing=5).save("schema.json")
-    assert "a missing label counts as 5" in described.fails(*command, "--schema", "schema.json", "-o", "out.csv")
+    table = (described.folder / "private.csv").read_text().splitlines()
+    at = table[0].split(",").index("kwh")
+    for cell in ("", "5"):  # a gap, and what the schema counts it as
+        row = table[1].split(",")
+        row[at] = cell
+        (described.folder / "private.csv").write_text("\n".join([table[0], ",".join(row), *table[2:], ""]))
+        Schema.load("schema.json").with_label(bounds=(0, 60), missing=5).save("schema.json")
+        described.ok(*command, "--schema", "schema.json", "-o", f"by {cell}.csv")
+    made = [(described.folder / f"by {cell}.csv").read_text() for cell in ("", "5")]
+    assert made[0] == made[1]
 
 
 def test_a_task_is_answered_only_if_it_is_that_of_the_schema(described):
@@ -212,7 +221,7 @@ def test_a_task_is_answered_only_if_it_is_that_of_the_schema(described):
     changes = {
         "'area'": schema.with_range("area", 20, 151),
         "'people'": schema.with_missing("people", 2),
-        "'kwh'": schema.with_label(bounds=(0, 61)),
+        "'kwh'": schema.with_label(bounds=(0, 60), missing=5),
         "'area', 'people'": schema.without("area").without("people"),
     }
     for differing, changed in changes.items():
@@ -223,9 +232,21 @@ def test_a_task_is_answered_only_if_it_is_that_of_the_schema(described):
     assert "(differing: ['kwh'])" in described.fails(*command, "-o", "other.bin")
 
 
-def test_a_missing_label_that_devices_would_count_otherwise_is_refused(drafted):
+@pytest.mark.parametrize("name", DESIGNS)
+def test_a_task_counts_a_missing_label_as_the_schema_says(described, name):
     Schema.load("schema.json").with_label(bounds=(0, 60), missing=5).save("schema.json")
-    line = drafted.fails(
-        "design", "public.csv", "--target", "kwh", "--epsilon", "2", "--schema", "schema.json", "-o", "task.json"
-    )
-    assert "a missing label counts as 5 in this schema, and as the middle of its bounds in a task" in line
+    described.ok(*DESIGNS[name], "--schema", "schema.json", "-o", "task.json")
+    task = read_task((described.folder / "task.json").read_text())
+    assert task.question().label.missing == 5
+    assert task.encode_record({"kwh": "none"})[1].tolist() == [5.0]
+
+
+@pytest.mark.parametrize("options", [(), ("--assisted",)])
+def test_a_task_counts_a_missing_class_as_the_schema_says(described, options):
+    Schema.load("schema.json").with_label("use", classes=["low", "high"], missing="high").save("schema.json")
+    rows = [f"{20 + 2 * i},gas,{1 + i % 5},{'low' if i < 30 else 'high'}" for i in range(60)]
+    (described.folder / "use.csv").write_text("\n".join(["area,heating,people,use", *rows, ""]))
+    described.ok("design", "use.csv", "--epsilon", 2, *options, "--schema", "schema.json", "-o", "task.json")
+    task = read_task((described.folder / "task.json").read_text())
+    found = [task.encode_record({"use": value})[1].tolist() for value in (None, "medium", "low")]
+    assert found == [[1.0], [1.0], [0.0]]

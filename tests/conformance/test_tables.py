@@ -34,6 +34,7 @@ SHORT = ("label_bounds", "classes", "feature_bounds", "categories")
 (_LABEL,) = [entry for entry in EXPORTED if entry.name == "LabelPrivateRegressor"]
 _STARTED = replace(_LABEL, public=True, options={**_LABEL.options, "public_model": Ridge()})
 ALL = (*EXPORTED, _STARTED, Entry("PublicModel", {"regressor": Ridge(), "random_state": 0}, "public"))
+PRIVATE = (*EXPORTED, _STARTED)
 FROM_PUBLIC = [entry for entry in ALL if "public_model" in entry.options and entry.public]
 everybody = pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.id)
 
@@ -205,6 +206,54 @@ def test_a_missing_column_is_named(entry):
             with_schema(entry, MIXED).fit(wrap(frame), y)
     with pytest.raises(BoundsError, match="X has 3 features, but 4 features are expected"):
         model.predict(as_objects(frame))
+
+
+def gappy(y, instead=None):
+    """Return labels of which some are missing, and of classes some unknown; or what these count as."""
+    out = list(y)
+    for i in range(0, N, 4):
+        unknown = "Pitcairn" if isinstance(y[0], str) and i % 8 else None
+        out[i] = unknown if instead is None else instead
+    return out
+
+
+TURNED = ("top", "low", "mid")  # in another order than that of the alphabet
+LABELS = {
+    "schema": (ClassColumn("y", TURNED, "mid"), NumberColumn("y", 0, 4, missing=3.5), ("mid", 3.5)),
+    "default": (ClassColumn("y", TURNED), NumberColumn("y", 0, 4), ("top", 2.0)),
+}
+
+
+@pytest.mark.parametrize("rule", LABELS)
+@pytest.mark.parametrize("entry", PRIVATE, ids=lambda entry: entry.id)
+def test_a_missing_label_counts_as_the_schema_says(entry, rule):
+    of_class, of_number, (instead_class, instead_number) = LABELS[rule]
+    schema = replace(MIXED, label=of_class if entry.classify else of_number)
+    instead = instead_class if entry.classify else instead_number
+    off = {name: None for name in SHORT if name in entry.options}
+    known = {"X_public": homes(seed=1), "y_public": labels(homes(seed=1), entry.classify)} if entry.public else {}
+    y = labels(homes(), entry.classify)
+    found = []
+    for told in (gappy(y), gappy(y, instead)):
+        model = make(entry, schema=schema, **off).fit(homes(), told, **known)
+        found.append(answers(entry, model, homes()))
+        task = getattr(model, "task_", None)
+        if task is not None:  # what is published says the same
+            label = task.question().label
+            assert (label.missing if label.classes is None else label.classes[int(label.missing)]) == instead
+    assert np.array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("entry", [e for e in PRIVATE if e.classify], ids=lambda entry: entry.id)
+def test_a_missing_class_counts_as_the_first_of_a_list(entry):
+    known = {"X_public": homes(seed=1), "y_public": labels(homes(seed=1), True)} if entry.public else {}
+    off = {name: None for name in SHORT if name in entry.options}
+    y = labels(homes(), True)
+    found = []
+    for told in (gappy(y), gappy(y, "top")):
+        model = make(entry, schema=MIXED, **{**off, "classes": list(TURNED)}).fit(homes(), told, **known)
+        found.append(answers(entry, model, homes()))
+    assert np.array_equal(found[0], found[1])
 
 
 @pytest.mark.parametrize("entry", FROM_PUBLIC, ids=lambda entry: entry.id)

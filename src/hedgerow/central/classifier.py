@@ -25,7 +25,7 @@ categorical_features, categories, delta, n_hint, neighbours, n_bins, stages, bou
 random_state, ledger
         As in :class:`~hedgerow.DiPriMeForestRegressor`.
     classes : list or "observed"
-        The public list of classes, required; labels of other classes count as the first (in sorted order). "observed"
+        The public list of classes, required; labels of other classes count as the first of it. "observed"
         reads the list off the labels, and the guarantee says so: it then does not hide that a class occurs at all.
 
     Attributes

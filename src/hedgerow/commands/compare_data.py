@@ -61,15 +61,25 @@ def read_problem(arguments: argparse.Namespace) -> Problem:
         }
     else:
         rows = private.described(schema)
+    stated = None if schema is None else getattr(schema.label, "missing", None)
     if classify:
-        y = _classes(private.cells(arguments.target), label["classes"])
+        y = _classes(private.cells(arguments.target), label["classes"], stated)
     else:
-        missing = None if schema is None else getattr(schema.label, "missing", None)
-        y = private.filled(arguments.target, label["label_bounds"], missing)
+        y = private.filled(arguments.target, label["label_bounds"], stated)
+    if schema is not None:
+        schema = _with_label(schema, arguments.target, label, stated)
     return Problem(
-        pd.DataFrame(rows), y, arguments.target, bounds,
-        categories=lists, private=tuple(arguments.private_columns), origin=origin, **label, **known,
+        pd.DataFrame(rows), y, arguments.target, bounds, categories=lists,
+        private=tuple(arguments.private_columns), origin=origin, schema=schema, **label, **known,
     )  # fmt: skip
+
+
+def _with_label(schema: Schema, target: str, label: dict[str, Any], missing: Any) -> Schema:
+    """Return the schema with the label as it is read here: classes are text, and options may have said what it is."""
+    if "classes" in label:
+        stated = None if missing is None else str(missing)
+        return schema.with_label(target, classes=label["classes"], missing=stated)
+    return schema.with_label(target, bounds=label["label_bounds"], missing=missing)
 
 
 def _take_columns(arguments: argparse.Namespace, schema: Schema, private: _Records, public: _Records | None) -> None:
@@ -88,9 +98,10 @@ def _listed(cells: Any, categories: list[str]) -> Any:
     return np.array(feature.categories)[feature.codes(cells).astype(int)]
 
 
-def _classes(cells: Any, classes: tuple[str, ...]) -> Any:
-    """Return classes, those that are not listed as the first."""
-    return np.array(classes)[class_codes(list(classes), cells)]
+def _classes(cells: Any, classes: tuple[str, ...], missing: Any) -> Any:
+    """Return classes, those that are not listed as the schema says, or as the first."""
+    place = 0 if missing is None else classes.index(str(missing))
+    return np.array(classes)[class_codes(list(classes), cells, place)]
 
 
 class _Records:

@@ -28,8 +28,8 @@ _DESCRIPTION = """\
 Randomise the label of every record once; any learner may then be trained on the
 result. Features are public here: they are copied as they are. Every record stays:
 labels outside the public range count as its nearest end, cells that are empty or
-no number as the middle of the range. A published task about labels is answered
-with 'hedgerow privatize'.
+no number as the middle of the range, or as --schema says. A published task about
+labels is answered with 'hedgerow privatize'.
 
 Do this once. Labels randomised again have fresh noise and spend epsilon again.
 """
@@ -77,11 +77,12 @@ def run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from hedgerow.commands.tables import Table
+    from hedgerow.grid import label_numbers, middle
     from hedgerow.randomness import as_randomness
     from hedgerow.spending import Booking
 
     check_output(arguments, [name for name in (arguments.records, arguments.ledger, arguments.schema) if name])
-    _take_label(arguments)
+    stated = _take_label(arguments)
     ledger = open_ledger(arguments)
     table = Table(arguments.records)
     mechanism = _mechanism(arguments)
@@ -95,7 +96,9 @@ def run(arguments: argparse.Namespace) -> int:
     source = as_randomness(arguments.seed)
     booking = Booking(ledger, replace(mechanism.guarantee, simulation=source.simulation), purpose="hedgerow labels")
     booking.book()
-    released = mechanism.release(y, source)
+    low, high = mechanism.label_bounds
+    known = label_numbers(y, (low, high), middle(low, high, stated, "the label"))
+    released = mechanism.release(known, source)
     booking.check(released.guarantee)
     _write(arguments, table, blocks, target, released.labels)
     claim = as_if_local(released.guarantee)
@@ -108,8 +111,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _take_label(arguments: argparse.Namespace) -> None:
-    """Find out what the label is called, and its range."""
+def _take_label(arguments: argparse.Namespace) -> float | None:
+    """Find out what the label is called, and its range; return what a missing one counts as."""
     if arguments.schema is None and arguments.target is None:
         arguments.target = "y"
     schema = take_schema(arguments)
@@ -118,17 +121,12 @@ def _take_label(arguments: argparse.Namespace) -> None:
             f"{arguments.schema}: the label of this schema has classes, and noise is for numbers; a task about classes "
             "comes from 'hedgerow design --classes'."
         )
-    stated = None if schema is None else getattr(schema.label, "missing", None)
-    if stated is not None and stated != sum(arguments.label_bounds) / 2:
-        raise HedgerowError(
-            f"{arguments.schema}: a missing label counts as {stated:g} in this schema, and as the middle of its bounds "
-            "here; leave out 'missing' of the label."
-        )
     if arguments.label_bounds is None:
         raise HedgerowError(
             "--label-bounds LOW:HIGH is needed, or a --schema with a label: the range is public knowledge and never "
             "read from the labels."
         )
+    return None if schema is None else getattr(schema.label, "missing", None)
 
 
 def _mechanism(arguments: argparse.Namespace) -> Any:

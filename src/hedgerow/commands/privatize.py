@@ -119,12 +119,15 @@ def _check_schema(arguments: argparse.Namespace, task: Task) -> None:
 
 
 def _same_label(label: LabelField, schema: Schema) -> bool:
-    """Whether a task's label is that of a schema: its name, and its bounds or classes."""
-    if schema.label is None or schema.label.name != label.name:
+    """Whether a task's label is that of a schema: its name, its bounds or classes, and what a missing one counts as."""
+    stated = schema.label
+    if stated is None or stated.name != label.name:
         return False
     if label.classes is None:
-        return schema.label_bounds == label.bounds
-    return schema.classes is not None and [str(value) for value in schema.classes] == list(label.classes)
+        return schema.label_bounds == label.bounds and getattr(stated, "missing", None) == label.missing
+    if schema.classes is None or [str(value) for value in schema.classes] != list(label.classes):
+        return False
+    return str(getattr(stated, "missing", None)) == label.classes[int(label.missing)]
 
 
 def _check_options(arguments: argparse.Namespace, task: Task, others: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ from hedgerow.compare.contestants import Case, Contestant, available
 from hedgerow.compare.scores import Row
 from hedgerow.errors import HedgerowError
 from hedgerow.space import FeatureSpace
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Schema
 
 __all__ = ["Comparison", "Problem", "compare"]
 
@@ -34,6 +37,7 @@ class Problem:
     X_public: Any = None
     y_public: npt.NDArray[Any] | None = None
     origin: dict[str, str] = field(default_factory=dict)
+    schema: Schema | None = None
 
     @property
     def metric(self) -> str:
@@ -50,12 +54,14 @@ class Problem:
         n = len(self.y)
         order = np.random.default_rng([0x6865_6467, repeat]).permutation(n)
         test, train = np.split(order, [max(1, round(TEST_SHARE * n))])
-        space = FeatureSpace.from_bounds(
-            self.feature_bounds, [str(c) for c in self.X.columns], categories=self.categories
-        )
+        names = [str(c) for c in self.X.columns]
+        space = FeatureSpace.from_bounds(self.feature_bounds, names, categories=self.categories)
+        if self.schema is not None:
+            space = self.schema.space
         case = Case(
             self.X.iloc[train], self.y[train], self.X.iloc[test], space, self.feature_bounds, self.label_bounds,
             self.classes, self.categories or None, self.private, self.X_public, self.y_public,
+            self.schema,
         )  # fmt: skip
         return case, self.y[test]
 

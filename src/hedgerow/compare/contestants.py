@@ -11,13 +11,17 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.features import CategoricalFeature
 from hedgerow.guarantee import Guarantee
 from hedgerow.space import FeatureSpace
+
+if TYPE_CHECKING:
+    from hedgerow.schema import Schema
 
 __all__ = [
     "CONTESTANTS", "TRUST", "Case", "Contestant", "Outcome", "available", "central_runner", "outcome_of", "semi_runner",
@@ -36,7 +40,7 @@ TRUST = {
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One split of a user's records, and what is public about them."""
+    """One split of a user's records, and what is public about them; a schema says all of it, the label too."""
 
     X: Any
     y: npt.NDArray[Any]
@@ -49,6 +53,7 @@ class Case:
     private: tuple[str, ...] = ()
     X_public: Any = None
     y_public: npt.NDArray[Any] | None = None
+    schema: Schema | None = None
 
     @property
     def label(self) -> dict[str, Any]:
@@ -57,19 +62,31 @@ class Case:
 
     @property
     def bounds(self) -> dict[str, Any]:
-        """What every private estimator is told beforehand."""
+        """What every private estimator is told beforehand: the schema itself, if there is one."""
+        if self.schema is not None:
+            return {"schema": self.schema}
         return {"feature_bounds": self.feature_bounds, "categories": self.categories, **self.label}
+
+    @property
+    def open_features(self) -> dict[str, Any]:
+        """What estimators are told that learn from public features: nothing about these without a schema."""
+        return self.label if self.schema is None else self.bounds
 
     @cached_property
     def public_model(self) -> Any:
         """The model of the public records alone, learnt once for all that start from it."""
         from hedgerow.public import PublicModel
 
-        return PublicModel(categories=self.categories, random_state=0).fit(self.X_public, self.y_public)
+        known: dict[str, Any] = {"categories": self.categories} if self.schema is None else {"schema": self.schema}
+        return PublicModel(**known, random_state=0).fit(self.X_public, self.y_public)
 
     def numbers(self, X: Any) -> npt.NDArray[np.floating[Any]]:
         """Return records as numbers, categories as codes."""
         return self.space.encode(X)
+
+    def learnt(self, X: Any) -> Any:
+        """Return records as learners of public features get them: a schema reads them itself."""
+        return self.numbers(X) if self.schema is None else X
 
 
 Outcome = tuple[npt.NDArray[Any], Guarantee | None]
@@ -131,8 +148,8 @@ def _with_public(stem: str) -> Callable[[Case, float, int], Outcome]:
     def run(case: Case, epsilon: float, seed: int) -> Outcome:
         kind = _kind("hedgerow.local", stem, case)
         options = case.bounds
-        if stem == "AssistedForest":  # ranges come from the public records that its model was learnt from
-            options.pop("feature_bounds")
+        if stem == "AssistedForest":  # without a schema, ranges are those of the records that its model was learnt from
+            options.pop("feature_bounds", None)
             options |= {} if case.classes else {"public_model": case.public_model}
         model = kind(epsilon, random_state=seed, **options)
         return outcome_of(model.fit(case.X, case.y, X_public=case.X_public, y_public=case.y_public), case)
@@ -152,23 +169,23 @@ def semi_runner(module: str, stem: str) -> Callable[[Case, float, int], Outcome]
 
 
 def _label(case: Case, epsilon: float, seed: int) -> Outcome:
-    model = _kind("hedgerow.label", "LabelPrivate", case)(epsilon=epsilon, random_state=seed, **case.label)
-    model.fit(case.numbers(case.X), case.y)
-    return np.asarray(model.predict(case.numbers(case.X_test))), model.guarantee_
+    model = _kind("hedgerow.label", "LabelPrivate", case)(epsilon=epsilon, random_state=seed, **case.open_features)
+    model.fit(case.learnt(case.X), case.y)
+    return np.asarray(model.predict(case.learnt(case.X_test))), model.guarantee_
 
 
 def _label_on_public(case: Case, epsilon: float, seed: int) -> Outcome:
     kind = _kind("hedgerow.label", "LabelPrivate", case)
     if case.classes is None:
-        model = kind(epsilon=epsilon, public_model=case.public_model, random_state=seed, **case.label)
+        model = kind(epsilon=epsilon, public_model=case.public_model, random_state=seed, **case.open_features)
         return outcome_of(model.fit(case.X, case.y), case)
     from sklearn.ensemble import RandomForestClassifier
 
     # The forest that "public model" is for classes, so that the two can be compared.
     public = RandomForestClassifier(random_state=0)
-    model = kind(epsilon=epsilon, public_model=public, random_state=seed, **case.label)
-    model.fit(case.numbers(case.X), case.y, X_public=case.numbers(case.X_public), y_public=case.y_public)
-    return np.asarray(model.predict(case.numbers(case.X_test))), model.guarantee_
+    model = kind(epsilon=epsilon, public_model=public, random_state=seed, **case.open_features)
+    model.fit(case.learnt(case.X), case.y, X_public=case.learnt(case.X_public), y_public=case.y_public)
+    return np.asarray(model.predict(case.learnt(case.X_test))), model.guarantee_
 
 
 def central_runner(module: str, stem: str) -> Callable[[Case, float, int], Outcome]:
@@ -183,12 +200,15 @@ def central_runner(module: str, stem: str) -> Callable[[Case, float, int], Outco
 
 def _ebm(case: Case, epsilon: float, seed: int) -> Outcome:
     privacy = importlib.import_module("interpret.privacy")
-    text = case.categories or {}
-    ranges = {i: (float(a), float(b)) for i, (a, b) in enumerate(case.feature_bounds.T)}
-    for i, name in enumerate(case.space.inputs):
-        if name in text:
-            ranges[i] = (0.0, float(len(text[name]) - 1))
-    kinds = ["nominal" if name in text else "continuous" for name in case.space.inputs]
+    ranges: dict[int, tuple[float, float]] = {}
+    kinds = []
+    for i, feature in enumerate(case.space.features):
+        if isinstance(feature, CategoricalFeature):
+            ranges[i] = (0.0, float(len(feature.categories) - 1))
+            kinds.append("nominal")
+        else:
+            ranges[i] = (feature.low, feature.high)
+            kinds.append("continuous")
     options: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-5, "feature_types": kinds, "privacy_bounds": ranges}
     if case.label_bounds is not None:
         options |= dict(zip(("privacy_target_min", "privacy_target_max"), case.label_bounds, strict=True))

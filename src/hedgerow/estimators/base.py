@@ -336,6 +336,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         """The public list of classes: stated here, or by the schema."""
         return self.classes if self._known_label is None else list(self.schema.classes)
 
+    @property
+    def _label_missing(self) -> Any:
+        """The class that a missing or unknown one counts as; None: the first of the list."""
+        return getattr(self._known_label, "missing", None)
+
     def _open(
         self, X: Any, y: Any, X_public: Any = None, y_public: Any = None, *, ordered: bool = False
     ) -> tuple[Any, npt.NDArray[np.int64]]:

@@ -210,10 +210,11 @@ def read_private_labels(estimator: Any, y: Any, n: int, label_bounds: Any) -> Fl
 def read_private_classes(
     estimator: Any, y: Any, n: int, y_public: Any = None, *, ordered: bool = False
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """Return the list of classes and each label's position in it; what is missing or unknown counts as the first.
+    """Return the list of classes and each label's position in it.
 
-    The labels are looked at for the list only with ``classes="observed"``, and only then are labels refused that are no
-    classes at all. ``ordered`` sorts the list.
+    What is missing or unknown counts as the schema says, by default as the first of the list as it was declared. The
+    labels are looked at for the list only with ``classes="observed"``, and only then are labels refused that are no
+    classes at all. ``ordered`` sorts the list, which changes no label.
     """
     column = _column(estimator, y, n)
     if isinstance(column, np.ndarray) and column.dtype.kind == "f" and n and not np.isfinite(column).any():
@@ -221,10 +222,12 @@ def read_private_classes(
     listed = estimator._classes
     if isinstance(listed, str) and listed == "observed":
         _refuse_numbers(column)
-    classes = read_classes(listed, column, y_public)
-    if ordered:
-        classes = np.unique(classes)
-    return classes, class_codes(classes, column)
+    declared = read_classes(listed, column, y_public)
+    classes = np.unique(declared) if ordered else declared
+    stated = estimator._label_missing
+    instead = declared[:1] if stated is None else [stated]
+    place = class_codes(classes, list(instead))[0] if len(classes) else 0
+    return classes, class_codes(classes, column, place)
 
 
 def label_columns(y: Any) -> list[Any]:

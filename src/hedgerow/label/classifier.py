@@ -216,7 +216,8 @@ class LabelPrivateClassifier(PublicFeatures, PrivateClassifier):
     def _task(self) -> LabelTask:
         names = tuple(category_name(c) for c in self.classes_)
         observed = class_note(self._classes) == OBSERVED
-        return LabelTask(class_grid(names), self.mechanism_, classes=names, observed=observed)
+        task = LabelTask(class_grid(names), self.mechanism_, classes=names, observed=observed)
+        return task.following(self.schema)
 
     def _claim(self, source: Randomness) -> Guarantee:
         notes = ("the features are public: nothing about them is protected", class_note(self._classes))

@@ -64,7 +64,7 @@ class LocalTree(PrivateEstimator):
             random_state=source.child("partition"),
             **label,
         )
-        self.task_ = replace(task, observed=observed).worded(self.schema)
+        self.task_ = replace(task, observed=observed).following(self.schema)
         booking = self._book(self.task_.guarantee, source)
         self.aggregate_ = simulate_aggregate(self.task_, X, y, source.child("holders"))
         self.model_ = replace(self.aggregate_.model(fallback=fallback), notes=(AS_IF_LOCAL,))

@@ -245,13 +245,18 @@ class YesNoColumn(Column, what="column of yes and no"):
 
 @dataclass(frozen=True, eq=False)
 class ClassColumn(Column, what="column of classes"):
-    """A label that is one of a public list of classes; whatever is missing or not listed counts as the first.
+    """A label that is one of a public list of classes; whatever is missing or not listed counts as ``missing``.
+
+    That is one of the classes, by default the first.
 
     >>> ClassColumn("ill", (False, True)).others()
     'missing or unknown counts as False'
+    >>> ClassColumn("answer", ("yes", "no"), missing="no").others()
+    'missing or unknown counts as no'
     """
 
     classes: tuple[str | int | bool, ...]
+    missing: str | int | bool = cast("str", None)
 
     kind: ClassVar[str] = "class"
 
@@ -265,6 +270,18 @@ class ClassColumn(Column, what="column of classes"):
                 f"'classes' of {self.name!r} must be a list of distinct classes. Got {classes!r} instead."
             )
         object.__setattr__(self, "classes", classes)
+        object.__setattr__(self, "missing", self._listed(self.missing))
+
+    def _listed(self, missing: object) -> str | int | bool:
+        """Return what a missing class counts as, as the list spells it; None is the first."""
+        if missing is None:
+            return self.classes[0]
+        for value in self.classes:
+            if category(value) == category(missing):
+                return value
+        raise BoundsError(
+            f"'missing' of {self.name!r} must be one of the classes {list(self.classes)}. Got {missing!r} instead."
+        )
 
     def values(self) -> str:
         """Return which values there are, in words."""
@@ -272,7 +289,7 @@ class ClassColumn(Column, what="column of classes"):
 
     def others(self) -> str:
         """Return what becomes of all other values, in words."""
-        return f"missing or unknown counts as {self.classes[0]}"
+        return f"missing or unknown counts as {self.missing}"
 
 
 def _others(missing: object, unknown: object) -> str:

@@ -89,14 +89,14 @@ def draft_label(name: str, column: Any) -> tuple[Column, tuple[str, ...]]:
             f"the label {name!r} has no value in the public rows; pass target=None, then with_label(...)."
         )
     if all(isinstance(value, bool | np.bool_) for value in values):
-        return ClassColumn(name, (False, True)), ("classes",)
+        return ClassColumn(name, (False, True)), ("classes", "missing")
     pair = _yes_no(values)
     if pair == ("0", "1"):
-        return ClassColumn(name, (0, 1)), ("kind", "classes")
+        return ClassColumn(name, (0, 1)), ("kind", "classes", "missing")
     if pair is not None:
-        return ClassColumn(name, pair), ("classes",)
+        return ClassColumn(name, pair), ("classes", "missing")
     if _holds_categories(column, values):
-        return ClassColumn(name, tuple(_listed(column, values, None))), ("classes",)
+        return ClassColumn(name, tuple(_listed(column, values, None))), ("classes", "missing")
     return _numbers(name, values)
 
 

@@ -94,7 +94,7 @@ people away.
         --------
         >>> schema = Schema.draft({"smokes": [True, False], "y": ["ill", "well"]})
         >>> schema.classes, schema.guessed
-        (('ill', 'well'), {'smokes': ('kind', 'unknown'), 'y': ('classes',)})
+        (('ill', 'well'), {'smokes': ('kind', 'unknown'), 'y': ('classes', 'missing')})
         """
         found = public_columns(public_frame, names)
         if target is not None and target not in found:
@@ -273,10 +273,13 @@ people away.
         *,
         bounds: object = None,
         classes: Iterable[object] | None = None,
-        missing: float | None = None,
+        missing: float | str | None = None,
         unit: str | None = None,
     ) -> Schema:
         """Return a schema with this label: a number with ``bounds``, or one of ``classes``.
+
+        A missing label counts as ``missing``: by default the middle of the bounds, or the first class. A class that is
+        not listed counts as that too.
 
         >>> Schema((NumberColumn("age", 0, 99),)).with_label("y", classes=["no", "yes"]).classes
         ('no', 'yes')
@@ -287,9 +290,7 @@ people away.
         name = name or ("y" if old is None else old.name)
         label: Column
         if classes is not None:
-            if missing is not None:
-                raise BoundsError("'missing' is for bounds; a missing class counts as the first of the list.")
-            label = ClassColumn(name, classes, **_asked(old, unit))  # type: ignore[arg-type]
+            label = ClassColumn(name, classes, missing, **_asked(old, unit))  # type: ignore[arg-type]
         else:
             low, high = check_label_bounds(bounds)
             label = NumberColumn(name, low, high, missing, **_asked(old, unit))  # type: ignore[arg-type]

@@ -157,7 +157,7 @@ class HistOfTreeRegressor(SemiRegressor):
         }
         self.rule_, depth = settle(self.rule, self.max_depth, **known)
         self.choice_ = self._choose(space.spread(mask), depth)
-        self.task_ = self._task(space, private, mask, model).worded(self.schema)
+        self.task_ = self._task(space, private, mask, model).following(self.schema)
         sent = None if self.task_.masks == "policy" else mask
         # Both rounds: the second spends what the first has left.
         booking = self._book(self._holders_claim(source, protects="private features and label"), source)

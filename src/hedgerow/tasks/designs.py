@@ -31,7 +31,7 @@ class Facts:
     space : FeatureSpace or None
         All features, where the design does without public records.
     schema : Schema or None
-        Where the facts are from, if from one: its units and questions go into the task.
+        Where the facts are from, if from one: its units, questions and missing label go into the task.
     """
 
     epsilon: float
@@ -48,7 +48,7 @@ class Facts:
 
 
 def described(schema: Schema, **short_forms: Any) -> Schema:
-    """Return a schema that a task can follow; refuse what it says already, and a rule that no device would follow."""
+    """Return a schema that a task can follow; refuse what it says already, and one without a label."""
     for name, given in short_forms.items():
         if given is not None:
             raise HedgerowError(
@@ -59,14 +59,6 @@ def described(schema: Schema, **short_forms: Any) -> Schema:
         raise HedgerowError(
             "'schema' has no label: add one by with_label(bounds=(low, high)) or with_label(classes=...)."
         )
-    stated = getattr(schema.label, "missing", None)
-    if stated is not None and schema.label_bounds is not None:
-        low, high = schema.label_bounds
-        if stated != low / 2 + high / 2:
-            raise HedgerowError(
-                f"a missing label counts as {stated:g} in this schema, and as the middle of its bounds in a task; "
-                "leave out 'missing' of the label."
-            )
     return schema
 
 

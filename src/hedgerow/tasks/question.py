@@ -13,10 +13,14 @@ __all__ = ["LabelField", "Question"]
 
 @dataclass(frozen=True)
 class LabelField:
-    """The label: a number within public bounds, or one of public classes."""
+    """The label: a number within public bounds, or one of public classes.
+
+    ``missing`` is what a missing one counts as; of classes its place, and an unknown one counts as that too.
+    """
 
     name: str
     bounds: tuple[float, float]
+    missing: float
     classes: tuple[str, ...] | None = None
 
 

@@ -27,7 +27,7 @@ class PrivateAnovaClassifier(PrivateClassifier, AnovaBase):
     epsilon, delta, feature_bounds, categories, interactions, neighbours, missing, callback, random_state, ledger
         As in :class:`~hedgerow.PrivateAnovaRegressor`.
     classes : list or "observed"
-        The public list of classes, required; labels of other classes count as the first (in sorted order). "observed"
+        The public list of classes, required; labels of other classes count as the first of it. "observed"
         reads the list off the labels, and the guarantee says so: it then does not hide that a class occurs at all.
 
     Attributes

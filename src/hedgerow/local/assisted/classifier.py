@@ -66,7 +66,7 @@ class AssistedForestClassifier(PrivateClassifier, AssistedForest):
         """Fit on private records and classes, assisted by public ones."""
         rows, codes = self._open(X, y, X_public, y_public)
         source = self._source()
-        self.task_ = self._design(rows, X_public, y_public, len(codes), source).worded(self.schema)
+        self.task_ = self._design(rows, X_public, y_public, len(codes), source).following(self.schema)
         booking = Booking.of(self, self._holders_claim(source), source)
         booking.book()
         names = np.array([category_name(c) for c in self.classes_])

@@ -25,7 +25,7 @@ def assisted(
     asked = 0 if before is None else before.n_reports
     others = max(1, (n_holders or 10 * len(facts.y)) - asked)
     task = design_assisted(facts.X, facts.y, n_holders=others, pilot=before, **_options(facts, **options))
-    task = task.worded(facts.schema)
+    task = task.following(facts.schema)
     about = {
         "public_model_bytes": task.public_model.n_bytes,
         "n_trees": len(task.shares),
@@ -43,7 +43,7 @@ def assisted_classes(facts: Facts, *, n_holders: int | None = None, **options: A
     del given["label_bounds"]
     n = n_holders or 10 * len(facts.y)
     task = design_assisted_classes(facts.X, facts.y, n_holders=n, classes=facts.classes, **given)
-    task = task.worded(facts.schema)
+    task = task.following(facts.schema)
     errors = [part.residuals.mean_square for part in task.parts]
     about = {
         "public_model_bytes": sum(part.public_model.n_bytes for part in task.parts),
@@ -62,7 +62,7 @@ def _by_class(task: AssistedClassTask, errors: list[float]) -> str:
 def pilot(facts: Facts, *, pilot: bool = True, n_holders: int | None = None, **options: Any) -> tuple[PilotTask, About]:
     """Design the pilot's task, and say how many holders to ask."""
     n_holders = n_holders or 10 * len(facts.y)
-    task = design_pilot(facts.X, facts.y, **_options(facts, **options)).worded(facts.schema)
+    task = design_pilot(facts.X, facts.y, **_options(facts, **options)).following(facts.schema)
     n = pilot_size("auto", n_holders, task.epsilon)
     line = f"ask {n:,} of {n_holders:,} holders, drawn at random, and do not ask them the task after it"
     if not n:

@@ -109,7 +109,7 @@ class AssistedForestRegressor(PrivateRegressor, AssistedForest):
         else:
             bounds = check_label_bounds(self._label_bounds)
             self.task_ = design_without_public(self._space(rows), epsilon=self.epsilon, label_bounds=bounds)
-        self.task_ = self.task_.worded(self.schema)
+        self.task_ = self.task_.following(self.schema)
         booking.book()
         self.aggregate_ = self.task_.simulate(rows, labels, source.child("holders"))
         self.model_: AssistedModel = replace(self.aggregate_.model(), notes=self._notes())
@@ -134,7 +134,7 @@ class AssistedForestRegressor(PrivateRegressor, AssistedForest):
         options |= {"public_model": model, "random_state": seed}
         if size:
             asked, others = pilot_group(len(y), size, source.child("pilot group"))
-            self.pilot_task_ = task = design_pilot(X_public, y_public, **options)
+            self.pilot_task_ = task = design_pilot(X_public, y_public, **options).following(self.schema)
             booking.book()
             self.pilot_ = task.simulate(take_rows(X, asked), y[asked], source.child("pilot")).model()
             X = take_rows(X, others)

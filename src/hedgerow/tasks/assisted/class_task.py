@@ -148,7 +148,13 @@ class AssistedClassTask(Task, what="assisted class task", format="hedgerow/assis
 
     def question(self) -> Question:
         """Return what is asked: the features and the class."""
-        return Question(self.space.columns, LabelField(self.target, (0.0, len(self.classes) - 1.0), self.classes))
+        bounds = (0.0, len(self.classes) - 1.0)
+        missing = float(self.classes.index(self.missing))
+        return Question(self.space.columns, LabelField(self.target, bounds, missing, self.classes))
+
+    def counting(self, missing: float) -> Self:
+        """Return the task in which a missing or unknown class counts as that in this place."""
+        return replace(self, missing=self.classes[int(missing)])
 
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
         """Return classes as their position in :attr:`classes`; unknown ones as :attr:`missing`."""

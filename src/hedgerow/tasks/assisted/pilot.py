@@ -7,9 +7,9 @@ pilot is asked nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -183,6 +183,10 @@ class PilotTask(Task, what="pilot task", format="hedgerow/pilot-task", version=2
         """The message."""
         return PilotMessage(self.epsilon, len(self.edges) + 1)
 
+    def counting(self, missing: float) -> Self:
+        """Return the task in which a missing label counts as this one."""
+        return replace(self, missing=missing)
+
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
         """Return labels, clipped to the bounds; missing ones as the task says."""
         labels = label_numbers(y, self.label_bounds, self.missing, name=name, n=n)
@@ -205,7 +209,7 @@ class PilotTask(Task, what="pilot task", format="hedgerow/pilot-task", version=2
 
     def question(self) -> Question:
         """Return what is asked: the features and the label."""
-        return Question(self.space.columns, LabelField(self.target, self.label_bounds))
+        return Question(self.space.columns, LabelField(self.target, self.label_bounds, self.missing))
 
     def odds(self) -> list[str]:
         """Return what is done to the error of the public model."""

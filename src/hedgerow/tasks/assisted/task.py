@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -158,6 +158,10 @@ class AssistedTask(Task, what="assisted task", format="hedgerow/assisted-task", 
         """Levels of the clipped residual over the radius."""
         return LabelGrid(-1.0, 1.0, self.encoding.n_levels - 1)
 
+    def counting(self, missing: float) -> Self:
+        """Return the task in which a missing label counts as this one."""
+        return replace(self, missing=missing)
+
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
         """Return labels, clipped to the bounds; missing ones as the task says."""
         labels = label_numbers(y, self.label_bounds, self.missing, name=name, n=n)
@@ -181,7 +185,7 @@ class AssistedTask(Task, what="assisted task", format="hedgerow/assisted-task", 
 
     def question(self) -> Question:
         """Return what is asked: the features and the label."""
-        return Question(self.space.columns, LabelField(self.target, self.label_bounds))
+        return Question(self.space.columns, LabelField(self.target, self.label_bounds, self.missing))
 
     def odds(self) -> list[str]:
         """Return what is done to a record, by the randomiser."""

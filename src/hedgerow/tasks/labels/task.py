@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -112,6 +112,10 @@ class LabelTask(Task, what="label task", format="hedgerow/label-task", version=2
         observed = (OBSERVED,) if self.observed else ()
         return replace(self.mechanism.guarantee, notes=(*NOTES, *observed))
 
+    def counting(self, missing: float) -> Self:
+        """Return the task in which a missing label counts as this one; of classes, as that in this place."""
+        return replace(self, grid=replace(self.grid, missing=missing))
+
     def numbers(self, y: object, *, n: int | None = None) -> RealArray:
         """Return labels as numbers, classes as their position in :attr:`classes`; unknown ones by the grid's rule."""
         if self.classes is None:
@@ -187,9 +191,8 @@ class LabelTask(Task, what="label task", format="hedgerow/label-task", version=2
 
     def question(self) -> Question:
         """Return what is asked: the public number of the record, and its label."""
-        return Question(
-            (), LabelField(self.target, self.label_bounds, self.classes), numbered=True, clear=frozenset({"record"})
-        )
+        label = LabelField(self.target, self.label_bounds, self.grid.missing, self.classes)
+        return Question((), label, numbered=True, clear=frozenset({"record"}))
 
     def odds(self) -> list[str]:
         """Return what is done to the label."""

@@ -51,7 +51,7 @@ def design(
         private_columns=private_columns,
         hide_mask=hide_mask,
         **options,
-    ).worded(facts.schema)
+    ).following(facts.schema)
     return task, _about(task)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -176,12 +176,17 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         bounds = bounds if assist is None else (-assist.radius, assist.radius)
         grid = LabelGrid.for_epsilon(bounds, label) if n_steps is None else LabelGrid(*bounds, n_steps)
         made = cls(epsilon, grid, space, float(label_share), masks, names, target, title, assist)
-        return made.worded(schema)
+        return made.following(schema)
+
+    def counting(self, missing: float) -> Self:
+        """Return the task in which a missing label counts as this one."""
+        if self.assist is None:
+            return replace(self, grid=replace(self.grid, missing=missing))
+        return replace(self, assist=replace(self.assist, missing=missing))
 
     def labels(self, y: object, *, name: str = "y", n: int | None = None) -> FloatArray:
         """Return labels as numbers, missing ones as the task says."""
-        missing = self.grid.missing if self.assist is None else self.assist.missing
-        return label_numbers(y, self.label_bounds, missing, name=name, n=n).astype(np.float64)
+        return label_numbers(y, self.label_bounds, self.missing, name=name, n=n).astype(np.float64)
 
     def reported(self, Z: npt.ArrayLike, y: FloatArray) -> FloatArray:
         """Return what encoded records report: the label, or the public model's error."""
@@ -236,10 +241,15 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         """Public bounds of the label itself; the grid may be that of a public model's error."""
         return (self.grid.low, self.grid.high) if self.assist is None else self.assist.label_bounds
 
+    @property
+    def missing(self) -> float:
+        """What a missing label counts as; the grid may be that of a public model's error."""
+        return self.grid.missing if self.assist is None else self.assist.missing
+
     def question(self) -> Question:
         """Return what is asked: the features, of which some are sent in clear, and the label."""
         clear = frozenset(set(self.space.inputs) - set(self.private)) if self.masks == "policy" else frozenset[str]()
-        label = LabelField(self.target, self.label_bounds)
+        label = LabelField(self.target, self.label_bounds, self.missing)
         return Question(self.space.columns, label, clear=clear, chooses=self.masks == "personal")
 
     @cached_property

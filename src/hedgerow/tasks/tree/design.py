@@ -53,7 +53,7 @@ def design(facts: Facts, **options: Any) -> tuple[LocalTask, About]:
         categories=facts.categories or None,
         target=facts.target,
         **options,
-    ).worded(facts.schema)
+    ).following(facts.schema)
     if task.response != "bits" and options.get("cell_share", "auto") != "auto":
         raise HedgerowError(
             f"--cell-share is for the response bits, and the one of this design is {task.response}: add "

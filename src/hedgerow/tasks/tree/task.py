@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -226,7 +226,11 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
         missing = middle(*bounds, None if names is None else 0.0, "the label")  # the first class
         grid = LabelGrid(*bounds, message.n_steps, missing)
         made = cls(epsilon, grid, partition, message.response, message.cell_share, public, target, title, names)
-        return made.worded(schema)
+        return made.following(schema)
+
+    def counting(self, missing: float) -> Self:
+        """Return the task in which a missing label counts as this one; of classes, as that in this place."""
+        return replace(self, grid=replace(self.grid, missing=missing))
 
     @cached_property
     def encoding(self) -> Encoding:
@@ -270,7 +274,7 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
 
     def question(self) -> Question:
         """Return what is asked: the features and the label."""
-        return Question(self.space.columns, LabelField(self.target, self.label_bounds, self.classes))
+        return Question(self.space.columns, LabelField(self.target, self.label_bounds, self.grid.missing, self.classes))
 
     def odds(self) -> list[str]:
         """Return what is done to a record, by the response."""
