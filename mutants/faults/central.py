@@ -244,23 +244,21 @@ _FORESTS = (
     Fault(
         name="classes in the order of their frequency",
         path="src/hedgerow/estimators/records.py",
-        before="        classes = np.unique(classes)\n    return classes, class_codes(classes, column)\n",
+        before="    classes = np.unique(declared) if ordered else declared\n",
         after=(
-            "        counts = np.bincount(class_codes(np.unique(classes), column), minlength=len(classes))\n"
-            "        classes = np.unique(classes)[np.argsort(-counts, kind='stable')]\n"
-            "    return classes, class_codes(classes, column)\n"
+            "    counts = np.bincount(class_codes(np.unique(declared), column), minlength=len(declared))\n"
+            "    classes = np.unique(declared)[np.argsort(-counts, kind='stable')]\n"
         ),
         caught_by=_fits("DPExtraTreesClassifier, depth 1"),
     ),
     Fault(
         name="a label of no listed class stops the fit",
         path="src/hedgerow/estimators/records.py",
-        before="        classes = np.unique(classes)\n    return classes, class_codes(classes, column)\n",
+        before="    classes = np.unique(declared) if ordered else declared\n",
         after=(
-            "        classes = np.unique(classes)\n"
-            "        if not np.isin(column, classes).all():\n"
-            "            raise BoundsError(f\"'y' has labels outside the public 'classes': {column}\")\n"
-            "    return classes, class_codes(classes, column)\n"
+            "    classes = np.unique(declared) if ordered else declared\n"
+            "    if not np.isin(column, classes).all():\n"
+            "        raise BoundsError(f\"'y' has labels outside the public 'classes': {column}\")\n"
         ),
         caught_by=_fits("DiPriMeForestClassifier, odd records"),
     ),

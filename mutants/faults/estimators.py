@@ -9,6 +9,20 @@ _BEFORE = "tests/test_spending.py::test_it_is_booked_before_the_first_draw_and_s
 
 _GAPS = (
     Fault(
+        name="a missing class counts as the first in sorted order",
+        path="src/hedgerow/estimators/records.py",
+        before="    instead = declared[:1] if stated is None else [stated]\n",
+        after="    instead = classes[:1] if stated is None else [stated]\n",
+        caught_by=("tests/conformance/test_tables.py::test_a_missing_class_counts_as_the_first_of_a_list",),
+    ),
+    Fault(
+        name="tasks take the words of a schema and not its missing label",
+        path="src/hedgerow/tasks/asking.py",
+        before="            made = self.counting(_missing(asked.label, schema.label))\n",
+        after="            _missing(asked.label, schema.label)\n",
+        caught_by=("tests/test_wording.py::test_every_kind_carries_words_and_gets_them_back",),
+    ),
+    Fault(
         name="whether a private value is missing is public",
         path="src/hedgerow/space.py",
         before="        return mask[..., [*range(len(self.columns)), *self.told]]\n",

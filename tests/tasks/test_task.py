@@ -310,7 +310,7 @@ def test_the_public_summary_is_of_clipped_public_labels():
         X,
         y * 100,
         epsilon=1,
-        label_bounds=(0, 4),
+        label_bounds=(0, 300),
         max_depth=2,
         rule="max_edge",
         min_samples_leaf=20,
@@ -318,7 +318,7 @@ def test_the_public_summary_is_of_clipped_public_labels():
         cell_share=0.5,
     )
     leaf = task.partition.apply_raw(X)
-    clipped = np.clip(y * 100, 0, 4)
+    clipped = np.clip(y * 100, 0, 300)
     assert task.public.count == tuple(np.bincount(leaf, minlength=task.n_leaves))
     for j in range(task.n_leaves):
         assert task.public.mean[j] == pytest.approx(clipped[leaf == j].mean())
