@@ -114,13 +114,6 @@ def test_curves_surfaces_and_importances():
     assert model.feature_importances_.sum() == pytest.approx(1) and "x1 x x2" in str(parts)
 
 
-def test_curves_can_be_drawn():
-    pytest.importorskip("matplotlib")
-    frame = pd.DataFrame({"x": X[:, 0], "kind": np.where(X[:, 1] < 0.5, "a", "b")})
-    model = PrivateAnovaRegressor(1.0, categories={"kind": ["a", "b"]}, **REG).fit(frame, Y)
-    assert len(model.explain().plot().axes) == 2
-
-
 def with_function(data, function):
     """Return the JSON of a model with another first function."""
     data = copy.deepcopy(data)

@@ -126,7 +126,6 @@ def test_predict_agrees_with_the_model_and_refuses_what_it_cannot_do(table, tmp_
     assert float(rows[7]["guess"]) == known.predict(pd.DataFrame(one))[0, 0]
     capsys.readouterr()
     for wrong, said in (
-        [["--interval", "0.9"], "--interval"],
         [["--probabilities"], "--probabilities"],
         [["--name", "y"], "'y'"],
     ):

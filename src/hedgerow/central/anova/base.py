@@ -69,8 +69,15 @@ class AnovaBase(PrivateEstimator):
         self.guarantee_ = claim
         self.model_ = AnovaModel(
             fitted.feature_map, fitted.theta, fitted.variance, offset, tuple(low), tuple(high), classes,
-            missing, not self.interactions, fitted.size, self.guarantee_,
+            missing, not self.interactions, fitted.size, self.guarantee_, *self._units(),
         )  # fmt: skip
+
+    def _units(self) -> tuple[dict[str, str], str]:
+        """Return the units of features and label, as far as a schema has them."""
+        if self.schema is None:
+            return {}, ""
+        units = {column.name: column.unit for column in self.schema.columns if column.unit}
+        return units, "" if self.schema.label is None else self.schema.label.unit
 
     def explain(self) -> Explanation:
         """Return curves, pair surfaces and importances with their noise; all post-processing."""

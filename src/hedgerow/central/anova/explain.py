@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from hedgerow.central.anova.quantiles import CELLS
 from hedgerow.central.anova.recipe import energies
 from hedgerow.digits import plain
 from hedgerow.features import CategoricalFeature
+from hedgerow.schema.words import one_line
 from hedgerow.types import FloatArray
 
 __all__ = ["Curve", "Explanation", "Surface", "explain", "local_terms"]
@@ -58,13 +59,20 @@ class Explanation:
     """A model in parts. ``importances`` maps features and pairs to (size, noise): standard deviations in label units.
 
     ``additive`` says whether the prediction is exactly the sum of the curves. If not, each record's sum is shortened
-    by a factor of its own (the norm clip), and ``explain_local`` gives the terms that do add up.
+    by a factor of its own (the norm clip), and ``explain_local`` gives the terms that do add up. ``units`` are those of
+    features, by name, and ``outputs`` says what each output is: the label with its unit, or the chance of a class.
     """
 
     curves: dict[str, Curve]
     surfaces: dict[tuple[str, str], Surface]
     importances: dict[tuple[str, ...], tuple[float, float]]
     additive: bool
+    units: dict[str, str] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()
+
+    def adds(self, output: int) -> str:
+        """Return what the numbers of an output are, for an axis."""
+        return f"adds to {self.outputs[output] if self.outputs else 'the prediction'}"
 
     def feature_importances(self) -> FloatArray:
         """Return each feature's share of the squared sizes, pairs halved; sums to 1."""
@@ -84,29 +92,10 @@ class Explanation:
         return "\n".join([f"The model is {kind}. Sizes in label units:", *lines])
 
     def plot(self, output: int = 0, most: int = 12) -> Any:
-        """Draw the curves of the most important features with bands of two noise deviations (Matplotlib)."""
-        from matplotlib.figure import Figure
+        """Draw the most important curves and pairs with intervals, see :func:`hedgerow.central.anova.plot`."""
+        from hedgerow.central.anova.plot import plot_explanation
 
-        order = np.argsort(-self.feature_importances(), kind="stable")[:most]
-        names = list(self.curves)
-        columns = min(3, len(order))
-        rows = -(-len(order) // columns)
-        figure = Figure(figsize=(4 * columns, 3 * rows), layout="constrained")
-        for place, j in enumerate(order, 1):
-            _draw(figure.add_subplot(rows, columns, place), self.curves[names[j]], output)
-        return figure
-
-
-def _draw(axes: Any, curve: Curve, output: int) -> None:
-    y = curve.y[:, output]
-    band = 2 * curve.noise[:, output]
-    if isinstance(curve.x, list):
-        axes.bar(curve.x, y, yerr=band)
-        axes.tick_params(axis="x", rotation=45)
-    else:
-        axes.plot(curve.x, y)
-        axes.fill_between(curve.x, y - band, y + band, alpha=0.3)
-    axes.set_title(curve.name)
+        return plot_explanation(self, output, most)
 
 
 def _points(model: AnovaModel, j: int, count: int) -> tuple[npt.NDArray[np.int64], Any]:
@@ -154,7 +143,16 @@ def explain(model: AnovaModel) -> Explanation:
         importances[group] = (size, float(np.sqrt(doubt * (width**2).sum())))
         if len(features) == 2:
             surfaces[group[0], group[1]] = _surface(model, features, members)
-    return Explanation(curves, surfaces, importances, model.additive)
+    return Explanation(curves, surfaces, importances, model.additive, dict(model.units), _outputs(model))
+
+
+def _outputs(model: AnovaModel) -> tuple[str, ...]:
+    """Return what each output is, in words; of two classes the chance of the second is learnt, of one nothing."""
+    if model.classes is None:
+        unit = f" ({one_line(model.unit)})" if model.unit else ""
+        return tuple(f"the prediction{unit}" for _ in model.low)
+    classes = model.classes[-len(model.low) :]
+    return tuple(f"the chance of {one_line(str(name))}" for name in classes)
 
 
 def _surface(model: AnovaModel, features: tuple[int, ...], members: list[int]) -> Surface:

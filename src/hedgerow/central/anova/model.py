@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -24,6 +24,7 @@ from hedgerow.summary import Summary, SummaryTable
 from hedgerow.tasks.models import Explanation
 from hedgerow.types import FloatArray
 from hedgerow.values import category, cells, numbers
+from hedgerow.wording import check_unit
 
 if TYPE_CHECKING:
     from hedgerow.formula import Formula
@@ -83,6 +84,8 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
         Whether missing values are allowed; whether the model is exactly a sum of curves.
     size : float
         The noisy number of records.
+    units, unit : dict and str
+        Units of features by name, and that of the label, where a schema had them.
     """
 
     feature_map: FeatureMap
@@ -96,6 +99,8 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
     additive: bool
     size: float
     guarantee: Guarantee
+    units: dict[str, str] = field(default_factory=dict)
+    unit: str = ""
 
     task: ClassVar[None] = None
     audited: ClassVar[tuple[str, ...]] = ("PrivateAnova",)
@@ -219,3 +224,5 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
         fits = self.theta.shape == (n, outputs) and self.variance.shape == (n,) and len(self.high) == outputs
         if not fits or not all(low < high for low, high in zip(self.low, self.high, strict=True)):
             raise FormatError("anova model: coefficients, weights and bounds do not fit together.")
+        for name, unit in {**self.units, "label": self.unit}.items():
+            check_unit(name, unit)
