@@ -129,6 +129,8 @@ def test_commands_with_a_model(made, monkeypatch):
         "adding [": ["aggregate", "task.json", "reports.bin", "-o", "m.json"],
         "making the model": ["aggregate", "task.json", "reports.bin", "-o", "m.json"],
         "predicting [": ["predict", "model.json", "new.csv", "-o", "p.csv"],
+        "drawing": ["explain", "model.json", "--plot", "tree.svg"],
+        "auditing, and making the card": ["card", "model.json", "-o", "card.md"],
         "exporting and checking": ["export", "model.json", "-o", "m.py"],
     }.items():
         _same_output_with_a_terminal(made, monkeypatch, words, command)

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from hedgerow.commands.files import add_command, check_output, read_any_model, report, warn, write_text
+from hedgerow.commands.progress import Progress
 from hedgerow.errors import HedgerowError
 
 _DESCRIPTION = """\
@@ -50,9 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     model: Any = read_any_model(arguments.model)
     if kind == ".html" and not can_draw():
         warn(arguments, "the card will have no pictures: they need Matplotlib, pip install 'hedgerow[plot]'")
-    audits = _audits(model)
-    card = model.card(purpose=arguments.purpose, intended_use=arguments.intended_use, **audits)
-    text = card.as_file(arguments.output)
+    with Progress("auditing, and making the card"):
+        audits = _audits(model)
+        card = model.card(purpose=arguments.purpose, intended_use=arguments.intended_use, **audits)
+        text = card.as_file(arguments.output)
     write_text(arguments.output, text)
     results = audits.get("audits", ())
     summary = {

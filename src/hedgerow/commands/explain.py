@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import add_command, check_picture, output, read_any_model, report
+from hedgerow.commands.progress import Progress
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -73,5 +74,5 @@ def _no_shift(arguments: argparse.Namespace) -> None:
 
 def _draw(path: str, plot: Callable[[], Figure]) -> None:
     """Draw into a file that appears only when it is whole."""
-    with output(path, option="--plot") as file:
+    with output(path, option="--plot") as file, Progress("drawing"):
         plot().savefig(file, format=os.path.splitext(path)[1][1:].lower(), dpi=120)
