@@ -81,8 +81,9 @@ def _rounds() -> Iterator[tuple[str, Any]]:
         "personal": {},
         "hidden": {"hide_mask": True},
     }
+    words = _WORDS.with_label(bounds=(0, 10), missing=7)
     for name, option in options.items():
-        first = SemiTask.design(_SPACE, epsilon=1.5, label_bounds=(0, 10), **option).following(_WORDS)
+        first = SemiTask.design(_SPACE, epsilon=1.5, label_bounds=(0, 10), **option).following(words)
         yield f"first round, {name}", first
         if name != "hidden":
             yield f"second round, {name}", CellTask(first, tree, "bits" if name == "policy" else "k_ary")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from hedgerow.features import CategoricalFeature, NumericFeature
@@ -90,6 +91,20 @@ def _label_cases() -> Iterator[Case]:
         yield Case(f"label of classes, {len(top)} can be sent", task, 7)
 
 
+def _missing_cases() -> Iterator[Case]:
+    """Yield a task of each kind whose missing label is neither the middle of its range nor the first class."""
+    seen = set()
+    for case in (*_local_cases(), *_label_cases(), *round_cases(), *assisted_cases(), *pilot_cases(), *class_cases()):
+        label = case.task.question().label
+        kind = (type(case.task), type(case), label is not None and label.classes is not None)
+        if label is None or kind in seen:
+            continue
+        seen.add(kind)
+        low, high = label.bounds
+        missing = 1.0 if label.classes is not None else low + 0.8125 * (high - low)
+        yield replace(case, name=f"{case.name}, a missing label is {missing:g}", task=case.task.counting(missing), n=2)
+
+
 def cases() -> Iterator[Case]:
     """Yield all cases, in a fixed order."""
     yield from _local_cases()
@@ -98,3 +113,4 @@ def cases() -> Iterator[Case]:
     yield from assisted_cases()
     yield from pilot_cases()
     yield from class_cases()
+    yield from _missing_cases()

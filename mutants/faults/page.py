@@ -173,6 +173,23 @@ FAULTS = (
         caught_by=_VECTORS,
     ),
     Fault(
+        name="page: a missing label counts as the middle",
+        path=f"{_WEB}/schema.js",
+        before="codeOf(labels.classes, value, labels.missing, labels.missing) : numberWithin(labels, value));",
+        after=(
+            "codeOf(labels.classes, value, labels.missing, labels.missing) : "
+            "numberWithin({ ...labels, missing: (labels.low + labels.high) / 2 }, value));"
+        ),
+        caught_by=_VECTORS,
+    ),
+    Fault(
+        name="page: a missing class counts as the first",
+        path=f"{_WEB}/schema.js",
+        before="codeOf(labels.classes, value, labels.missing, labels.missing) : numberWithin(labels, value));",
+        after="codeOf(labels.classes, value, 0, 0) : numberWithin(labels, value));",
+        caught_by=_VECTORS,
+    ),
+    Fault(
         name="page: an unknown category is an error",
         path=f"{_WEB}/schema.js",
         before="if (code >= 0) return code;",
