@@ -213,9 +213,13 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
     def _draw(self) -> Figure:
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(12, 7), layout="constrained")
+        from hedgerow.partition.arrange import arrange
+
         first = self.trees[0]
-        first.partition.plot(first.values[:, -1], ax=figure.subplots())
+        values = first.values[:, -1]
+        arranged = arrange(first.partition, values, first.weights)
+        figure = Figure(figsize=(max(arranged.width * 1.3, 6.0), arranged.height * 1.3), layout="constrained")
+        first.partition.plot(values, ax=figure.subplots(), shares=first.weights)
         return figure
 
     def _check_read(self) -> None:

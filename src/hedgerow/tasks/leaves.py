@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from hedgerow.formula import Formula
     from hedgerow.tasks.forecast import Forecast
 
-__all__ = ["ENDS", "LONGEST", "LeafModel", "split_gains"]
+__all__ = ["ENDS", "LONGEST", "MOST_TICKS", "LeafModel", "split_gains"]
 
 LONGEST = 64
 """Most leaves that the text lists; the table has them all."""
+
+MOST_TICKS = 40
+"""Leaves that are numbered each in a picture: two digits every fifth of an inch on a page of 8; more run together."""
 
 ENDS = ("low", "high", "reports_low", "reports_high")
 """Columns of the table: the interval of what a leaf predicts, and what the reports alone say."""
@@ -193,9 +196,16 @@ class LeafModel(Model):
         """Draw the tree, and beside it every leaf's value with its interval, and its share."""
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(min(4 + 1.1 * len(rows), 22), 9), layout="constrained")
-        top, bottom = figure.subplots(2, 1, height_ratios=[3, 2])
-        self.partition.plot(self.leaf_values if self.leaf_values.ndim == 1 else None, ax=top)
+        from hedgerow.partition.arrange import arrange
+
+        values = self.leaf_values if self.leaf_values.ndim == 1 else None
+        shares = self.leaves.mass
+        arranged = arrange(self.partition, values, shares)
+        tall = max(arranged.height * 1.1, 2.0)
+        wide = max(arranged.width * 1.05, 8.0)
+        figure = Figure(figsize=(wide, tall + 4.0), layout="constrained")
+        top, bottom = figure.subplots(2, 1, height_ratios=[tall, 3.5])
+        self.partition.plot(values, ax=top, shares=shares)
         self._draw_leaves(bottom, rows, level)
         top.set_title(str(self.guarantee), fontsize=8, wrap=True)
         return figure
@@ -209,7 +219,9 @@ class LeafModel(Model):
         ax.plot(at, [row[self.value_name] for row in rows], "o", color="#08306b", label="prediction")
         if "public_mean" in rows[0]:
             ax.plot(at, [r["public_mean"] for r in rows], "_", color="#d95f0e", ms=14, mew=2, label="public mean")
-        ax.set(xticks=at, xlabel="leaf, from left to right", ylabel=self._axis())
+        ax.set(xlabel="leaf, from left to right", ylabel=self._axis())
+        if len(rows) <= MOST_TICKS:
+            ax.set_xticks(at)
         mass = ax.twinx()
         mass.bar(at, [r["share"] for r in rows], color="#bdbdbd", alpha=0.35, width=0.6)
         mass.set(ylabel="share of holders (bars)", ylim=(0, 1))

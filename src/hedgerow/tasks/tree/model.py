@@ -13,7 +13,7 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.grid import LabelGrid
 from hedgerow.tasks.drift import Believed
 from hedgerow.tasks.intervals import Ends, believe_leaves, cut, holding, widened
-from hedgerow.tasks.leaves import ENDS, LeafModel, split_gains
+from hedgerow.tasks.leaves import ENDS, MOST_TICKS, LeafModel, split_gains
 from hedgerow.tasks.models import About, check_level
 from hedgerow.tasks.rules import reports
 from hedgerow.tasks.shift import ShiftReport
@@ -301,7 +301,9 @@ class ClassModel(TreeModel):
         for c, name in enumerate(self.classes):
             ax.bar(range(len(rows)), self.leaf_values[:, c], bottom=below, label=name)
             below += self.leaf_values[:, c]
-        ax.set(xticks=range(len(rows)), xlabel="leaf, from left to right", ylabel="class probability")
+        ax.set(xlabel="leaf, from left to right", ylabel="class probability")
+        if len(rows) <= MOST_TICKS:
+            ax.set_xticks(range(len(rows)))
         ax.legend(fontsize=8, ncols=min(6, len(self.classes)))
 
 
