@@ -60,7 +60,7 @@ def model():
     schema = Schema((NumberColumn("<i>age</i>$x^{$", 0, 1, unit="<u>years</u>"),), NumberColumn("hours<b>", 0, 60))
     task = LocalTask.design(
         X[:300], y[:300], epsilon=4, label_bounds=(0, 60), max_depth=1, target="hours<b>", title=HOSTILE
-    ).worded(schema)
+    ).following(schema)
     return simulate_aggregate(task, X[300:], y[300:], randomness=1).model()
 
 

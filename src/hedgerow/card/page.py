@@ -35,7 +35,8 @@ nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; 
 table { border-collapse: collapse; margin: .5rem 0; }
 caption { color: #424a53; font-weight: 600; padding: .25rem 0; text-align: left; }
 th, td { border: 1px solid #6e7781; overflow-wrap: normal; padding: .25rem .5rem; text-align: left;
-  vertical-align: top; }
+  vertical-align: top; min-width: 5rem; }
+th[scope="row"] { min-width: 12rem; }
 th { background: #eef1f4; color: #1f2328; }
 figure { margin: 1rem 0; }
 figcaption { color: #424a53; }

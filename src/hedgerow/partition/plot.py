@@ -80,7 +80,7 @@ def plot_partition(
         if drawn.kind == "split":
             left = int(tree.left[drawn.node])
             _draw_edges(ax, drawn, (by_node[left], by_node[left + 1]), size)
-        colour = _PAPER
+        colour: Any = _PAPER
         if known is not None and drawn.kind != "split":
             colour = colours(_shade(known, drawn.value))
         _draw_node(ax, drawn, colour, size)

@@ -66,7 +66,7 @@ def _html_row(tag: str, cells: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, longest: int = _LONGEST) -> str:
     """Return a text on one line, without signs that cannot be seen, and not too long."""
-    seen = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text[: _LONGEST + 1])
-    return seen if len(seen) <= _LONGEST else f"{seen[: _LONGEST - 1]}…"
+    seen = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text[: longest + 1])
+    return seen if len(seen) <= longest else f"{seen[: longest - 1]}…"

@@ -93,7 +93,9 @@ def _pictures(explained: Any, shift: Any, has_table: bool) -> tuple[Block, ...]:
 def _schema(model: Any, facts: Any) -> Section:
     task = None if model.task is None else (model.task.before or model.task)
     if task is None:
-        return Section("Schema", (columns_table(model.space, lambda name: "", _label(facts, "label", "")),))
+        units: dict[str, str] = getattr(model, "units", {})
+        label = _label(facts, "label", getattr(model, "unit", ""))
+        return Section("Schema", (columns_table(model.space, lambda column: units.get(column, ""), label),))
     asked = task.question()
     name = "label" if asked.label is None else asked.label.name
     table = columns_table(model.space, lambda column: task.wording(column).unit, _label(facts, name, _unit(task, name)))

@@ -16,6 +16,9 @@ __all__ = ["summarise"]
 MOST_ROWS = 40
 """Leaves that a summary lists, those with the most holders: a screen of them; ``model.table()`` has all."""
 
+LONGEST_RULE = 160
+"""Characters of a leaf's conditions: cut at 60, as names are, leaves that differ in the last condition look alike."""
+
 
 def summarise(model: Model, level: float) -> Summary:
     """Return what a model promises, what it says of each leaf, and what more people would buy."""
@@ -59,7 +62,7 @@ def _table(model: Model, rows: list[dict[str, Any]], level: float) -> SummaryTab
 def _cell(model: Model, row: dict[str, Any], column: str) -> str:
     if column == "if":
         place = [str(row[name]) for name in ("class", "tree") if name in row]
-        return one_line(", ".join([*place, row["cell"]]))
+        return one_line(", ".join([*place, row["cell"]]), LONGEST_RULE)
     if column == "share of people":
         noise = f" +- {row['share_sd']:.1%}" if "share_sd" in row else ""
         return f"{row['share']:.1%}{noise}"
