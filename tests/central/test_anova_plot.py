@@ -1,4 +1,4 @@
-"""Pictures of ANOVA models: intervals of the stated level, the released quantiles, units, hostile names."""
+"""Pictures of ANOVA models: bands of the stated level, the released quantiles, units, hostile names."""
 
 import io
 import json
@@ -10,6 +10,7 @@ import pytest
 
 from hedgerow import AnovaModel, PrivateAnovaClassifier, PrivateAnovaRegressor, Schema
 from hedgerow.central.anova.explain import Curve, Explanation, Surface
+from hedgerow.central.anova.model import CHOSEN
 from hedgerow.central.anova.plot import reach, short
 from hedgerow.errors import FormatError
 
@@ -49,11 +50,11 @@ def texts(figure):
     return " ".join(t.get_text() for t in figure.findobj(lambda part: hasattr(part, "get_text")) if t.get_text())
 
 
-def test_bands_are_those_of_predict_interval(model):
+def test_bands_hold_the_stated_share_of_the_known_noise(model):
     one = pd.DataFrame({"area": [80.0], "kind": ["a"]})
     low, high = model.predict_interval(one, level=0.9)
     noise = model.model_.noise_deviation(one)[0]
-    assert reach(noise) == pytest.approx((high - low) / 2)
+    assert CHOSEN * reach(noise) == pytest.approx((high - low) / 2)
     assert reach(np.array([1.0]), 0.5) / reach(np.array([1.0])) == pytest.approx(
         NormalDist().inv_cdf(0.75) / NormalDist().inv_cdf(0.95)
     )
@@ -75,8 +76,10 @@ def test_ticks_are_the_released_quantiles(model):
 def test_units_levels_and_what_is_covered_are_written(model):
     figure = AnovaModel.from_json(model.model_.to_json()).explain().plot()
     text = texts(figure)
-    assert "adds to the prediction (kWh)" in text and "m²" in text and "90 % intervals" in text.replace("\n", " ")
-    assert "is not covered" in text.replace("\n", " ") and "area (m²)" in text
+    assert (
+        "adds to the prediction (kWh)" in text and "m²" in text and "90 % of the known noise" in text.replace("\n", " ")
+    )
+    assert "too narrow for intervals" in text.replace("\n", " ") and "area (m²)" in text
     assert "e+0" not in text and "1e" not in text
 
 

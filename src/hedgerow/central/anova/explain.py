@@ -92,7 +92,7 @@ class Explanation:
         return "\n".join([f"The model is {kind}. Sizes in label units:", *lines])
 
     def plot(self, output: int = 0, most: int = 12) -> Any:
-        """Draw the most important curves and pairs with intervals, see :func:`hedgerow.central.anova.plot`."""
+        """Draw the most important curves and pairs, with bands of 90 % of their known noise (Matplotlib)."""
         from hedgerow.central.anova.plot import plot_explanation
 
         return plot_explanation(self, output, most)
