@@ -82,6 +82,7 @@ def test_a_page_has_all_its_parts_in_order_and_nothing_of_others(model):
     assert len(seen.all("img")) == 2
     addresses = [value for _, a in seen.found for name, value in a.items() if name in ("href", "src", "action")]
     assert all(value.startswith(("#s", "data:")) for value in addresses)
+    assert "beyond counts as the nearest end, missing as 30</td>" in html  # the label's
     assert "&lt;u&gt;years&lt;/u&gt;" in html and model.task.id in html and "url(" not in html
     ids = [a["id"] for a in seen.all("h2")]
     assert [a["href"] for a in seen.all("a")] == [f"#{name}" for name in ids] and len(set(ids)) == len(ids)
@@ -135,6 +136,9 @@ def test_every_kind_of_model(example, no_pictures):
         html = card.to_html()
         text = card.to_markdown()
         assert task.id in html and f"{made.n_reports}" in html and "simulation" in html
+        label = (task.before or task).question().label
+        if label.classes:
+            assert f"missing or unknown counts as {label.classes[int(label.missing)]}" in text
         assert f'hedgerow audit --mechanism "whole: {example.name}" --epsilon 4' in text
         assert all(note[:30] in html for note in made.guarantee.notes if note.isascii() and "'" not in note)
 

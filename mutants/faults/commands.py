@@ -65,4 +65,25 @@ FAULTS = (
         after="        digests = [hashlib.sha256(open(path, 'rb').read()).hexdigest() for path in inputs]",
         caught_by=(f"{_ANSWER}::test_the_parts_alone_tell_nothing_about_the_file",),
     ),
+    Fault(
+        name="a card promises against whoever held the records",
+        path="src/hedgerow/card/protected.py",
+        before="    if AS_IF_LOCAL in claim.notes:\n",
+        after="    if not claim.notes:\n",
+        caught_by=("tests/test_card.py::test_central_models_and_estimators",),
+    ),
+    Fault(
+        name="a card leaves out the conditions of its promise",
+        path="src/hedgerow/card/sections.py",
+        before="    if claim.notes:\n",
+        after="    if claim.simulation and not claim.notes:\n",
+        caught_by=("tests/test_card.py::test_every_kind_of_model",),
+    ),
+    Fault(
+        name="names in a card are markup",
+        path="src/hedgerow/card/page.py",
+        before='    return escape(seen(" ".join(text.split())))\n',
+        after='    return seen(" ".join(text.split()))\n',
+        caught_by=("tests/test_card.py::test_a_page_has_all_its_parts_in_order_and_nothing_of_others",),
+    ),
 )

@@ -15,6 +15,7 @@ from hedgerow.tasks.examples import fitting
 
 if TYPE_CHECKING:
     from hedgerow.guarantee import Guarantee
+    from hedgerow.tasks.question import LabelField
 
 __all__ = ["card_of", "summary_card"]
 
@@ -94,12 +95,12 @@ def _schema(model: Any, facts: Any) -> Section:
     task = None if model.task is None else (model.task.before or model.task)
     if task is None:
         units: dict[str, str] = getattr(model, "units", {})
-        label = _label(facts, "label", getattr(model, "unit", ""))
+        label = _label(facts, None, "label", getattr(model, "unit", ""))
         return Section("Schema", (columns_table(model.space, lambda column: units.get(column, ""), label),))
     asked = task.question()
     name = "label" if asked.label is None else asked.label.name
-    table = columns_table(model.space, lambda column: task.wording(column).unit, _label(facts, name, _unit(task, name)))
-    blocks: list[Block] = [table]
+    label = _label(facts, asked.label, name, task.wording(name).unit)
+    blocks: list[Block] = [columns_table(model.space, lambda column: task.wording(column).unit, label)]
     if asked.clear:
         blocks.append(f"Sent as they are: {few_names(sorted(asked.clear))}.")
     if asked.chooses:
@@ -107,18 +108,20 @@ def _schema(model: Any, facts: Any) -> Section:
     return Section("Schema", tuple(blocks))
 
 
-def _unit(task: Any, name: str) -> str:
-    unit: str = task.wording(name).unit
-    return unit
-
-
-def _label(facts: Any, name: str, unit: str) -> Row:
-    if facts["classes"] is not None:
-        return one_line(name), "label: class", few_names(facts["classes"]), one_line(unit), "-"
+def _label(facts: Any, asked: LabelField | None, name: str, unit: str) -> Row:
+    classes = facts["classes"]
+    if classes is not None:
+        others = "-"
+        if asked is not None:
+            others = f"missing or unknown counts as {one_line(str(classes[int(asked.missing)]))}"
+        return one_line(name), "label: class", few_names(classes), one_line(unit), others
     bounds = facts["label_bounds"]
     pairs = bounds if isinstance(bounds[0], list) else [bounds]
     values = "; ".join(f"{low:.12g} to {high:.12g}" for low, high in pairs)
-    return one_line(name), "label: number", values, one_line(unit), "beyond counts as the nearest end"
+    others = "beyond counts as the nearest end"
+    if asked is not None:
+        others += f", missing as {asked.missing:.12g}"
+    return one_line(name), "label: number", values, one_line(unit), others
 
 
 def _shift(shift: Any, words: Sequence[str]) -> Section:
