@@ -250,3 +250,15 @@ def test_a_task_counts_a_missing_class_as_the_schema_says(described, options):
     task = read_task((described.folder / "task.json").read_text())
     found = [task.encode_record({"use": value})[1].tolist() for value in (None, "medium", "low")]
     assert found == [[1.0], [1.0], [0.0]]
+
+
+def test_advice_is_told_which_values_are_missing(described):
+    """Nothing but a gap tells the label: a forecast with an indicator sees it, one without does not."""
+    rows = [f"{'' if i % 2 else 85},gas,{1 + i // 2 % 5},{10 + 40 * (i % 2)}" for i in range(40)]
+    (described.folder / "gaps.csv").write_text("\n".join(["area,heating,people,kwh", *rows, ""]))
+    errors = []
+    for indicator in (True, False):
+        Schema.load("schema.json").with_missing("area", 85, indicator=indicator).save("schema.json")
+        advice = described.ok("advise", "--public", "gaps.csv", "--n-holders", 100, "--schema", "schema.json", "--json")
+        errors.append(json.loads(advice)["forecasts"][0]["mse"])
+    assert errors[0] < 40 and errors[1] > 200
