@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hedgerow.digits import plain
+from hedgerow.partition.arrange import MOST_ENDS
 from hedgerow.tasks.models import Node
 
-__all__ = ["Branch", "Strip", "branch", "strip"]
+__all__ = ["Branch", "Strip", "branch", "folded", "strip"]
 
 # Pixels, by hand: a line of a table.
 WIDTH = 220
@@ -19,11 +20,21 @@ _MARGIN = 6
 
 @dataclass(frozen=True)
 class Branch:
-    """A node for display: how one gets here, and either two children or a row of the model's table."""
+    """A node for display: how one gets here, and either two children or a row of the model's table.
+
+    ``more`` is the number of leaves below a node that is folded until somebody opens it.
+    """
 
     condition: str
     children: tuple[Branch, ...] = ()
     row: dict[str, Any] | None = None
+    more: int = 0
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of all leaves below."""
+        if self.row is not None:
+            return [self.row]
+        return [row for child in self.children for row in child.rows()]
 
 
 def branch(node: Node, rows: Sequence[dict[str, Any]]) -> Branch:
@@ -35,6 +46,49 @@ def branch(node: Node, rows: Sequence[dict[str, Any]]) -> Branch:
     if node.row is not None:
         return Branch(node.condition, row=rows[node.row])
     return Branch(node.condition, tuple(branch(child, rows) for child in node.children))
+
+
+def folded(root: Branch, name: str, most: int = MOST_ENDS) -> Branch:
+    """Return a tree in which at most ``most`` leaves and folds are seen at first, as in a picture of a large tree.
+
+    The node is opened first whose rows differ most in ``name``, each weighted by its share, then by share alone; see
+    :mod:`hedgerow.partition.fold`.
+
+    >>> leaves = [Branch("x", row={"share": 0.25, "mean": value}) for value in (1.0, 1.0, 5.0, 9.0)]
+    >>> tree = Branch("", (Branch("a", tuple(leaves[:2])), Branch("b", tuple(leaves[2:]))))
+    >>> [child.more for child in folded(tree, "mean", most=3).children]
+    [2, 0]
+    """
+    opened: set[int] = set()
+    waiting = [(_weight(root, name), root)]
+    ends = 1
+    while waiting and ends < most:
+        best = max(range(len(waiting)), key=lambda place: waiting[place][0])
+        node = waiting.pop(best)[1]
+        opened.add(id(node))
+        ends += len(node.children) - 1
+        waiting += [(_weight(child, name), child) for child in node.children if child.row is None]
+    return _fold(root, opened)
+
+
+def _fold(node: Branch, opened: set[int]) -> Branch:
+    if node.row is not None:
+        return node
+    more = 0 if id(node) in opened else len(node.rows())
+    if more:  # whoever opens it sees all that is below
+        return replace(node, more=more)
+    return replace(node, children=tuple(_fold(child, opened) for child in node.children))
+
+
+def _weight(node: Branch, name: str) -> tuple[float, float]:
+    """Return the sum of squared differences of the values below, weighted by shares, and the sum of shares."""
+    rows = node.rows()
+    share = [max(float(row["share"]), 0.0) for row in rows]
+    total = sum(share)
+    if total == 0 or not all(isinstance(row.get(name), float) for row in rows):
+        return 0.0, total
+    mean = sum(p * row[name] for p, row in zip(share, rows, strict=True)) / total
+    return sum(p * (row[name] - mean) ** 2 for p, row in zip(share, rows, strict=True)), total
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hedgerow.service.collection import Collection
-from hedgerow.service.dashboard.pictures import Branch, branch, strip
+from hedgerow.service.dashboard.pictures import Branch, branch, folded, strip
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import CODES, REPORT_CODES, Problem
 from hedgerow.tasks.alarms import ALPHA, Alarm
@@ -133,7 +133,7 @@ def _model(seen: Overview, model: Model) -> dict[str, Any]:
     return {
         "forecasts": tuple(seen.forecasts(model, (0, *sorted({_round(n // 2), _round(n), _round(4 * n)})))),
         "shift": model.shift(),
-        "trees": tuple(branch(tree, rows) for tree in trees) if small else (),
+        "trees": tuple(folded(branch(tree, rows), model.value_name) for tree in trees) if small else (),
         "rows": tuple(rows) if small and not trees else (),
         "value_words": model.value_words(),
         "has_public": any("public_mean" in row for row in rows),
