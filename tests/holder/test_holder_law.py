@@ -20,7 +20,7 @@ NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 FALSE_ALARM = 1e-6  # of all tests of this file together
-DRAWS = 40_000
+DRAWS = 60_000
 # Epsilon, leaves of the trees, randomiser and parameter; the holder's leaves and level.
 CASES = [
     (2.0, (3, 2), "subset", 1, (1, 0), 1),

@@ -14,8 +14,14 @@ def record_of(task, vector):
     kept = vector.get("secrets")
     if kept is None:
         return vector["record"]
-    features = zip(task.question().features, kept["clear"], strict=True)
+    columns = task.question().features
+    features = zip(columns, kept["clear"][: len(columns)], strict=True)
     clear = {feature.name: feature.decode(value) for feature, value in features if value is not None}
+    # Behind the columns stands which numbers were missing, where the task has indicators of that.
+    flagged = [feature for feature in columns if getattr(feature, "indicator", False)]
+    for feature, missing in zip(flagged, kept["clear"][len(columns) :], strict=True):
+        if missing:
+            clear[feature.name] = None
     return {**vector["record"], **clear}
 
 
