@@ -7,6 +7,8 @@ import pytest
 from hedgerow import LocalTask, Schema
 from hedgerow.cli import main
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
+from hedgerow.holder.asking import fields_of
+from hedgerow.holder.texts import Texts
 from hedgerow.schema import CategoryColumn, ClassColumn, NumberColumn, WholeNumberColumn, YesNoColumn
 from hedgerow.tasks.examples import examples
 from hedgerow.tasks.partly_public import SemiTask
@@ -55,6 +57,14 @@ def test_a_task_says_what_the_schema_says_of_what_it_asks():
     assert task.wording("age").ask("de-CH") == "Wie alt sind Sie?"
     assert task.wording("sex").ask("de") == "sex"
     assert LocalTask.from_json(task.to_json()) == task
+
+
+def test_people_are_told_what_a_missing_label_counts_as():
+    numbers = LocalTask.design(schema=SCHEMA.with_label(bounds=(0, 80), missing=38), **SMALL)
+    assert fields_of(numbers)[-1].note("", Texts("en")) == Texts("en").say("note.empty", value="38")
+    classes = LocalTask.design(schema=SCHEMA.with_label("work", classes=["no", "yes"], missing="yes"), **SMALL)
+    assert fields_of(classes)[-1].note("", Texts("en")) == Texts("en").say("note.not_chosen", value="yes")
+    assert fields_of(classes)[-1].note("?", Texts("en")) == Texts("en").say("note.unknown", value="?", other="yes")
 
 
 def test_another_word_is_another_task_with_the_same_law():

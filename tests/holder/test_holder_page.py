@@ -525,7 +525,8 @@ def test_two_rounds_with_a_public_model_report_its_error(stub, context):
     (prediction,) = first.assist.predict(first.space.encode_record(record)[None, :])
     assert f"predicts {prediction:.5g}" in visit.page.locator("#odds").inner_text()
     assert "the error of the public prediction of rent is sent as" in visit.page.locator("#picture").inner_text()
-    assert one.private.tolist() == [[True, False, True]] and marks(visit)["rent"] == "stays here"
+    assert one.private.tolist() == [[True, False, True, True]]  # whether pay is missing is as private as pay
+    assert marks(visit)["rent"] == "stays here"
     visit = Visit(context).open(stub.announce(second))
     two = CellReports.from_bytes(second, answer_all(visit, {k: v for k, v in record.items() if k != "rent"}))
     two.check_labels(one)
