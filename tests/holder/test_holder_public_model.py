@@ -75,7 +75,8 @@ def test_a_report_is_made_even_where_the_model_overflows(tmp_path, randomizer, p
     """A curator must not learn who is above an age from who is silent."""
     plain = make_task(1.0, (4, 3), randomizer, parameter, "", 5.0, 0)
     huge = [Linear(np.array([sign * 1e308, 0, 0, 0, 0])) for sign in (1, -1)]
-    base = PortableModel(plain.public_model.n_columns, plain.public_model.column, plain.public_model.code, 0.0, tuple(huge))
+    old = plain.public_model
+    base = PortableModel(old.n_columns, old.column, old.code, 0.0, tuple(huge))
     records = [{"age": age, "home": "flat", "pay": 2.0, "rent": 3.0} for age in (0.5, 50.0)]
     found = run_page(tmp_path, dataclasses.replace(plain, public_model=base), records)
     assert [f["prediction"] for f in found] == [0.0, plain.label_bounds[0]]  # infinity minus infinity, for the second
