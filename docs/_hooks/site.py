@@ -53,7 +53,10 @@ def on_page_content(html: str, **_: Any) -> str:
     from latex2mathml.converter import convert
 
     def mathml(match: re.Match[str]) -> str:
-        return str(convert(unescape(match[2]), display="block" if match[1] == "[" else "inline"))
+        if match[1] != "[":
+            return str(convert(unescape(match[2]), display="inline"))
+        formula = convert(unescape(match[2]), display="block")
+        return f'<span style="display: block; overflow-x: auto">{formula}</span>'  # wide ones scroll on a phone
 
     return re.sub(
         r'<(?:span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</(?:span|div)>', mathml, html, flags=re.DOTALL
