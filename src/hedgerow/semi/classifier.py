@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow.checks import Rule
 from hedgerow.classes import class_note
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateClassifier
@@ -17,6 +16,7 @@ from hedgerow.estimators.records import take_rows
 from hedgerow.guarantee import Guarantee, as_if_local, parallel
 from hedgerow.public.given import is_fitted
 from hedgerow.randomness import Randomness
+from hedgerow.semi.base import TwoRounds
 from hedgerow.semi.hist_of_tree import HistOfTreeRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
 from hedgerow.spending import Booking
@@ -30,7 +30,7 @@ __all__ = ["HistOfTreeClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class HistOfTreeClassifier(PrivateClassifier):
+class HistOfTreeClassifier(PrivateClassifier, TwoRounds):
     """Classes where each holder keeps its class and some features private, and shows the others.
 
     A class is asked about by a label of 0 or 1 ("is it this one?") through the two rounds of
@@ -75,20 +75,6 @@ class HistOfTreeClassifier(PrivateClassifier):
 
     feature_bounds: Any = None
     categories: Any = None
-    rule: str = "auto"
-    max_depth: int | str | None = None
-    n_bins: int | str = 2
-    n_private: int | str = "auto"
-    label_share: float = 0.5
-    response: str = "k_ary"
-    min_samples_leaf: int = 1
-    balance: float = 0.2
-    constant: float = 0.1
-    shrink: bool = True
-    hide_mask: bool = False
-    public_model: Any = "auto"
-
-    _parameters: ClassVar[dict[str, Rule]] = HistOfTreeRegressor._parameters
 
     def fit(
         self, X: Any, y: Any, private: Any = "all", X_public: Any = None, y_public: Any = None
@@ -138,8 +124,8 @@ class HistOfTreeClassifier(PrivateClassifier):
 
     def _tree(self, source: Randomness) -> HistOfTreeRegressor:
         """Return a regressor of one class's 0 or 1."""
-        taken = {f.name for f in fields(HistOfTreeRegressor) if f.init} & {f.name for f in fields(self) if f.init}
-        settings = {name: getattr(self, name) for name in taken - {"ledger", "random_state", "schema"}}
+        shared = {f.name for f in fields(TwoRounds)} - {"ledger", "random_state", "schema"}
+        settings = {name: getattr(self, name) for name in (*shared, "feature_bounds", "categories")}
         schema = self.schema
         if schema is None:
             return HistOfTreeRegressor(**settings, label_bounds=(0, 1), random_state=source)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.checks import Flag, OneOf, Real, Rule, Whole
 from hedgerow.errors import HedgerowError
 from hedgerow.grid import check_label_bounds, check_public_range
 from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
-from hedgerow.public.given import PUBLIC_MODEL, fit_public_model, is_fitted
+from hedgerow.public.given import fit_public_model, is_fitted
 from hedgerow.randomness import Randomness
-from hedgerow.semi.base import SemiRegressor
+from hedgerow.semi.base import SemiRegressor, TwoRounds
 from hedgerow.semi.masks import is_aligned, mask_of
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public import CellTask, FirstReports, SemiModel, SemiTask
@@ -25,7 +24,7 @@ __all__ = ["HistOfTreeRegressor"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class HistOfTreeRegressor(SemiRegressor):
+class HistOfTreeRegressor(SemiRegressor, TwoRounds):
     """Regression where each holder keeps the label and some features private, and shows the others.
 
     Two rounds. First, holders send a noisy label and their public features; the curator grows a tree from them and
@@ -99,34 +98,6 @@ class HistOfTreeRegressor(SemiRegressor):
     >>> tree.predict([[0.2, 0.1, 0.5], [0.8, 0.9, 0.5]]).round().tolist()
     [0.0, 3.0]
     """
-
-    rule: str = "auto"
-    max_depth: int | str | None = None
-    n_bins: int | str = 2
-    n_private: int | str = "auto"
-    label_share: float = 0.5
-    response: str = "k_ary"
-    min_samples_leaf: int = 1
-    balance: float = 0.2
-    constant: float = 0.1
-    shrink: bool = True
-    hide_mask: bool = False
-    public_model: Any = "auto"
-
-    _parameters: ClassVar[dict[str, Rule]] = {
-        "rule": OneOf("auto", "max_edge", "cart", "random_max_edge"),
-        "max_depth": Whole(0) | OneOf("auto", None),
-        "n_bins": Whole() | OneOf("auto"),
-        "n_private": Whole(0) | OneOf("auto"),
-        "label_share": Real(0, 1, ends="high"),
-        "response": OneOf("k_ary", "bits"),
-        "min_samples_leaf": Whole(),
-        "balance": Real(0, 0.5, ends="low"),
-        "constant": Real(0, ends="low"),
-        "shrink": Flag(),
-        "hide_mask": Flag(),
-        "public_model": PUBLIC_MODEL,
-    }
 
     def fit(
         self, X: Any, y: Any, private: Any = "all", X_public: Any = None, y_public: Any = None
