@@ -85,4 +85,24 @@ _LEDGER = (
     ),
 )
 
-FAULTS = (*_LEDGER, *_GAPS)
+_DEALT = (
+    Fault(
+        name="every holder answers about every class, each time with the whole epsilon",
+        path="src/hedgerow/semi/classifier.py",
+        before="        groups = {code: np.flatnonzero(drawn == code) for code in range(k)}\n",
+        after="        groups = {code: np.arange(n) for code in range(k)}\n",
+        caught_by=("tests/semi/test_semi_classifier.py::test_two_classes_are_one_question_and_three_are_dealt_out",),
+    ),
+    Fault(
+        name="holders answer about the class that they have",
+        path="src/hedgerow/semi/classifier.py",
+        before="        for code, group in self._deal(len(codes), source).items():\n",
+        after=(
+            "        for code in self._deal(len(codes), source):\n"
+            "            group = np.flatnonzero(codes == code) if (codes == code).any() else np.arange(1)\n"
+        ),
+        caught_by=("tests/semi/test_semi_classifier.py::test_groups_depend_on_the_coins_alone",),
+    ),
+)
+
+FAULTS = (*_LEDGER, *_GAPS, *_DEALT)
