@@ -6,11 +6,13 @@ import hashlib
 import json
 import os
 import pickle
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import hedgerow.public
 from hedgerow.estimators.records import take_rows
 from hedgerow.local.assisted import design_assisted, design_pilot
 from hedgerow.local.assisted.design import public_errors
@@ -42,17 +44,26 @@ def fitted_model(X: Any, y: Any, seed: int, categories: Any = None) -> PublicMod
 
 
 def _digest(X: Any, y: Any, seed: int, categories: Any = None) -> str:
-    """Return a name for the model: records, labels, seed and category lists as they are.
+    """Return a name for the model: records, labels, seed and category lists as they are, and the code that fits it.
 
     Lists are in their order, which is that of the codes; without any the name is that of the rest alone.
     """
     text = X.to_csv(index=False) if hasattr(X, "to_csv") else np.asarray(X, dtype=np.float64).tobytes().hex()
     labels = np.asarray(y, dtype=np.float64).tobytes()
-    name = hashlib.sha256(f"{seed}\n{text}\n".encode() + labels).hexdigest()
+    name = hashlib.sha256(f"{_source()}\n{seed}\n{text}\n".encode() + labels).hexdigest()
     if categories:
         lists = sorted((repr(column), list(map(str, listed))) for column, listed in dict(categories).items())
         name = hashlib.sha256(f"{name}\n{json.dumps(lists)}".encode()).hexdigest()
     return name[:24]
+
+
+@cache
+def _source() -> str:
+    """Return a digest of the package that fits public models: a model of other code is not this model."""
+    found = hashlib.sha256()
+    for path in sorted(Path(hedgerow.public.__file__).parent.glob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def assisted_models(
