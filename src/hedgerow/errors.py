@@ -6,6 +6,7 @@
     └── HedgerowError            anything a caller passed that cannot be used; says what, and the remedy
         ├── BoundsError          a bound, category or value that the public schema does not allow
         ├── FormatError          bytes or JSON that are not what they should be (version, digest, length)
+        ├── InvalidReport        the proof that a sealed report is allowed does not hold
         └── BudgetError          a ledger refused a spend
 
 All are :class:`ValueError`, so that code written for scikit-learn keeps working. What can be used, and is more likely a
@@ -23,6 +24,7 @@ __all__ = [
     "FormatError",
     "HedgerowError",
     "HedgerowWarning",
+    "InvalidReport",
     "RepeatedFitWarning",
     "shown",
 ]
@@ -43,6 +45,10 @@ class BoundsError(HedgerowError):
 
 class FormatError(HedgerowError):
     """Bytes or JSON do not have the expected form, version or digest."""
+
+
+class InvalidReport(HedgerowError):
+    """The proof that a report in shares is an allowed one does not hold; it must not be added up."""
 
 
 class BudgetError(HedgerowError):
