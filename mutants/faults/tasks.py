@@ -182,4 +182,11 @@ FAULTS = (
         after="    noise, low = encoding.label.ratio // 2, -encoding.label.reach\n",
         caught_by=("tests/conformance/test_tasks.py::test_simulated_totals_have_the_law_of_reports[tree, bits]",),
     ),
+    Fault(
+        name="a correction is kept without regard to how well its gain is known",
+        path="src/hedgerow/tasks/gate.py",
+        before="    least = product - NormalDist().inv_cdf(1 - chance) * sd\n",
+        after="    least = product\n",
+        caught_by=("tests/tasks/test_gate.py::test_a_level_found_by_reports_harms_as_seldom_as_said",),
+    ),
 )  # fmt: skip
