@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.mechanisms.joint import LevelResponse, SignedSubset
-from hedgerow.portable import Kernel, Linear, PortableModel, Trees
+from hedgerow.portable import Kernel, Linear, Matern, PortableModel, Trees
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.assisted.residuals import Residuals
@@ -130,7 +130,7 @@ def _trees(leaves: tuple[int, ...], columns: int, source: Randomness, *, shares:
 
 
 def make_base(kinds: str, source: Randomness) -> PortableModel:
-    """Return a public model with these parts: t(rees), d(ouble precision trees), l(inear), k(ernel)."""
+    """Return a public model with these parts: t(rees), d(ouble precision trees), l(inear), k(ernel), m(atern)."""
     parts: list[Any] = []
     d = len(_COLUMN)
     for kind in kinds:
@@ -142,7 +142,10 @@ def make_base(kinds: str, source: Randomness) -> PortableModel:
             points = _whole(source, 512, 7 * d).reshape(7, d) / 128 - 2
             weights = _whole(source, 64, 7) / 4 - 8
             center, scale = np.array([[50.0, 0.25, 0.5, 0.25, 3.0], [30.0, 0.5, 0.5, 0.5, 4.0]])
-            parts.append(Kernel(points, weights, center, scale, np.array([0.3])))
+            if kind == "k":
+                parts.append(Kernel(points, weights, center, scale, np.array([0.3])))
+            else:
+                parts.append(Matern(points, weights, center, scale))
     return PortableModel(len(SPACE), np.array(_COLUMN), np.array(_CODE), 12.5, tuple(parts))
 
 
@@ -165,14 +168,14 @@ def assisted_cases() -> Iterator[AssistedCase]:
         (1.0, (1,), "subset", 1, ""),
         (0.1, (2, 3), "subset", 1, "l"),
         (1.0, (8, 7, 8), "subset", 2, "t"),
-        (0.5, (16, 16, 9, 16), "subset", 8, "tdlk"),
+        (0.5, (16, 16, 9, 16), "subset", 8, "tdlkm"),
         (2.5, (40, 33), "subset", 64, "d"),
         (4.0, (200,), "subset", 20, "k"),
         (47.3, (9,), "subset", 3, "lk"),
         (0.3, (4, 4), "levels", 3, "l"),
         (1.0, (2,), "levels", 3, ""),
         (4.0, (8, 8, 5), "levels", 5, "tdlk"),
-        (8.0, (64, 50, 64), "levels", 9, "k"),
+        (8.0, (64, 50, 64), "levels", 9, "m"),
         (47.3, (1,), "levels", 3, "t"),
     ]
     for seed, (epsilon, leaves, randomizer, parameter, kinds) in enumerate(chosen):

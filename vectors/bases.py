@@ -95,8 +95,8 @@ def _rounds() -> Iterator[tuple[str, Any]]:
 def bases() -> Iterator[tuple[str, str]]:
     """Yield name and text of each task, in a fixed order."""
     models = [
-        ("assisted, subset", make_task(2.0, (3, 2), "subset", 2, "tk", 9.0, 3)),
-        ("assisted, levels", make_task(3.0, (2, 2), "levels", 3, "l", 9.0, 4)),
+        ("assisted, subset", make_task(2.0, (3, 2), "subset", 2, "tm", 9.0, 3)),
+        ("assisted, levels", make_task(3.0, (2, 2), "levels", 3, "lk", 9.0, 4)),
         ("pilot", make_pilot(1.0, (-4.0, 0.0, 4.0), "td", 0)),
         ("assisted, two classes", make_class_task(2.0, [((2, 3), "subset", 1, "l")], 5)),
         ("assisted, three classes", make_class_task(2.0, [((2,), "levels", 3, ""), *[((3,), "subset", 1, "")] * 2], 6)),

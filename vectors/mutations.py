@@ -136,6 +136,7 @@ def _models(text: str, few: int, source: Randomness) -> Iterator[str]:
         changed.append(data[:i] + bytes([byte]) + data[i + 1 :])
     for before, after in (
         (b'"parts"', b' "parts"'), (b'"kind"', b'"Kind"'), (b'"trees"', b'"linear"'), (b'"linear"', b'"kernel"'),
+        (b'"matern"', b'"kernel"'),
         (b'"<f4"', b'"<f8"'), (b'"<f8"', b'"<f4"'), (b'"design":', b'"design":1'), (b'"n_columns":', b'"n_columns":1'),
         (b'"intercept":', b'"intercept":-'), (b'"intercept":', b'"intercept":1e999,"a":'),
         (b'"parts":[', b'"parts":[[],'),

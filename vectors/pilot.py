@@ -69,7 +69,7 @@ def pilot_cases() -> Iterator[PilotCase]:
         (1.0, (-6.0, 6.0), ""),
         (0.1, (0.0,), "t"),
         (2.0, (-11.25, -4.0, 4.0, 11.25), "td"),
-        (3.0, (-14 * math.pi, -6 * math.pi, -2.5, 2.5, 6 * math.pi, 14 * math.pi), "tdlk"),
+        (3.0, (-14 * math.pi, -6 * math.pi, -2.5, 2.5, 6 * math.pi, 14 * math.pi), "tdlm"),
         (4.0, tuple(k * math.sqrt(5) for k in range(-6, 7) if k), "d"),
         (47.3, tuple(k / 8 for k in range(1, 255)), "t"),
         (0.5, (3.0, 7.5), "l"),

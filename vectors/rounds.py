@@ -58,7 +58,7 @@ def make_first(epsilon: float, kinds: str, radius: float, steps: int, seed: int,
 
 def _model_cases() -> Iterator[Case]:
     chosen = [(1.0, "", 8.0, 16, "policy"), (2.5, "td", 11.25, 40, "personal"), (0.5, "tdlk", 30.5, 8, "hidden")]
-    chosen += [(4.0, "lk", 0.75, 64, "personal")]
+    chosen += [(4.0, "lm", 0.75, 64, "personal")]
     for seed, (epsilon, kinds, radius, steps, masks) in enumerate(chosen):
         first = make_first(epsilon, kinds, radius, steps, seed, masks)
         yield RoundCase(f"first round with a model, {masks}, {kinds or 'constant'}", first, 12)

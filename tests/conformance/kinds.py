@@ -24,7 +24,7 @@ from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.top import TopResponse
 from hedgerow.mechanisms.unbiased import MatrixResponse
 from hedgerow.partition.tree import Partition
-from hedgerow.portable import Kernel, Linear, PortableModel, Trees
+from hedgerow.portable import Kernel, Linear, Matern, PortableModel, Trees
 from hedgerow.samplers import ONE
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.assisted.class_task import AssistedClassTask
@@ -104,6 +104,7 @@ class Pick:
             scale = [self.of(5e-324, 1.0, 1e308) for _ in range(d)]
             points, weights = [[self.of(0.0, 1e308)] * d] * 2, [self.of(1e308, -1.0)] * 2
             parts.append(Kernel(points, weights, [0.0] * d, scale, [self.of(5e-324, 1.0, 1e308)]))
+            parts.append(Matern(points, weights, [0.0] * d, scale))
         if self.of(0, 1):
             parts.append(Trees([3], [0, -1, -1], [self.of(0.5, 3e38)], [-1e308, 1e308], single=self.of(True, False)))
         return PortableModel(d, np.arange(d), np.full(d, -1), self.of(0.0, 1e308, -HUGE), tuple(parts))

@@ -84,7 +84,7 @@ def test_assisted_vectors_reach_both_sides_of_every_choice(stored, tasks):
         for name, value in {"tree": tree, "level": vector["place"]["level"], "far": far}.items():
             seen.setdefault((vector["task"], name), set()).add(value)
         seen.setdefault((vector["task"], "leaf"), set()).update(enumerate(vector["place"]["leaves"]))
-    assert min(kinds["subset"], kinds["levels"]) >= 100 and set(parts) == {"trees", "linear", "kernel"}
+    assert min(kinds["subset"], kinds["levels"]) >= 100 and set(parts) == {"trees", "linear", "kernel", "matern"}
     for (number, name), values in seen.items():
         message = tasks[number].encoding
         wanted = {"tree": len(message.leaves), "level": min(3, message.n_levels), "far": 1}

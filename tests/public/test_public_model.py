@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from hedgerow import PortableModel, PublicModel
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.portable import Kernel, Linear, Trees
+from hedgerow.portable import Kernel, Linear, Matern, Trees
 from hedgerow.public.kernel_ridge import TunedKernelRidge, leave_one_out
 
 REGRESSORS = [
@@ -178,7 +178,8 @@ def test_few_rows_and_wrong_input_are_handled():
 def small():
     trees = Trees([3, 1], [0, -1, -1, -1], [0.5], [1.0, 2.0, 4.0])
     kernel = Kernel([[0.0, 1.0]], [2.0], [0.0, 0.0], [1.0, 1.0], [0.5])
-    return PortableModel(2, [0, 1], [-1, -1], 0.25, (trees, Linear([1.0, 2.0]), kernel))
+    smooth = Matern([[0.0, 1.0]], [2.0], [0.0, 0.0], [1.0, 3.0])
+    return PortableModel(2, [0, 1], [-1, -1], 0.25, (trees, Linear([1.0, 2.0]), kernel, smooth))
 
 
 def test_every_truncation_and_every_extra_byte_is_refused(small):
@@ -232,5 +233,24 @@ def test_parts_must_fit_the_design():
         PortableModel(1, [0], [-1], 0.0, (Trees([3], [1, -1, -1], [0.5], [1.0, 2.0]),))
     with pytest.raises(FormatError, match="kernel"):
         Kernel([[0.0]], [1.0], [0.0], [0.0], [1.0])
+    with pytest.raises(FormatError, match="matern"):
+        PortableModel(1, [0], [-1], 0.0, (Matern([[0.0, 0.0]], [1.0], [0.0] * 2, [1.0] * 2),))
     with pytest.raises(FormatError, match="2 columns"):
         PortableModel(2, [0], [-1], 0.0, ()).predict(np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        ([[0.0]], [1.0], [0.0], [0.0]),  # a length-scale of 0
+        ([[0.0]], [1.0], [0.0], [-1.0]),
+        ([[0.0]], [1.0, 2.0], [0.0], [1.0]),  # more heights than points
+        ([[0.0, 1.0]], [1.0], [0.0], [1.0]),  # more columns than length-scales
+        ([[0.0]], [1.0], [0.0], [1.0, 1.0]),
+        ([[np.nan]], [1.0], [0.0], [1.0]),
+        ([0.0], [1.0], [0.0], [1.0]),
+    ],
+)
+def test_what_is_not_a_smooth_part_is_refused(arrays):
+    with pytest.raises(FormatError):
+        Matern(*arrays)

@@ -6,7 +6,8 @@ import numpy as np
 
 from hedgerow.formula.terms import Term, constant, join, lookup, where_missing
 from hedgerow.formula.trees import leaf_sum
-from hedgerow.portable import Kernel, Linear, PortableModel, Trees
+from hedgerow.portable import Kernel, Linear, Matern, PortableModel, Trees
+from hedgerow.portable.bumps import FARTHEST
 from hedgerow.portable.model import Part
 
 __all__ = ["design_term", "portable_term", "within"]
@@ -56,15 +57,20 @@ def part_term(part: Part, design: Term) -> Term:
         return leaf_sum(design, part)
     if isinstance(part, Linear):
         return design.product(part.coef[:, None])
-    return _kernel(part, design)
+    if isinstance(part, Kernel):
+        bumps = (_squares(part, design) * -part.gamma).apply("exp")
+    else:
+        t = (_squares(part, design) * 5.0).apply("square_root").clip(0.0, FARTHEST)
+        bumps = ((t / 3.0 + 1.0) * t + 1.0) * (t * -1.0).apply("exp")
+    return bumps.product(part.weights[:, None])
 
 
-def _kernel(part: Kernel, design: Term) -> Term:
+def _squares(part: Kernel | Matern, design: Term) -> Term:
+    """Return squared distances from the points."""
     scaled = (design - part.center) / part.scale
     norms = (part.points**2).sum(axis=1)
-    squares = (scaled * scaled).apply("row_sum") + norms - scaled.product(2.0 * part.points.T)
-    bumps: Term = (squares.clip(0.0, np.inf) * -part.gamma).apply("exp")
-    return bumps.product(part.weights[:, None])
+    squares: Term = (scaled * scaled).apply("row_sum") + norms - scaled.product(2.0 * part.points.T)
+    return squares.clip(0.0, np.inf)
 
 
 def within(term: Term, bounds: tuple[float, float]) -> Term:

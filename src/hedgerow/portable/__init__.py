@@ -1,7 +1,8 @@
-"""Public models that travel: trees, linear and kernel parts as plain arrays, evaluated with NumPy alone."""
+"""Public models that travel: trees, linear parts and bumps as plain arrays, evaluated with NumPy alone."""
 
+from hedgerow.portable.bumps import Kernel, Matern
 from hedgerow.portable.model import PortableModel
-from hedgerow.portable.smooth import Kernel, Linear
+from hedgerow.portable.smooth import Linear
 from hedgerow.portable.trees import Trees
 
-__all__ = ["Kernel", "Linear", "PortableModel", "Trees"]
+__all__ = ["Kernel", "Linear", "Matern", "PortableModel", "Trees"]

@@ -19,13 +19,14 @@ import numpy.typing as npt
 
 from hedgerow.content import Content
 from hedgerow.errors import FormatError
-from hedgerow.portable.smooth import Kernel, Linear
+from hedgerow.portable.bumps import Kernel, Matern
+from hedgerow.portable.smooth import Linear
 from hedgerow.portable.trees import Trees
 from hedgerow.types import FloatArray
 
 __all__ = ["Part", "PortableModel"]
 
-Part = Trees | Linear | Kernel
+Part = Trees | Linear | Kernel | Matern
 
 _HEADER = struct.Struct("<4sHHI")
 _MAGIC = b"HDGP"
@@ -44,6 +45,12 @@ _FIELDS: dict[type[Part], dict[str, tuple[tuple[str, ...], int]]] = {
         "center": (("<f8",), 1),
         "scale": (("<f8",), 1),
         "gamma": (("<f8",), 1),
+    },
+    Matern: {
+        "points": (("<f8",), 2),
+        "weights": (("<f8",), 1),
+        "center": (("<f8",), 1),
+        "scale": (("<f8",), 1),
     },
 }
 _KINDS: dict[str, type[Part]] = {kind.kind: kind for kind in _FIELDS}
@@ -92,7 +99,7 @@ class PortableModel:
         The design.
     intercept : float
         The constant b.
-    parts : tuple of Trees, Linear and Kernel
+    parts : tuple of Trees, Linear, Kernel and Matern
         What is added to it.
 
     Examples

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from hedgerow.portable import Kernel
+from hedgerow.portable.bumps import squared_distances
 from hedgerow.portable.model import Part
 from hedgerow.public.convert import portable_parts
-from hedgerow.public.kernel_ridge import TunedKernelRidge, squared_distances
+from hedgerow.public.kernel_ridge import TunedKernelRidge
 from hedgerow.types import FloatArray
 
 __all__ = ["COMPACT_BYTES", "distil"]

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from hedgerow.portable.bumps import squared_distances
 from hedgerow.types import FloatArray
 
 __all__ = ["TunedKernelRidge", "leave_one_out"]
@@ -41,25 +42,17 @@ def leave_one_out(K: FloatArray, y: FloatArray, penalties: npt.ArrayLike) -> Flo
     return np.array(errors)
 
 
-def squared_distances(A: FloatArray, B: FloatArray) -> FloatArray:
-    """Return all squared distances between rows."""
-    out: FloatArray = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2 * A @ B.T
-    return np.maximum(out, 0.0, out=out)
-
-
 class TunedKernelRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian kernel ridge on standardised columns, for at most 2,000 rows (a random subset of more).
 
-    ``gamma`` is a width from a grid over the number of columns; ``None`` tunes gamma and alpha.
+    Its ``gamma_`` is a width from a grid over the number of columns.
     """
 
-    def __init__(self, gamma: float | None = None, alpha: float | None = None, random_state: int = 0) -> None:
-        self.gamma = gamma
-        self.alpha = alpha
+    def __init__(self, random_state: int = 0) -> None:
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> TunedKernelRidge:
-        """Fit, after choosing what is None by leave-one-out."""
+        """Fit, with width and penalty of the least leave-one-out error."""
         X = np.asarray(X, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
         if len(X) > MOST_ROWS:
@@ -72,12 +65,7 @@ class TunedKernelRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.points_ = (X - self.center_) / self.scale_
         self.mean_ = float(y.mean())
         distances = squared_distances(self.points_, self.points_)
-        gamma = self.gamma
-        alpha = self.alpha
-        if gamma is None or alpha is None:
-            gamma, alpha = self._tune(distances, y - self.mean_)
-        self.gamma_ = float(gamma)
-        self.alpha_ = float(alpha)
+        self.gamma_, self.alpha_ = self._tune(distances, y - self.mean_)
         K = np.exp(-self.gamma_ * distances)
         K[np.diag_indices_from(K)] += self.alpha_
         self.weights_ = np.linalg.solve(K, y - self.mean_)

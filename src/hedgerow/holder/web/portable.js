@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * A public model that came with a task: a constant and a sum of trees, linear and kernel parts, as plain arrays.
+ * A public model that came with a task: a constant and a sum of trees, linear parts and bumps, as plain arrays.
  *
  * The bytes are those of Python's PortableModel. Nothing in them is ever executed; arrays that do not fit together are
- * refused. Sums of trees give Python's number to the last digit. Linear and kernel parts may differ in the last digits
+ * refused. Sums of trees give Python's number to the last digit. Linear parts and bumps may differ in the last digits
  * (products are added up in another order, and exp is another's): see assisted.js for why that is harmless.
  */
 
@@ -24,7 +24,9 @@ const PARTS = {
   trees: { sizes: [["<u4"], 1], feature: [["<i2"], 1], threshold: [["<f4", "<f8"], 1], value: [["<f8"], 1] },
   linear: { coef: [["<f8"], 1] },
   kernel: { points: [["<f8"], 2], weights: [["<f8"], 1], center: [["<f8"], 1], scale: [["<f8"], 1], gamma: [["<f8"], 1] },
+  matern: { points: [["<f8"], 2], weights: [["<f8"], 1], center: [["<f8"], 1], scale: [["<f8"], 1] },
 };
+const FARTHEST = 800; // exp(-800) is 0, and 0 times infinity would be no number
 
 /** Exactly these fields, in this order: the bytes of a model are written in one way only. @param {unknown} value @param {string[]} names @returns {Json} */
 function ordered(value, names) {
@@ -95,7 +97,8 @@ function readPart(value, stored, width) {
     const { weights, center, scale, gamma } = arrays;
     const [m, d] = shapes.points;
     require(m === weights.length && d === width && center.length === width && scale.length === width, DAMAGED);
-    require(scale.every((s) => s > 0) && gamma.length === 1 && gamma[0] > 0, DAMAGED);
+    require(scale.every((s) => s > 0), DAMAGED);
+    require(part.kind === "matern" || (gamma.length === 1 && gamma[0] > 0), DAMAGED);
   }
   return { kind: part.kind, ...arrays };
 }
@@ -169,13 +172,21 @@ export function predictWithin(model, z, { low, high }) {
 const PREDICT = {
   trees: (part, row) => reached(part, row).reduce((sum, node) => sum + part.value[node], 0),
   linear: (part, row) => row.reduce((sum, x, j) => sum + x * part.coef[j], 0),
-  kernel: ({ points, weights, center, scale, gamma }, row) => {
-    const u = row.map((x, j) => (x - center[j]) / scale[j]);
-    let sum = 0;
-    for (let i = 0; i < weights.length; i += 1) {
-      const square = u.reduce((total, x, j) => total + (x - points[i * u.length + j]) ** 2, 0);
-      sum += weights[i] * Math.exp(-gamma[0] * square);
-    }
-    return sum;
-  },
+  kernel: (part, row) => bumps(part, row, (square) => Math.exp(-part.gamma[0] * square)),
+  matern: (part, row) =>
+    bumps(part, row, (square) => {
+      const t = Math.min(Math.sqrt(5 * square), FARTHEST);
+      return ((t / 3 + 1) * t + 1) * Math.exp(-t);
+    }),
 };
+
+/** A sum of bumps around points. @param {any} part @param {number[]} row @param {(square: number) => number} bump */
+function bumps({ points, weights, center, scale }, row, bump) {
+  const u = row.map((x, j) => (x - center[j]) / scale[j]);
+  let sum = 0;
+  for (let i = 0; i < weights.length; i += 1) {
+    const square = u.reduce((total, x, j) => total + (x - points[i * u.length + j]) ** 2, 0);
+    sum += weights[i] * bump(square);
+  }
+  return sum;
+}

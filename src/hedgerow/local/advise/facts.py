@@ -17,8 +17,7 @@ from hedgerow.content import Content
 from hedgerow.errors import HedgerowError
 from hedgerow.local.advise.learning import CurvePoints, Learner, LearningCurve, measure_curve, n_curve_fits
 from hedgerow.public import PublicModel
-from hedgerow.public.kernel_ridge import TunedKernelRidge
-from hedgerow.public.stack import Stack, assign_folds, members, out_of_fold
+from hedgerow.public.stack import Stack, assign_folds, fit_weights, members, out_of_fold
 from hedgerow.types import FloatArray
 
 __all__ = ["PublicFacts", "count_fits", "fresh_predictions", "measure_open_share", "measure_public"]
@@ -63,8 +62,8 @@ def fresh_predictions(
     """Return a prediction of each record by a stack of which no part has seen it.
 
     The out-of-fold predictions of the public model's own stack are too good by some percent: its weights minimise the
-    error of these very predictions, and its kernel is tuned on all records. Here the kernel is tuned again in every
-    fold, and the weights for a fold are fitted to the out-of-fold predictions of the other folds.
+    error of these very predictions. Here the weights for a fold are fitted to the out-of-fold predictions of the other
+    folds.
     ``fitted`` is told of the fits of each member.
 
     Examples
@@ -73,10 +72,7 @@ def fresh_predictions(
     >>> bool(np.mean((fresh_predictions(X, X[:, 0], 0) - X[:, 0]) ** 2) < 0.01)
     True
     """
-    from scipy.optimize import nnls
-
     folds = fold_numbers(len(y), seed)
-    scale = float(y.std()) or 1.0
     n_folds = int(folds.max()) + 1
     outs = []
     for member in members(len(y), seed).values():
@@ -87,7 +83,7 @@ def fresh_predictions(
     for fold in range(n_folds):
         held = folds == fold
         mean = float(y[~held].mean())
-        weights = nnls((P[~held] - mean) / scale, (y[~held] - mean) / scale)[0]
+        weights = fit_weights(P[~held] - mean, y[~held] - mean, seed)
         out[held] = mean + (P[held] - mean) @ weights
     return out
 
@@ -99,7 +95,7 @@ def fold_numbers(n: int, seed: int) -> npt.NDArray[np.int64]:
 
 
 def learner_of(model: PublicModel) -> Learner:
-    """Return what fits the public model's members anew, their weights and the kernel kept as they are."""
+    """Return what fits the public model's members anew, their weights kept as they are."""
     stack = model.fitted_
 
     def learn(D: FloatArray, y: FloatArray, other: FloatArray) -> FloatArray:
@@ -108,8 +104,6 @@ def learner_of(model: PublicModel) -> Learner:
         mean = float(y.mean())
         out = np.full(len(other), mean)
         for name, member in stack.members.items():
-            if isinstance(member, TunedKernelRidge):
-                member = TunedKernelRidge(member.gamma_, member.alpha_, member.random_state)
             out += stack.weights[name] * (deepcopy(member).fit(D, y).predict(other) - mean)
         return out
 

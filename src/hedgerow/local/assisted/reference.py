@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hedgerow.public.kernel_ridge import squared_distances
+from hedgerow.portable.bumps import squared_distances
 from hedgerow.types import FloatArray
 
 __all__ = ["N_REFERENCE", "reference_rows"]
