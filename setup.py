@@ -16,7 +16,15 @@ setup(
             extra_compile_args=FLAGS,
             py_limited_api=True,
             optional=True,
-        )
+        ),
+        Extension(
+            "hedgerow._vdaf",
+            ["csrc/vdaf.c"],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            extra_compile_args=FLAGS,
+            py_limited_api=True,
+            optional=True,
+        ),
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

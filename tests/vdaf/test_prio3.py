@@ -10,6 +10,7 @@ from hedgerow import kernels
 from hedgerow.errors import FormatError, HedgerowError, InvalidReport
 from hedgerow.vdaf import MultihotCountVec, Prio3, Report
 from hedgerow.vdaf.circuit import checked_bits
+from hedgerow.vdaf.derive import Derivations
 from hedgerow.vdaf.field import FIELD128, vector
 from tests.vdaf.reports import CTX, KEY, bits, drawn, multihot, sharded, verified
 
@@ -261,3 +262,11 @@ def test_a_server_alone_sees_the_same_verifier_whatever_was_measured():
         prio3.verify_init(KEY, CTX, 1, each) for each in (one, Report(one.nonce, one.public_share, other.input_share))
     ]
     assert states[0] == states[1]
+
+
+def test_a_context_that_is_too_long_is_refused(path):
+    prio3 = multihot()
+    longest = bytes(65_527)
+    assert Derivations(prio3.flp, 5, longest).ctx == longest
+    with pytest.raises(HedgerowError, match="'ctx' may have 65527 bytes"):
+        sharded(prio3, [0] * 20, 1, longest + b"!")

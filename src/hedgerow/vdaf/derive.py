@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hedgerow.errors import HedgerowError
 from hedgerow.vdaf import xof
 from hedgerow.vdaf.field import Vector
 from hedgerow.vdaf.flp import Flp
@@ -12,6 +13,7 @@ __all__ = ["Derivations"]
 
 VERSION = 18  # of the draft's constructions, in every domain separation tag
 _VDAF = 0  # the class of algorithm, in the tag
+_LONGEST_CONTEXT = 65_535 - 8  # two bytes hold the length of a tag, and 8 of its bytes come before the context
 _PROOFS = bytes([1])  # Field128 needs one proof
 
 # Table 9 of the draft: what an output of the XOF is used for.
@@ -25,16 +27,24 @@ _JOINT_RAND_PART = 7
 
 
 class Derivations:
-    """Derived seeds and vectors of one variant of Prio3 in one context."""
+    """Derived seeds and vectors of one variant of Prio3 in one context.
+
+    Attributes
+    ----------
+    head, ctx : bytes
+        What domain separation tags begin with, and what they end with; between the two is the usage.
+    """
 
     def __init__(self, flp: Flp, algorithm: int, ctx: bytes) -> None:
         self._flp = flp
         self._field = flp.field
-        self._head = bytes([VERSION, _VDAF]) + algorithm.to_bytes(4, "big")
-        self._ctx = ctx
+        self.head = bytes([VERSION, _VDAF]) + algorithm.to_bytes(4, "big")
+        self.ctx = ctx
+        if len(ctx) > _LONGEST_CONTEXT:
+            raise HedgerowError(f"'ctx' may have {_LONGEST_CONTEXT} bytes. Got {len(ctx)} instead.")
 
     def _tag(self, usage: int) -> bytes:
-        return self._head + usage.to_bytes(2, "big") + self._ctx
+        return self.head + usage.to_bytes(2, "big") + self.ctx
 
     def _expand(self, seeds: Sequence[bytes], usage: int, binders: Sequence[bytes], length: int) -> list[Vector]:
         return xof.expand_into_vectors(self._field, seeds, self._tag(usage), binders, length)

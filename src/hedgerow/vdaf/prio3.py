@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from hedgerow.errors import FormatError, HedgerowError, InvalidReport
-from hedgerow.vdaf.circuit import Circuit
+from hedgerow.vdaf.circuit import Circuit, MultihotCountVec
 from hedgerow.vdaf.derive import Derivations
-from hedgerow.vdaf.field import Vector
+from hedgerow.vdaf.field import FIELD128, Vector
 from hedgerow.vdaf.flp import Flp
+from hedgerow.vdaf.kernel import native
 from hedgerow.vdaf.xof import SEED_SIZE
 
 __all__ = ["MULTIHOT_COUNT_VEC", "NONCE_SIZE", "VERIFY_KEY_SIZE", "Prio3", "Report", "Verifying"]
@@ -66,7 +67,6 @@ class Prio3:
 
     Examples
     --------
-    >>> from hedgerow.vdaf.circuit import MultihotCountVec
     >>> prio3 = Prio3(MultihotCountVec(length=4, max_weight=2, chunk=2))
     >>> public, inputs = prio3.shard(b"test", [0, 1, 1, 0], bytes(16), bytes(prio3.rand_size))
     >>> reports = [Report(bytes(16), public, share) for share in inputs]
@@ -108,10 +108,20 @@ class Prio3:
         """
         _sized("nonce", nonce, NONCE_SIZE)
         _sized("rand", rand, self.rand_size)
-        encoded = self.circuit.encode(measurement)
         derive = Derivations(self.flp, self.algorithm, ctx)
         step = self.helper_share_size
         helpers = [rand[i * step : (i + 1) * step] for i in range(self.servers - 1)]
+        if (compiled := _Compiled.of(self, derive)) is not None:
+            public_share, leader = compiled.shard(measurement, nonce, rand)
+        else:
+            public_share, leader = self._shard(derive, self.circuit.encode(measurement), nonce, rand, helpers)
+        return public_share, [leader, *helpers]
+
+    def _shard(
+        self, derive: Derivations, encoded: Vector, nonce: bytes, rand: bytes, helpers: Sequence[bytes]
+    ) -> tuple[bytes, bytes]:
+        """Return the public share and the leader's."""
+        step = self.helper_share_size
         blinds = [rand[(self.servers - 1) * step : -SEED_SIZE], *(helper[SEED_SIZE:] for helper in helpers)]
 
         shares = [derive.meas_shares(i, [helper[:SEED_SIZE]])[0] for i, helper in enumerate(helpers, 1)]
@@ -127,8 +137,7 @@ class Prio3:
             (joint_rand,) = derive.joint_rands(derive.joint_rand_seeds([public_share]))
         proof = self.flp.prove(encoded, derive.prove_rand(rand[-SEED_SIZE:]), joint_rand)
         proofs = [derive.proof_shares(i, [helper[:SEED_SIZE]])[0] for i, helper in enumerate(helpers, 1)]
-        leader = self.field.encode(shares[0]) + self.field.encode(self._less(proof, proofs)) + blinds[0]
-        return public_share, [leader, *helpers]
+        return public_share, self.field.encode(shares[0]) + self.field.encode(self._less(proof, proofs)) + blinds[0]
 
     def _less(self, whole: Vector, parts: Sequence[Vector]) -> Vector:
         for part in parts:
@@ -154,17 +163,24 @@ class Prio3:
         _sized("verify_key", verify_key, VERIFY_KEY_SIZE)
         if not 0 <= server < self.servers:
             raise HedgerowError(f"'server' must be in 0 .. {self.servers - 1}. Got {server!r} instead.")
+        derive = Derivations(self.flp, self.algorithm, ctx)
+        compiled = _Compiled.of(self, derive)
         found: dict[int, Verifying | HedgerowError] = {}
-        good: list[int] = []
+        left: list[int] = []
         for i, report in enumerate(reports):
             try:
                 self._check(server, report)
-                good.append(i)
+                if compiled is not None:
+                    found[i] = compiled.verify_init(verify_key, server, report)
+                    continue
+                if server == 0:
+                    self.field.decode(self._elements(report.input_share))
+                left.append(i)
             except HedgerowError as error:
                 found[i] = error
-        derive = Derivations(self.flp, self.algorithm, ctx)
-        verified = self._verify(derive, verify_key, server, [reports[i] for i in good])
-        found.update(zip(good, verified, strict=True))
+        if left:
+            verified = self._verify(derive, verify_key, server, [reports[i] for i in left])
+            found.update(zip(left, verified, strict=True))
         return [found[i] for i in range(len(reports))]
 
     def _check(self, server: int, report: Report) -> None:
@@ -172,8 +188,6 @@ class Prio3:
         _sized("nonce", report.nonce, NONCE_SIZE)
         _sized("public_share", report.public_share, self.public_share_size)
         _sized("input_share", report.input_share, self.helper_share_size if server else self.leader_share_size)
-        if server == 0:
-            self.field.decode(self._elements(report.input_share))
 
     def _elements(self, leader_share: bytes) -> bytes:
         """Return the bytes of the leader's share that are elements of the field, without the blind."""
@@ -256,9 +270,17 @@ class Prio3:
 
     def aggregate(self, shares: Iterable[bytes]) -> bytes:
         """Return the sum of shares: of outputs, of totals, or of both."""
+        size = self.circuit.output_length * self.field.size
+        if (compiled := native()) is not None and self.field is FIELD128:
+            added = bytearray(size)
+            for share in shares:
+                _sized("share", share, size)
+                if not compiled.add(added, share):
+                    raise FormatError("An element of the field is not below its modulus.")
+            return bytes(added)
         total = self.field.zeros(self.circuit.output_length)
         for share in shares:
-            _sized("share", share, self.circuit.output_length * self.field.size)
+            _sized("share", share, size)
             total = total + self.field.decode(share)
         return self.field.encode(total % self.field.modulus)
 
@@ -267,6 +289,38 @@ class Prio3:
         if len(agg_shares) != self.servers:
             raise HedgerowError(f"There must be {self.servers} aggregate shares. Got {len(agg_shares)} instead.")
         return self.circuit.decode(self.field.decode(self.aggregate(agg_shares)))
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """The compiled form of one instance in one context; it knows MultihotCountVec only."""
+
+    module: Any
+    circuit: MultihotCountVec
+    arguments: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, prio3: Prio3, derive: Derivations) -> _Compiled | None:
+        module = native()
+        circuit = prio3.circuit
+        if module is None or type(circuit) is not MultihotCountVec:
+            return None
+        shape = (circuit.length, circuit.max_weight, circuit.chunk, prio3.servers)
+        return cls(module, circuit, (*shape, derive.head, derive.ctx))
+
+    def shard(self, measurement: Sequence[int], nonce: bytes, rand: bytes) -> tuple[bytes, bytes]:
+        public_share, leader = self.module.shard(*self.arguments, bytes(self.circuit.bits(measurement)), nonce, rand)
+        return public_share, leader
+
+    def verify_init(self, verify_key: bytes, server: int, report: Report) -> Verifying:
+        try:
+            return Verifying(
+                *self.module.verify_init(
+                    *self.arguments, verify_key, server, report.nonce, report.public_share, report.input_share
+                )
+            )
+        except ValueError as error:
+            raise FormatError(str(error)) from error
 
 
 def _sized(name: str, value: bytes, size: int) -> None:
