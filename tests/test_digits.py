@@ -18,3 +18,7 @@ def test_no_powers_of_ten_where_people_can_read_the_number(value):
 
 def test_numbers_that_are_none():
     assert (plain(math.nan), plain(-math.inf), plain(-0.0)) == ("nan", "-inf", "0")
+
+
+def test_years_have_no_commas():
+    assert (plain(1850), plain(-2026), plain(9999.96), plain(12500)) == ("1850", "-2026", "10,000", "12,500")

@@ -29,6 +29,7 @@ LAYERS = [
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["formula"],  # what a model computes
+    ["explorer"],  # a page of it
     ["tasks"],  # know nothing of estimators
     ["estimators", "public"],  # what estimators share
     ["local", "semi", "label", "central"],  # know nothing of each other, of engines or of the service
@@ -118,7 +119,7 @@ def test_light_modules_load_numpy_and_the_standard_library_only():
 
 
 # What collects, audits, shows and answers knows `Task` and `Model`; which kinds there are, only the registry knows.
-DOORS = ("export", "collect", "holder", "audit", "service", "compare", "commands", "cli")
+DOORS = ("explorer", "export", "collect", "holder", "audit", "service", "compare", "commands", "cli")
 FOLDERS = {module.rpartition(".")[0] for module, _ in TASKS.values()}
 NAMES = {name for table in (TASKS, MODELS) for _, name in table.values()} - {"Model"}
 KINDS = {cls.kind for cls in task_classes()}

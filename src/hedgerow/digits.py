@@ -1,4 +1,4 @@
-"""Numbers for people: few digits, thousands with commas, powers of ten only where nothing else can be read."""
+"""Numbers for people: few digits, commas from five digits on, powers of ten only where nothing else can be read."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ _LARGEST = 1e15
 """From here on a double is no longer exact to the unit, and so many digits would claim too much."""
 _SMALLEST = 1e-4
 """Below, a number has more zeros behind the point than digits."""
+_GROUPED = 1e4
+"""From here on there are commas: four digits are read at a glance, and may be a year."""
 
 
 def plain(value: float, digits: int = 4) -> str:
@@ -17,6 +19,8 @@ def plain(value: float, digits: int = 4) -> str:
 
     >>> plain(10170.4), plain(0.012345), plain(3), plain(-1234567, 2)
     ('10,170', '0.01235', '3', '-1,200,000')
+    >>> plain(1850), plain(9999.96)
+    ('1850', '10,000')
     >>> plain(1.5e-7), plain(float("inf"))
     ('1.5e-07', 'inf')
     """
@@ -27,5 +31,5 @@ def plain(value: float, digits: int = 4) -> str:
     if rounded == 0:
         return "0"
     places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
-    text = f"{rounded:,.{places}f}"
+    text = f"{rounded:.{places}f}" if abs(rounded) < _GROUPED else f"{rounded:,.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

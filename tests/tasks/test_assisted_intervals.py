@@ -22,7 +22,7 @@ def test_it_is_the_posterior_of_the_dense_model(seed):
     M, d, V = made(seed)
     places = np.array([[0, 3, 7], [2, 6, 8]])
     width, noise = 4.0, 0.2
-    got = CorrectionLaw.of(d, V, M, 3, width).believed(places, noise)
+    got = CorrectionLaw.of(d, V, M, 3, width).believed(noise).at(places)
     tau2, prior = spreads(np.array([1 / noise]), width)
     at = np.zeros((2, 9))
     at[[[0], [1]], places] = 1
@@ -46,7 +46,7 @@ def test_trees_that_nobody_answered_for_tell_nothing():
     silent = CorrectionLaw.of(np.append(d[:7], [99.0, 99.0]), np.append(V[:7], [1e300, 1e300]), M, 3, 4.0)
     same = CorrectionLaw.of(d, np.append(V[:7], [1e300, 1e300]), M, 3, 4.0)
     places = np.array([[0, 3, 7]])
-    np.testing.assert_allclose(silent.alone(places).mean, same.alone(places).mean)
+    np.testing.assert_allclose(silent.alone().at(places).mean, same.alone().at(places).mean)
 
 
 def test_clipped_errors_that_all_move_are_found_again():

@@ -20,13 +20,14 @@ from hedgerow.partition.tree import Partition
 from hedgerow.schema.words import one_line
 from hedgerow.space import FeatureSpace
 from hedgerow.summary import Summary, SummaryTable
-from hedgerow.tasks.models import Explanation
+from hedgerow.tasks.models import Explanation, check_level
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hedgerow.formula import Formula
+    from hedgerow.formula.anatomy import Anatomy
 
 __all__ = ["ForestModel", "ForestTree"]
 
@@ -168,6 +169,12 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
         elif self.classes is not None:
             total = total / total.apply("row_sum")
         return Formula.of(self.space, total, self.guarantee, classes=self.classes)
+
+    def anatomy(self, level: float = 0.9) -> Anatomy:
+        """Return the trees with their leaves, see :mod:`hedgerow.central.anatomy`."""
+        from hedgerow.central.anatomy import forest_anatomy
+
+        return forest_anatomy(self, check_level(level))
 
     def summary(self, level: float = 0.9) -> Summary:
         """Return guarantee, label, trees and what they split by, on one screen."""

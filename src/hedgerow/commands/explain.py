@@ -7,7 +7,15 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import add_command, check_picture, output, read_any_model, report
+from hedgerow.commands.files import (
+    add_command,
+    check_output,
+    check_picture,
+    output,
+    read_any_model,
+    report,
+    write_text,
+)
 from hedgerow.commands.progress import Progress
 from hedgerow.errors import HedgerowError
 
@@ -24,6 +32,8 @@ Of a model of two rounds: its cells, likewise. Of an assisted model: where repor
 correct the public model, by how much, and how much of that is believed.
 Of a model of 'hedgerow fit': its features and pairs by size, and its curves, each
 with the noise in it.
+--explorer writes a page on which one record is tried: its prediction, what that is
+made of, and how sure it is. The page asks nothing of any other site.
 """
 
 
@@ -34,6 +44,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--shift", action="store_true", help="compare private and public records leaf by leaf")
     parser.add_argument("--plot", metavar="FILE", dest="picture", help="draw the tree or curves: .png, .svg or .pdf")
     parser.add_argument("--plot-shift", metavar="FILE", dest="shift_picture", help="draw the comparison")
+    parser.add_argument("--explorer", metavar="FILE", help="write a page to try one record on: .html")
     parser.set_defaults(run=run)
 
 
@@ -42,19 +53,35 @@ def run(arguments: argparse.Namespace) -> int:
     for path in (arguments.picture, arguments.shift_picture):
         if path is not None:
             check_picture(path, [arguments.model])
-    summary, lines, pictures = _explained(arguments)
+    if arguments.explorer is not None:
+        _check_page(arguments)
+    model: Any = read_any_model(arguments.model)
+    summary, lines, pictures = _explained(arguments, model)
     wanted = {arguments.picture: pictures["plot"], arguments.shift_picture: pictures.get("plot_shift")}
     wanted.pop(None, None)
     for path, plot in wanted.items():
         if plot is not None:
             _draw(path, plot)
-    report(arguments, {**summary, "plot": arguments.picture, "plot_shift": arguments.shift_picture}, lines)
+    if arguments.explorer is not None:
+        with Progress("writing the page"):
+            text = model.explorer().to_html()
+        write_text(arguments.explorer, text)
+    written = {"plot": arguments.picture, "plot_shift": arguments.shift_picture, "explorer": arguments.explorer}
+    report(arguments, {**summary, **written}, lines)
     return 0
 
 
-def _explained(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str], dict[str, Callable[[], Figure]]]:
+def _check_page(arguments: argparse.Namespace) -> None:
+    """Refuse a page that cannot be written, before the work."""
+    if os.path.splitext(arguments.explorer)[1].lower() != ".html":
+        raise HedgerowError(f"--explorer must name a file that ends in .html. Got {arguments.explorer!r} instead.")
+    check_output(argparse.Namespace(output=arguments.explorer, json=False), [arguments.model], "--explorer")
+
+
+def _explained(
+    arguments: argparse.Namespace, model: Any
+) -> tuple[dict[str, Any], list[str], dict[str, Callable[[], Figure]]]:
     """Return the summary for machines, the lines for people, and what can be drawn."""
-    model = read_any_model(arguments.model)
     explained = model.explain()
     found = model.shift()
     if found is None:

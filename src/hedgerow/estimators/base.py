@@ -42,11 +42,14 @@ from hedgerow.schema import Column, Schema
 from hedgerow.space import FeatureSpace
 from hedgerow.spending import Booking
 from hedgerow.summary import Summary
+from hedgerow.tasks.models import check_level
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
     from hedgerow.card import Card
+    from hedgerow.explorer import Explorer
     from hedgerow.formula import Formula
+    from hedgerow.formula.anatomy import Anatomy
 
 __all__ = ["PrivateClassifier", "PrivateEstimator", "PrivateRegressor"]
 
@@ -212,6 +215,26 @@ class PrivateEstimator(_Facts):
         check_is_fitted(self)
         found: Formula = self.model_.formula()
         return replace(found, facts={**found.facts, **promised(self.guarantee_)})
+
+    def anatomy(self, level: float = 0.9) -> Anatomy:
+        """Return what a prediction is made of and how sure it is, for :meth:`explorer`."""
+        from hedgerow.formula.anatomy import Anatomy
+
+        formula = self.formula()
+        model: Any = getattr(self, "model_", None)
+        if not hasattr(model, "anatomy"):
+            return Anatomy(formula, level=check_level(level))
+        found: Anatomy = model.anatomy(level)
+        return replace(found, formula=replace(formula, value=found.formula.value))
+
+    def explorer(self, level: float = 0.9) -> Explorer:
+        """Return a page on which one record is tried: its prediction, what that is made of, how sure it is.
+
+        It holds nothing but what was released, and costs no privacy; ``explorer().save("model.html")`` writes it.
+        """
+        from hedgerow.explorer import Explorer
+
+        return Explorer(self.anatomy(level))
 
     def _source(self) -> Randomness:
         return as_randomness(self.random_state)

@@ -19,7 +19,7 @@ from hedgerow.partition.tree import Partition
 from hedgerow.portable.trees import Trees
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["codes_of", "leaf_sum", "tree_sum"]
+__all__ = ["codes_of", "each_tree", "leaf_sum", "tree_sum"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +86,33 @@ def _flat(tree: Partition, values: FloatArray, subsets: dict[tuple[int, bytes], 
 
 
 def leaf_sum(design: Term, trees: Trees, values: Sequence[npt.ArrayLike] | None = None) -> Term:
-    """Return the sum of portable trees; with ``values``, of those in the place of the trees' own, one entry a tree."""
+    """Return the sum of portable trees; with ``values``, of those in the place of the trees' own, one entry a tree.
+
+    An entry has one number a leaf, or one row of numbers.
+    """
     if not len(trees.sizes):
         return design.pick([0]) * 0.0
+    return _trees(_compared(design, trees), _portable(trees, values))
+
+
+def each_tree(design: Term, trees: Trees, values: Sequence[npt.ArrayLike]) -> list[Term]:
+    """Return, of each portable tree, the entry of the leaf that a record is in, see :func:`leaf_sum`."""
+    columns = _compared(design, trees)
+    return [_trees(columns, [one]) for one in _portable(trees, values)]
+
+
+def _compared(design: Term, trees: Trees) -> Term:
+    """Return the columns in the precision in which the trees compare."""
+    return design.apply("single") if trees.single else design
+
+
+def _portable(trees: Trees, values: Sequence[npt.ArrayLike] | None) -> list[_Flat]:
+    """Return the nodes of each tree."""
     own = trees.value if values is None else np.concatenate([np.asarray(v, dtype=np.float64) for v in values])
+    rows = own.reshape(len(own), -1)
     inner = trees.feature >= 0
-    value = np.zeros((len(inner), 1))
-    value[~inner, 0] = own
+    value = np.zeros((len(inner), rows.shape[1]))
+    value[~inner] = rows
     threshold = np.full(len(inner), np.inf)
     cut = trees.threshold.astype(np.float32) if trees.single else trees.threshold
     threshold[inner] = np.nextafter(cut, cut.dtype.type(np.inf)).astype(np.float64)
@@ -103,7 +123,7 @@ def leaf_sum(design: Term, trees: Trees, values: Sequence[npt.ArrayLike] | None 
         before: IntArray = np.cumsum(inner[part]) - inner[part]
         left = np.where(inner[part], 2 * before + 1, np.arange(size))
         found.append(_Flat(feature[part], threshold[part], left, value[part]))
-    return _trees(design.apply("single") if trees.single else design, found)
+    return found
 
 
 def codes_of(column: Term, cuts: FloatArray) -> Term:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hedgerow.errors import HedgerowError
+from hedgerow.formula.anatomy import Anatomy, Part, holding_term
 from hedgerow.formula.formula import Formula, promised
 from hedgerow.formula.inputs import raw_inputs
 from hedgerow.formula.portable import design_term, part_term, portable_term
 from hedgerow.formula.terms import Term, join, records, where_missing
+from hedgerow.label.halves import quantile
 from hedgerow.label.residual import ResidualModel
 from hedgerow.portable import PortableModel
 from hedgerow.public.convert import portable_parts
@@ -21,7 +23,9 @@ from hedgerow.space import FeatureSpace
 if TYPE_CHECKING:
     from hedgerow.label.regressor import LabelPrivateRegressor
 
-__all__ = ["label_formula"]
+__all__ = ["COVERS", "label_anatomy", "label_formula"]
+
+COVERS = "what the same learner would find on average over randomised labels"
 
 
 def label_formula(estimator: LabelPrivateRegressor) -> Formula:
@@ -31,19 +35,55 @@ def label_formula(estimator: LabelPrivateRegressor) -> Formula:
     """
     if not estimator.one_output_:
         raise HedgerowError("LabelPrivateRegressor cannot be exported with several outputs; fit one for each label.")
-    regressor = estimator.regressor_
-    if isinstance(regressor, ResidualModel):
-        found = _residuals(regressor)
-    elif estimator.space_ is not None:
-        found = _described(estimator.space_, regressor)
-    elif hasattr(regressor, "formula"):
-        found = regressor.formula()
-    else:
-        found = _raw(estimator, regressor)
+    found = _fitted(estimator, estimator.regressor_)
     value = found.value
     if estimator.clip:
         value = value.clip(*estimator.label_bounds_[0])
     return replace(found, value=value, facts={**found.facts, **promised(estimator.guarantee_)})
+
+
+def _fitted(estimator: LabelPrivateRegressor, regressor: Any, public: _Public | None = None) -> Formula:
+    """Return what a fitted regressor computes of the records of this estimator."""
+    if isinstance(regressor, ResidualModel):
+        return _residuals(regressor, public or _public(regressor))
+    if estimator.space_ is not None:
+        return _described(estimator.space_, regressor)
+    if hasattr(regressor, "formula"):
+        found: Formula = regressor.formula()
+        return found
+    return _raw(estimator, regressor)
+
+
+def label_anatomy(estimator: LabelPrivateRegressor, level: float) -> Anatomy:
+    """Return the public model, where there is one, and what was learnt from randomised labels, with the interval.
+
+    The interval asks for the fits on halves (:mod:`hedgerow.label.halves`), which are made now if they were not before.
+    """
+    formula = label_formula(estimator)
+    learnt = estimator.regressor_
+    public = _public(learnt) if isinstance(learnt, ResidualModel) else None
+    parts = [Part("learnt from randomised labels", formula.value)]
+    if public is not None:
+        parts = [Part("public model", public.value, start=True)]
+        parts += [Part(f"learnt, {i}", term) for i, term in enumerate(_learners(learnt, public), 1)]
+    fits = [_fitted(estimator, fit, public).value for fit in estimator._halves.fitted()]
+    squares = [_square(fits[k] - fits[k + 1]) for k in range(0, len(fits), 2)]
+    total = squares[0]
+    for square in squares[1:]:
+        total = total + square
+    half = (total / (2.0 * len(squares))).apply("square_root") * quantile(len(squares), level)
+    middle = _fitted(estimator, learnt, public).value
+    low = middle - half
+    high = middle + half
+    if estimator.clip:
+        low = low.clip(*estimator.label_bounds_[0])
+        high = high.clip(*estimator.label_bounds_[0])
+    bounds = tuple((float(ends[0]), float(ends[1])) for ends in estimator.label_bounds_)
+    return Anatomy(formula, tuple(parts), holding_term(low, high, formula.value), level, COVERS, bounds=bounds)
+
+
+def _square(term: Term) -> Term:
+    return term * term
 
 
 def _raw(estimator: LabelPrivateRegressor, regressor: Any) -> Formula:
@@ -75,8 +115,17 @@ def _learnt(regressor: Any, columns: Term, n_columns: int) -> Term:
     return total
 
 
-def _residuals(model: ResidualModel) -> Formula:
-    """Return the public model and the weighted learners of its errors."""
+@dataclass(frozen=True, eq=False)
+class _Public:
+    """A public model as terms: its columns, what it predicts, and both beside each other."""
+
+    formula: Formula
+    value: Term
+    columns: Term
+    width: int
+
+
+def _public(model: ResidualModel) -> _Public:
     public = model.public_model
     if not hasattr(public, "formula"):
         raise HedgerowError(
@@ -84,11 +133,20 @@ def _residuals(model: ResidualModel) -> Formula:
             "PublicModel(regressor=...), which has a portable form."
         )
     found: Formula = public.formula()
-    rows = records()
-    design = design_term(public.portable_, rows)
+    design = design_term(public.portable_, records())
     g = portable_term(public.portable_, design)
-    columns = join(design, g)
-    value = g
-    for weight, learner in zip(model.weights, model.learners, strict=True):
-        value = value + _learnt(learner, columns, len(public.portable_.column) + 1) * float(weight)
-    return replace(found, value=value)
+    return _Public(found, g, join(design, g), len(public.portable_.column) + 1)
+
+
+def _learners(model: ResidualModel, public: _Public) -> list[Term]:
+    """Return what each learner of the public model's errors adds."""
+    pairs = zip(model.weights, model.learners, strict=True)
+    return [_learnt(learner, public.columns, public.width) * float(weight) for weight, learner in pairs]
+
+
+def _residuals(model: ResidualModel, public: _Public) -> Formula:
+    """Return the public model and the weighted learners of its errors."""
+    value = public.value
+    for learnt in _learners(model, public):
+        value = value + learnt
+    return replace(public.formula, value=value)

@@ -14,7 +14,7 @@ from hedgerow.label.residual import learn_residuals
 from hedgerow.randomness import as_randomness
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["PAIRS", "Halves", "halves", "spread"]
+__all__ = ["PAIRS", "Halves", "halves", "quantile", "spread"]
 
 PAIRS = 10
 """Pairs of halves, by hand: a deviation from 10 is itself off by a fifth, which the t quantile allows for."""
@@ -44,12 +44,17 @@ def spread(predictions: list[FloatArray], level: float) -> FloatArray:
     >>> round(float(spread([np.array([x]) for x in (-1.0, 1.0)], 0.9)[0]), 2)
     8.93
     """
-    from scipy.special import stdtrit
-
     pairs = len(predictions) // 2
     differences = [predictions[2 * k] - predictions[2 * k + 1] for k in range(pairs)]
     deviation = np.sqrt(np.mean(np.square(differences), axis=0) / 2)
-    return np.asarray(stdtrit(pairs, (1 + level) / 2) * deviation)
+    return np.asarray(quantile(pairs, level) * deviation)
+
+
+def quantile(pairs: int, level: float) -> float:
+    """Return how many deviations an interval reaches that is from so many pairs: those of Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(pairs, (1 + level) / 2))
 
 
 @dataclass(eq=False)
@@ -68,9 +73,13 @@ class Halves:
 
     def predict(self, X: Any) -> list[FloatArray]:
         """Return the predictions of every fit."""
+        return [np.asarray(fit.predict(X), dtype=np.float64) for fit in self.fitted()]
+
+    def fitted(self) -> list[Any]:
+        """Return all fits, those of a pair one after the other."""
         if not self.fits:
             self.fits = [self._fit(rows) for rows in halves(len(self.labels))]
-        return [np.asarray(fit.predict(X), dtype=np.float64) for fit in self.fits]
+        return self.fits
 
     def _fit(self, rows: IntArray) -> Any:
         if self.public_model is not None:

@@ -30,10 +30,12 @@ from hedgerow.label.residual import inputs, learn_residuals, residual_mechanism
 from hedgerow.public.given import PUBLIC_MODEL, fit_public_model
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.intervals import Ends
+from hedgerow.tasks.models import check_level
 from hedgerow.tasks.tree.bits import split_epsilon
 
 if TYPE_CHECKING:
     from hedgerow.formula import Formula
+    from hedgerow.formula.anatomy import Anatomy
 
 __all__ = ["LabelPrivateRegressor", "measure_averaging"]
 
@@ -278,6 +280,13 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
 
         check_is_fitted(self)
         return label_formula(self)
+
+    def anatomy(self, level: float = 0.9) -> Anatomy:
+        """Return what a prediction is made of; see :func:`hedgerow.label.formula.label_anatomy`."""
+        from hedgerow.label.formula import label_anatomy
+
+        check_is_fitted(self)
+        return label_anatomy(self, check_level(level))
 
 
 def measure_averaging(regressor: Any, X: Any, label_bounds: Any, fit_params: dict[str, Any] | None = None) -> float:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hedgerow.formula import Formula
+    from hedgerow.formula.anatomy import Anatomy
     from hedgerow.tasks.forecast import Forecast
 
 __all__ = ["ENDS", "LONGEST", "MOST_TICKS", "LeafModel", "split_gains"]
@@ -104,6 +105,12 @@ class LeafModel(Model):
 
         value = tree_sum(records(), [self.partition], [self.leaf_values])
         return Formula.of(self.space, value, self.guarantee, classes=self.classes, task=self.task.id)
+
+    def anatomy(self, level: float = 0.9) -> Anatomy:
+        """Return the leaf of a record with its rule, and the interval of its value."""
+        from hedgerow.tasks.anatomy import leaf_anatomy
+
+        return leaf_anatomy(self, check_level(level))
 
     def predict_interval(self, X: object, level: float = 0.9) -> Ends:
         """Return ``(low, high)`` for the mean label of each record's leaf, in the population of the holders.

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hedgerow.card import Card
+    from hedgerow.explorer import Explorer
     from hedgerow.formula import Formula
+    from hedgerow.formula.anatomy import Anatomy
     from hedgerow.space import FeatureSpace
     from hedgerow.summary import Summary
     from hedgerow.tasks.forecast import Forecast
@@ -159,6 +161,22 @@ class Model(Content, what="model"):
         if type(self).predict is Model.predict:
             raise HedgerowError(f"a {self._what} predicts nothing, so that there is nothing to export.")
         raise HedgerowError(f"a {self._what} does not say what it computes (formula), and cannot be exported.")
+
+    def anatomy(self, level: float = 0.9) -> Anatomy:
+        """Return what a prediction is made of and how sure it is, for :meth:`explorer`."""
+        from hedgerow.formula.anatomy import Anatomy
+        from hedgerow.tasks.anatomy import asked
+
+        return Anatomy(self.formula(), level=check_level(level), **asked(self.task))
+
+    def explorer(self, level: float = 0.9) -> Explorer:
+        """Return a page on which one record is tried: its prediction, what that is made of, how sure it is.
+
+        It holds nothing but what was published, and costs no privacy; ``model.explorer().save("model.html")``.
+        """
+        from hedgerow.explorer import Explorer
+
+        return Explorer(self.anatomy(level))
 
     def reports_interval(self, X: object, level: float = 0.9) -> tuple[Any, Any]:
         """Return ``(low, high)`` for the same quantity from the reports alone, whatever public records say.

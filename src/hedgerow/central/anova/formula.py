@@ -6,32 +6,80 @@ rounded to whole numbers on the way: one that comes out otherwise in its last bi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hedgerow.central.anatomy import AVERAGE, two_classes
 from hedgerow.central.anova.design import FINE, GRID, SHORTEN, FeatureMap
 from hedgerow.central.anova.quantiles import CELLS
+from hedgerow.formula.anatomy import Anatomy, Part, least
 from hedgerow.formula.formula import Formula
 from hedgerow.formula.inputs import Input, NumberInput, inputs_of
 from hedgerow.formula.terms import Term, constant, join, lookup, records, where_missing
 from hedgerow.formula.trees import codes_of
+from hedgerow.schema.words import one_line
+from hedgerow.wording import Wording
 
 if TYPE_CHECKING:
     from hedgerow.central.anova.model import AnovaModel
 
-__all__ = ["anova_formula"]
+__all__ = ["anova_anatomy", "anova_formula"]
 
 
 def anova_formula(model: AnovaModel) -> Formula:
     """Return what the model computes."""
-    raw = (_vectors(model.feature_map, records()).product(model.theta) / float(GRID) + model.offset).clip(0.0, 1.0)
+    return _formula(model, _vectors(model.feature_map, records()))
+
+
+def _formula(model: AnovaModel, vectors: Term) -> Formula:
+    """Return what the model computes of the vectors of records."""
+    raw = (vectors.product(model.theta) / float(GRID) + model.offset).clip(0.0, 1.0)
     value = _probabilities(model, raw) if model.classes is not None else _labels(model, raw)
     inputs = tuple(_open(column, model) for column in inputs_of(model.space))
     return Formula.of(
         model.space, value, model.guarantee, classes=model.classes, n_outputs=model.n_outputs, inputs=inputs
     )
+
+
+def anova_anatomy(model: AnovaModel, level: float) -> Anatomy:
+    """Return the terms of features and pairs, which add up to the prediction, and its interval."""
+    vectors = _vectors(model.feature_map, records())
+    formula = _formula(model, vectors)
+    parts = [_part(model, "average", vectors, [0])]
+    for features, members in model.feature_map.basis.groups():
+        name = " x ".join(one_line(model.space.names[j]) for j in features)
+        parts.append(_part(model, name, vectors, members))
+    ends = None
+    if model.classes is None:
+        square = (vectors / float(GRID)) * (vectors / float(GRID))
+        half = square.product(model.variance[:, None]).apply("square_root") * model.reach(level)
+        wide = half.product(np.atleast_2d(np.array(model.high) - np.array(model.low)))
+        low = formula.value - wide
+        high = formula.value + wide
+        ends = join(*(_cut(model, end, i) for end in (low, high) for i in range(len(model.low))))
+    words = {name: Wording(name, unit=unit) for name, unit in model.units.items()}
+    bounds = () if model.classes is not None else tuple(zip(model.low, model.high, strict=True))
+    return Anatomy(formula, tuple(parts), ends, level, AVERAGE, unit=model.unit, bounds=bounds, words=words)
+
+
+def _cut(model: AnovaModel, end: Term, output: int) -> Term:
+    return end.pick([output]).clip(model.low[output], model.high[output])
+
+
+def _part(model: AnovaModel, name: str, vectors: Term, members: Sequence[int]) -> Part:
+    """Return what some functions add to every output, in label units; the first of all is the constant."""
+    width = np.array(model.high) - np.array(model.low)
+    added = vectors.pick(members).product(model.theta[members]) * (width / float(GRID))
+    whole = 0.0
+    if members[0] == 0:
+        added = added + (np.array(model.low) + width * model.offset)
+        whole = 1.0
+    if model.classes is not None and len(model.classes) == 2:
+        added = two_classes(added, constant(whole))
+    return Part(name, added, start=members[0] == 0)
 
 
 def _open(column: Input, model: AnovaModel) -> Input:
@@ -54,15 +102,8 @@ def _vectors(feature_map: FeatureMap, rows: Term) -> Term:
     factor = (constant(GRID * FINE) / squares.apply("square_root")).clip(0.0, 1.0)
     if np.isfinite(feature_map.most):
         sums = fine.apply("absolute").apply("row_sum").clip(1.0, np.inf)
-        factor = _least(factor, constant(feature_map.l1_bound * FINE) / sums)
+        factor = least(factor, constant(feature_map.l1_bound * FINE) / sums)
     return (fine * (factor * (SHORTEN / FINE))).apply("truncate")
-
-
-def _least(a: Term, b: Term) -> Term:
-    """Return the smaller of two terms, exactly: ``b`` unless ``b - a`` is above 0, which no rounding changes."""
-    from hedgerow.formula.terms import where_positive
-
-    return where_positive(b - a, a, b)
 
 
 def _functions(feature_map: FeatureMap, rows: Term) -> Term:

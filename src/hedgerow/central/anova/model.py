@@ -21,13 +21,14 @@ from hedgerow.guarantee import Guarantee
 from hedgerow.schema.words import one_line
 from hedgerow.space import FeatureSpace
 from hedgerow.summary import Summary, SummaryTable
-from hedgerow.tasks.models import Explanation
+from hedgerow.tasks.models import Explanation, check_level
 from hedgerow.types import FloatArray
 from hedgerow.values import category, cells, numbers
 from hedgerow.wording import check_unit
 
 if TYPE_CHECKING:
     from hedgerow.formula import Formula
+    from hedgerow.formula.anatomy import Anatomy
 
 __all__ = ["MISSING", "AnovaModel", "encode"]
 
@@ -144,8 +145,12 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
         parts = [np.zeros(0), *(self._noise(Z[start : start + _ROWS]) for start in range(0, len(Z), _ROWS))]
         return np.asarray(np.concatenate(parts)[:, None] * (np.array(self.high) - np.array(self.low)))
 
+    def reach(self, level: float) -> float:
+        """Return how many deviations of the known noise an interval of this level reaches to either side."""
+        return CHOSEN * NormalDist().inv_cdf((1 + level) / 2)
+
     def _reach(self, X: Any, level: float) -> FloatArray:
-        return CHOSEN * NormalDist().inv_cdf((1 + level) / 2) * self.noise_deviation(X)
+        return self.reach(level) * self.noise_deviation(X)
 
     def _noise(self, Z: FloatArray) -> FloatArray:
         phi = self.feature_map.vectors(self.feature_map.codes(Z)) / GRID
@@ -169,6 +174,12 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
         from hedgerow.central.anova.formula import anova_formula
 
         return anova_formula(self)
+
+    def anatomy(self, level: float = 0.9) -> Anatomy:
+        """Return the terms of features and pairs, see :func:`hedgerow.central.anova.formula.anova_anatomy`."""
+        from hedgerow.central.anova.formula import anova_anatomy
+
+        return anova_anatomy(self, check_level(level))
 
     def summary(self, level: float = 0.9) -> Summary:
         """Return guarantee, label and terms, each with its size and the noise in it, on one screen."""

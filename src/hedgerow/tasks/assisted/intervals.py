@@ -15,7 +15,7 @@ correction of a reference record where the reports speak for themselves: trees o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     from hedgerow.tasks.assisted.model import AssistedModel
     from hedgerow.tasks.assisted.residuals import Residuals
 
-__all__ = ["ALLOWANCE", "CorrectionLaw", "attained", "correction_ends"]
+__all__ = [
+    "ALLOWANCE",
+    "Attained",
+    "CorrectionLaw",
+    "Parts",
+    "attained",
+    "attained_curve",
+    "believed_law",
+    "correction_ends",
+]
 
 ALLOWANCE = 1.5
 """Factor of deviations for what the law takes as known: overlaps and shares of leaves, and that errors are spread alike
@@ -37,6 +46,33 @@ in all of them. Without it, 61 to 75 % were covered at a level of 80 % with 20,0
 _UNKNOWN = 1e299  # variance of a tree that nobody answered for
 _STEPS = 801  # of the curve of clipped means, over all shifts within the label's range: 1/400 of it a step
 _BLOCK = 4096  # records at a time: 40 parts of a mixture for each
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A law of corrections as numbers: for each part of the mixture, of the sum a of a record's directions.
+
+    Its mean is ``shift + slope a``, its variance ``max(tau2 - gone a^2, 0) + (1 - told a)^2 doubt``, and deviations
+    are ``stretch`` times as large.
+    """
+
+    directions: FloatArray
+    weights: FloatArray
+    tau2: FloatArray
+    shift: FloatArray
+    slope: FloatArray
+    gone: FloatArray
+    told: FloatArray
+    doubt: FloatArray
+    stretch: float = 1.0
+
+    def at(self, places: npt.NDArray[np.int64]) -> Believed:
+        """Return the law of the correction of records in these leaves, one column a tree."""
+        along = self.directions[:, places].sum(axis=2)
+        mean = self.shift[:, None] + self.slope @ along
+        left = self.tau2[:, None] - self.gone @ along**2
+        variance = np.maximum(left, 0.0) + (1.0 - self.told @ along) ** 2 * self.doubt[:, None]
+        return Believed(self.weights, mean, variance).stretched(self.stretch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,18 +97,15 @@ class CorrectionLaw:
         U, S, Wt = np.linalg.svd(M[known] / root[:, None], full_matrices=False)
         return cls(U.T @ (d[known] / root), U.T @ (1 / root), S, Wt, n_trees, width)
 
-    def alone(self, places: npt.NDArray[np.int64]) -> Believed:
-        r"""Return the law of the correction of records in these leaves, one column a tree, from reports alone.
+    def alone(self) -> Parts:
+        r"""Return the law from reports alone: they speak for themselves where :math:`\tau` may be half the range."""
+        return self._mixed(np.array([self.width**2 / 4]), np.ones(1))
 
-        They speak for themselves where :math:`\tau` may be half the label's range.
-        """
-        return self._mixed(places, np.array([self.width**2 / 4]), np.ones(1))
+    def believed(self, noise: float) -> Parts:
+        """Return the law; ``noise`` is that of the reports alone."""
+        return self._mixed(*spreads(np.array([1.0 / noise]), self.width))
 
-    def believed(self, places: npt.NDArray[np.int64], noise: float) -> Believed:
-        """Return the law of the correction of records in these leaves; ``noise`` is that of the reports alone."""
-        return self._mixed(places, *spreads(np.array([1.0 / noise]), self.width))
-
-    def _mixed(self, places: npt.NDArray[np.int64], tau2: FloatArray, prior: FloatArray) -> Believed:
+    def _mixed(self, tau2: FloatArray, prior: FloatArray) -> Parts:
         t = tau2[:, None] / self.n_trees
         anchor = 1.0 / (SHIFT_SD * self.width) ** 2
         total = 1.0 + t * self.strength**2
@@ -81,25 +114,40 @@ class CorrectionLaw:
         off = self.told - shift[:, None] * self.ones
         fit = np.log(total).sum(axis=1) + (off**2 / total).sum(axis=1) + np.log(precision) + shift**2 * anchor
         weights = prior * np.exp(-0.5 * (fit - fit.min()))
-        along = self.directions[:, places].sum(axis=2)
         gain = t * self.strength / total
-        mean = shift[:, None] + (gain * off) @ along
-        left = tau2[:, None] - (t * gain * self.strength) @ along**2
-        variance = np.maximum(left, 0.0) + (1.0 - (gain * self.ones) @ along) ** 2 / precision[:, None]
-        return Believed(weights / weights.sum(), mean, variance)
+        return Parts(
+            self.directions,
+            weights / weights.sum(),
+            tau2,
+            shift,
+            slope=gain * off,
+            gone=t * gain * self.strength,
+            told=gain * self.ones,
+            doubt=1.0 / precision,
+        )
+
+
+def believed_law(model: AssistedModel) -> Parts:
+    """Return what is believed of corrections."""
+    law = model.correction_law
+    places = _first(model) + model.task.reference.astype(np.int64)
+    noise = float(law.alone().at(places).variance.mean())
+    return replace(law.believed(noise), stretch=ALLOWANCE)
+
+
+def _first(model: AssistedModel) -> npt.NDArray[np.int64]:
+    """Return the place of the first leaf of each tree among all leaves."""
+    return np.asarray(np.cumsum((0, *model.task.trees.n_leaves[:-1])), dtype=np.int64)
 
 
 def correction_ends(model: AssistedModel, leaf: npt.NDArray[np.int64], level: float, *, alone: bool = False) -> Ends:
     """Return an interval for the correction of each record, in label units."""
-    law = model.correction_law
-    first = np.cumsum((0, *model.task.trees.n_leaves[:-1]))
-    noise = float(law.alone(first + model.task.reference.astype(np.int64)).variance.mean())
+    law = model.correction_law.alone() if alone else believed_law(model)
     # Records in the same leaves have the same correction: there are few such groups.
     groups, group = np.unique(leaf, axis=0, return_inverse=True)
-    places = groups + first
+    places = groups + _first(model)
     blocks = [places[at : at + _BLOCK] for at in range(0, len(places), _BLOCK)]
-    laws = [law.alone(block) if alone else law.believed(block, noise).stretched(ALLOWANCE) for block in blocks]
-    found = [each.interval(level) for each in laws]
+    found = [law.at(block).interval(level) for block in blocks]
     low = np.concatenate([np.empty(0), *(ends[0] for ends in found)])[group.ravel()]
     high = np.concatenate([np.empty(0), *(ends[1] for ends in found)])[group.ravel()]
     task = model.task
@@ -114,15 +162,28 @@ def attained(res: Residuals, radius: float, label_bounds: tuple[float, float], e
     proportion where b is not small. A mean at the very end says no more than that errors are at least so large.
     """
     low, high = ends
+    curve = attained_curve(res, radius, label_bounds)
+    down = np.interp(np.minimum(low, curve.last), curve.line, curve.errors)
+    up = np.interp(np.maximum(high, curve.first), curve.line, curve.errors)
+    return np.where(low <= curve.first, -curve.width, down), np.where(high >= curve.last, curve.width, up)
+
+
+@dataclass(frozen=True, eq=False)
+class Attained:
+    """Mean errors by the correction that they lead to; beyond ``first`` and ``last`` they may be as large as can be."""
+
+    line: FloatArray
+    errors: FloatArray
+    first: float
+    last: float
+    width: float
+
+
+def attained_curve(res: Residuals, radius: float, label_bounds: tuple[float, float]) -> Attained:
+    """Return the curve that :func:`attained` reads."""
     least, most = label_bounds
     b = np.linspace(least - most, most - least, _STEPS)
     moved = np.clip(np.array(res.quantiles) + b[:, None], -radius, radius).mean(axis=1)
     line = (moved - np.interp(0.0, b, moved)) / res.inside + res.mean + 1e-9 * b
     inner = np.flatnonzero(np.abs(np.diff(moved)) > 1e-9 * radius)
-    first = line[inner[0]]
-    last = line[inner[-1] + 1]
-    down = np.interp(np.minimum(low, last), line, b + res.mean, left=least - most)
-    up = np.interp(np.maximum(high, first), line, b + res.mean, right=most - least)
-    down = np.where(low <= first, least - most, down)
-    up = np.where(high >= last, most - least, up)
-    return down, up
+    return Attained(line, b + res.mean, float(line[inner[0]]), float(line[inner[-1] + 1]), most - least)

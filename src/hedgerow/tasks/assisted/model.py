@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hedgerow.formula import Formula, Term
+    from hedgerow.formula.anatomy import Anatomy
 
 __all__ = ["AssistedModel"]
 
@@ -160,6 +161,12 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
         shares = [values / len(self.leaf_values) for values in self.leaf_values]
         added = leaf_sum(join(design, g), self.task.trees, shares)
         return (g + added).clip(*self.task.label_bounds)
+
+    def anatomy(self, level: float = 0.9) -> Anatomy:
+        """Return the public model and what reports add to it, see :mod:`hedgerow.tasks.assisted.anatomy`."""
+        from hedgerow.tasks.assisted.anatomy import assisted_anatomy
+
+        return assisted_anatomy(self, check_level(level))
 
     @cached_property
     def correction_law(self) -> CorrectionLaw:

@@ -24,6 +24,7 @@ from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
     from hedgerow.formula import Formula
+    from hedgerow.formula.anatomy import Anatomy
 
 __all__ = ["SemiModel", "shrunk"]
 
@@ -169,6 +170,29 @@ class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-mod
         added = tree_sum(rows, [self.partition], [self.leaf_values])
         return replace(
             super().formula(), value=(within(public, assist.label_bounds) + added).clip(*assist.label_bounds)
+        )
+
+    def anatomy(self, level: float = 0.9) -> Anatomy:
+        """Return the cell of a record with its rule; with a public model, that and what the cell adds."""
+        assist = self.task.first.assist
+        found = super().anatomy(level)
+        if assist is None:
+            return found
+        from hedgerow.formula.anatomy import Part
+        from hedgerow.formula.portable import design_term, portable_term, within
+        from hedgerow.formula.terms import join, records
+
+        public = portable_term(assist.public_model, design_term(assist.public_model, records()))
+        public = within(public, assist.label_bounds)
+        (cell,) = found.parts
+        value = (public + cell.value).clip(*assist.label_bounds)
+        assert found.ends is not None
+        return replace(
+            found,
+            formula=replace(found.formula, value=value),
+            parts=(Part("public model", public, start=True), cell),
+            ends=(join(public, public) + found.ends).clip(*assist.label_bounds),
+            covers="the public prediction plus its average error over the people whose records are in the same cell",
         )
 
     def reports_ends(self, level: float) -> Ends:
