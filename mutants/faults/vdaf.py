@@ -6,6 +6,7 @@ from mutants.fault import Fault
 
 _PRIO3 = "tests/vdaf/test_prio3.py"
 _FLP = "tests/vdaf/test_flp.py"
+_PAGE = "tests/holder/test_holder_prio3.py"
 
 FAULTS = (
     Fault(
@@ -63,5 +64,19 @@ FAULTS = (
         before="self._expand([verify_key] * len(nonces),",
         after="self._expand([bytes(32)] * len(nonces),",
         caught_by=(f"{_PRIO3}::test_another_context_or_key_is_refused",),
+    ),
+    Fault(
+        name="page: the leader's share is the measurement itself",
+        path="src/hedgerow/holder/web/prio3.js",
+        before="    shares[0] = shares[0].map((value, j) => subtract(value, shares[i][j]));\n",
+        after="",
+        caught_by=(f"{_PAGE}::test_shares_are_those_of_python",),
+    ),
+    Fault(
+        name="page: a stream of random numbers keeps those beyond the modulus",
+        path="src/hedgerow/holder/web/field128.js",
+        before="      if (value < P) out.push(value);\n",
+        after="      out.push(value);\n",
+        caught_by=(f"{_PAGE}::test_numbers_beyond_the_modulus_are_left_out",),
     ),
 )
