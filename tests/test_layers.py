@@ -18,7 +18,7 @@ ROOT = Path(hedgerow.__file__).parent
 LAYERS = [
     ["errors", "types"],
     ["kernels", "forms", "ranges", "values", "checks", "digits"],
-    ["content", "arrays", "vdaf"],
+    ["content", "arrays", "vdaf", "sealing"],
     ["randomness", "guarantee", "wording"],
     ["samplers", "ledger", "grid", "frames"],
     ["features"],
