@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from hedgerow.portable import Kernel
-from hedgerow.portable.bumps import squared_distances
+from hedgerow.portable import Linear, Matern
+from hedgerow.portable.bumps import matern, squared_distances
 from hedgerow.portable.model import Part
 from hedgerow.public.convert import portable_parts
-from hedgerow.public.kernel_ridge import TunedKernelRidge
+from hedgerow.public.gaussian_process import GaussianProcess
 from hedgerow.types import FloatArray
 
 __all__ = ["COMPACT_BYTES", "distil"]
@@ -42,8 +41,8 @@ def between(D: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
 def distil(teacher: Callable[[FloatArray], FloatArray], D: FloatArray, seed: int) -> tuple[float, list[Part]]:
     """Return a constant and parts of at most 200 kB that imitate ``teacher`` around the public records ``D``.
 
-    A Gaussian kernel on few centres takes the smooth part, small boosted trees the rest; both are fitted to the
-    teacher's own predictions, on the public records and on made-up ones between them, of which there is no lack.
+    A line and Matern bumps around few centres take the smooth part, small boosted trees the rest; all are fitted to
+    the teacher's own predictions, on the public records and on made-up ones between them, of which there is no lack.
     """
     from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -56,10 +55,10 @@ def distil(teacher: Callable[[FloatArray], FloatArray], D: FloatArray, seed: int
     constant = float(target.mean())
     rest = target - constant
     if centres >= 10 and np.ptp(target) > 0:
-        smooth: Any = TunedKernelRidge(random_state=seed).fit(X[:centres], target[:centres])
-        part = _refit(smooth, X, rest)
-        parts.append(part)
-        rest = rest - part.predict(X)
+        process = GaussianProcess(seed).fit(X[:centres], target[:centres])
+        more, parts = _refit(process, X, rest)
+        constant += more
+        rest = rest - more - sum(part.predict(X) for part in parts)
     boosting = HistGradientBoostingRegressor(
         max_iter=_TREE_BYTES // (_LEAVES * _LEAF_BYTES), max_leaf_nodes=_LEAVES, learning_rate=0.15,
         min_samples_leaf=10, early_stopping=False, random_state=seed,
@@ -68,11 +67,19 @@ def distil(teacher: Callable[[FloatArray], FloatArray], D: FloatArray, seed: int
     return constant + more, [*parts, *trees]
 
 
-def _refit(smooth: TunedKernelRidge, X: FloatArray, target: FloatArray) -> Kernel:
-    """Return the kernel part on the same centres with weights fitted to all rows (least squares with a penalty)."""
-    K = np.exp(-smooth.gamma_ * squared_distances((X - smooth.center_) / smooth.scale_, smooth.points_))
-    inner = np.exp(-smooth.gamma_ * squared_distances(smooth.points_, smooth.points_))
-    gram = K.T @ K + smooth.alpha_ * inner
+def _refit(process: GaussianProcess, X: FloatArray, target: FloatArray) -> tuple[float, list[Part]]:
+    """Return a constant, a line and bumps on the same centres, fitted to all rows and penalised as the process says."""
+    signal, linear, noise = np.exp(process.parameters_[-3:])
+    spread = process.scale_ / np.exp(process.parameters_[:-3])
+    bumps = matern(squared_distances((X - process.center_) / process.scale_, process.points_))
+    B = np.hstack([bumps, (X - process.center_) / spread])
+    m = len(process.points_)
+    gram = B.T @ B
+    gram[:m, :m] += noise / signal * matern(squared_distances(process.points_, process.points_))
     gram[np.diag_indices_from(gram)] += 1e-8 * np.trace(gram) / len(gram)
-    weights = np.asarray(np.linalg.solve(gram, K.T @ target), dtype=np.float64)
-    return Kernel(smooth.points_, weights, smooth.center_, smooth.scale_, np.array([smooth.gamma_]))
+    line = np.arange(m, len(gram))
+    gram[line, line] += noise / linear
+    weights = np.asarray(np.linalg.solve(gram, B.T @ target), dtype=np.float64)
+    smooth = Matern(process.points_, weights[:m], process.center_, process.scale_)
+    slopes = weights[m:] / spread
+    return -float(process.center_ @ slopes), [Linear(slopes), smooth]

@@ -14,12 +14,7 @@ from hedgerow.types import FloatArray
 from hedgerow_experiments.data.datasets import Dataset, load_dataset
 from hedgerow_experiments.data.splits import widened
 
-__all__ = ["DESIGN", "KEPT_OUT", "SHIFTS", "Case", "draw"]
-
-DESIGN = ("ABA", "AIR", "AQU", "CAL", "CCP", "CON", "FIS", "GAS", "HOU", "MET", "RED")
-"""Sets that choices may look at, one left out in turn."""
-KEPT_OUT = ("APP", "CPU", "PAR", "TAX", "WHI")
-"""Sets that no choice has looked at; they are reported only."""
+__all__ = ["SHIFTS", "Case", "draw"]
 
 _TEST = 0.2  # share of test records, as in the papers' splits
 _TILT = 1.5  # log-odds of being public for one standard deviation of what decides it
