@@ -28,7 +28,7 @@ def program_of(anatomy: Anatomy) -> dict[str, Any]:
     >>> from hedgerow.formula.terms import records
     >>> found = program_of(Anatomy(Formula((NumberInput("x", 0.0, 1.0, 0.5),), records() * 2.0), target="hours"))
     >>> [step["op"] for step in found["steps"]], found["value"], found["inputs"][0]["start"]
-    (['records', 'constant', 'multiply'], 2, 0.5)
+    (['constant', 'records', 'multiply'], 2, 0.5)
     """
     formula = anatomy.formula
     terms = [formula.value, *_terms(anatomy)]
