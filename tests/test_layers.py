@@ -24,7 +24,7 @@ LAYERS = [
     ["features"],
     ["space"],
     ["counting", "spending", "classes", "schema"],
-    ["datasets", "summary"],
+    ["chart", "datasets", "summary"],
     ["card"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],

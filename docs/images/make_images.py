@@ -115,10 +115,27 @@ def trust() -> Figure:
     return figure
 
 
+def advice() -> Figure:
+    """Draw what ``hedgerow advise --plot`` draws, for some made-up public records."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    from hedgerow import PublicModel
+    from hedgerow.local.advise import advise
+    from hedgerow.local.advise.plot import plot_advice
+
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 4))
+    y = 8 * X[:, 0] * X[:, 1] + 4 * np.sin(5 * X[:, 2]) + rng.normal(0, 0.7, 200)
+    learner = HistGradientBoostingRegressor(max_iter=30, min_samples_leaf=10, random_state=0)
+    model = PublicModel(learner, random_state=0).fit(X, y)
+    options = {"n_holders": 50_000, "epsilon": 1.0, "private_columns": [0], "label_bounds": (-5, 13)}
+    return plot_advice(advise(X, y, public_model=model, **options))
+
+
 def main(folder: Path) -> None:
     """Write all pictures."""
     mpl.rcParams.update({"svg.hashsalt": "hedgerow", "svg.fonttype": "none", "font.size": 10})
-    for draw in (epsilon, report, grid, trust):
+    for draw in (epsilon, report, grid, trust, advice):
         draw().savefig(folder / f"{draw.__name__}.svg", metadata={"Date": None})
 
 

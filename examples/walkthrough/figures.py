@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.text import Text
 
+from hedgerow.chart import Curve, ErrorPicture, Point, figure_of
 from walkthrough.study import BLENDED_V, FAIR, OPEN, OURS, PAPER_M, PAPER_V, PUBLIC, leaf_means
 
 if TYPE_CHECKING:
@@ -58,27 +59,17 @@ def tree_svg(model: Model, level: float = 0.9) -> str:
 
 
 def curve_svg(table: pd.DataFrame, fixed: dict[str, float]) -> str:
-    """Draw test error against epsilon."""
-    with plt.rc_context(STYLE):
-        figure, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
-        lines = ((PAPER_M, PURPLE, "^"), (PAPER_V, ORANGE, "s"), (BLENDED_V, SAND, "D"), (OURS, GREEN, "o"))
-        for name, colour, marker in lines:
-            rows = table[table["method"] == name]
-            below = np.minimum(rows["sd"], 0.9 * rows["mse"])
-            look = {"color": colour, "marker": marker, "lw": 2, "capsize": 3, "elinewidth": 1}
-            ax.errorbar(rows["epsilon"], rows["mse"], [below, rows["sd"]], label=name, **look)
-        for name, style in ((PUBLIC, "--"), (FAIR, ":"), (OPEN, "-")):
-            ax.axhline(fixed[name], color=MUTED, lw=1.2, ls=style, label=name, zorder=1)
-        epsilons = sorted(table["epsilon"].unique())
-        ax.set(xscale="log", yscale="log", xlabel="epsilon (smaller protects more)", ylabel="test MSE (log scale)")
-        ax.set_xticks(epsilons, [f"{e:g}" for e in epsilons])
-        ax.minorticks_off()
-        top = table["mse"].max()
-        ticks = [t for t in (30, 50, 100, 200, 400, 800, 1600) if t < 1.6 * top]
-        ax.set_yticks(ticks, [str(t) for t in ticks])
-        ax.grid(axis="y", color=LINE, lw=0.6)
-        ax.legend(frameon=False, fontsize=9)
-        return _svg(figure)
+    """Draw test error against epsilon: the picture of ``hedgerow compare`` and ``hedgerow advise``."""
+    curves = []
+    for colour, name in enumerate((OURS, PAPER_V, BLENDED_V, PAPER_M)):
+        rows = table[table["method"] == name]
+        low = np.maximum(rows["mse"] - rows["sd"], 0.1 * rows["mse"])
+        ends = zip(rows["epsilon"], rows["mse"], low, rows["mse"] + rows["sd"], strict=True)
+        curves.append(Curve(name, tuple(Point(*map(float, point)) for point in ends), colour))
+    lines = {name: fixed[name] for name in (PUBLIC, FAIR, OPEN)}
+    epsilons = tuple(sorted(table["epsilon"].unique()))
+    picture = ErrorPicture("epsilon", tuple(curves), "test MSE (log scale)", lines=lines, log_y=True, ticks=epsilons)
+    return _svg(figure_of([picture], size=(6.2, 5.4)))
 
 
 def leaves_svg(model: Model, truth: np.ndarray, level: float = 0.9) -> str:

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from hedgerow.chart.svg import Curve, Point, chart, ticks
 from hedgerow.compare.scores import Summary
-from hedgerow.compare.svg import Curve, Point, chart, ticks
 from hedgerow.compare.web import document, legend
 from hedgerow_experiments.figures import boxes, curves, privacy_curves, save, tree_picture
 from hedgerow_experiments.forms import to_html

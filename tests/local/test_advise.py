@@ -13,7 +13,7 @@ from hedgerow.label import residual
 from hedgerow.local.advise import CurvePoints, LearningCurve, PublicFacts, advise, advise_from, forecast
 from hedgerow.local.advise.facts import fresh_predictions, learner_of, measure_open_share, measure_public
 from hedgerow.local.advise.learning import measure_curve
-from hedgerow.local.advise.plot import plot_advice
+from hedgerow.local.advise.plot import advice_pictures, plot_advice
 from hedgerow.public import PublicModel
 from hedgerow.public.stack import fit_stack
 
@@ -169,8 +169,21 @@ def test_too_few_records_are_refused():
 
 def test_plot_has_a_line_for_every_trust_model(public):
     pytest.importorskip("matplotlib")
-    labels = [line.get_label() for line in plot_advice(ask(public)).axes[0].get_lines()]
-    assert {"public only", "local", "semi-feature", "label"} <= set(labels)
+    figure = plot_advice(ask(public))
+    for axes in figure.axes:
+        labels = [line.get_label() for line in axes.get_lines()]
+        assert {"public only", "local", "semi-feature", "label"} <= set(labels)
+    assert [axes.get_xlabel().split()[0] for axes in figure.axes] == ["people", "epsilon"]
+
+
+def test_the_picture_passes_through_what_is_printed(public):
+    advice = ask(public)
+    for picture, asked in zip(advice_pictures(advice), (advice.n_holders, advice.epsilon), strict=True):
+        assert list(picture.marks.values()) == [asked]
+        for curve in picture.curves:
+            x = np.log([point.x for point in curve.points])
+            found = np.interp(np.log(asked), x, [point.y for point in curve.points])
+            assert found == pytest.approx(advice.expected(curve.name, advice.n_holders), rel=0.02)
 
 
 def test_progress_counts_every_fit_up_to_all():

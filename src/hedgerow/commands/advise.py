@@ -38,7 +38,9 @@ def register(subparsers: Any) -> None:
     add_schema(parser)
     add_columns(parser, "--features", "--categorical", "--feature-bounds")
     parser.add_argument("--seed", type=int, default=0, help="of folds and trees (default: 0)")
-    parser.add_argument("--plot", dest="output", metavar="FILE", help="error against holders: .png, .svg or .pdf")
+    parser.add_argument(
+        "--plot", dest="output", metavar="FILE", help="error against people and epsilon: .png, .svg, .pdf"
+    )
     parser.set_defaults(run=run, classes=None, categories=[])
 
 

@@ -7,10 +7,10 @@ import io
 import math
 from html import escape
 
+from hedgerow.chart import Curve, ErrorPicture, Point
 from hedgerow.compare.comparison import Comparison
 from hedgerow.compare.contestants import TRUST
 from hedgerow.compare.scores import Summary, number, summarise
-from hedgerow.compare.svg import Curve, Point, chart
 from hedgerow.compare.web import document, grid, legend, plain_table
 
 __all__ = ["facts", "rows_csv", "to_html", "to_text", "warnings_of"]
@@ -140,11 +140,17 @@ def _charts(result: Comparison) -> str:
             for i, m in enumerate(names)
         ]
         if curves:
-            drawn = chart(
-                curves, title=_NAMES[trust], y_label=result.problem.metric, lines=ends, limits=limits, log_y=log,
-                x_ticks=result.epsilons,
-            )  # fmt: skip
-            out.append(drawn + legend({m: i for i, m in enumerate(names)}))
+            drawn = ErrorPicture(
+                "epsilon",
+                tuple(curves),
+                result.problem.metric,
+                _NAMES[trust],
+                ends,
+                log_y=log,
+                limits=limits,
+                ticks=result.epsilons,
+            )
+            out.append(drawn.svg() + legend({m: i for i, m in enumerate(names)}))
     return grid(out)
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from hedgerow.chart.picture import COLOURS
+
 __all__ = ["details", "document", "grid", "legend", "plain_table"]
 
-_LIGHT = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b8860b", "#332288", "#56a0d3", "#882255")
 _DARK = ("#5bb5f0", "#ff9d5c", "#3ddbab", "#e58ed0", "#f0c850", "#a79bf0", "#9fd8ff", "#ff8fb1")
 
 STYLE = f"""
 :root {{ color-scheme: light dark; --bg: #fff; --fg: #1d2620; --soft: #5c6a61; --line: #dbe3dc; --card: #f4f7f4;
   --accent: #2e7d32; --good: #1b7f3b; --bad: #b3261e; --so: #8a6d00;
-  {" ".join(f"--c{i}: {c};" for i, c in enumerate(_LIGHT))} }}
+  {" ".join(f"--c{i}: {c};" for i, c in enumerate(COLOURS))} }}
 @media (prefers-color-scheme: dark) {{ :root {{ --bg: #121713; --fg: #e3ebe4; --soft: #9fb0a4; --line: #2c362f;
   --card: #1a211c; --accent: #7fcf86; --good: #6fd68a; --bad: #ff8a80; --so: #e6c04a;
   {" ".join(f"--c{i}: {c};" for i, c in enumerate(_DARK))} }} }}

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
+from hedgerow.chart.svg import Curve, Point, chart
 from hedgerow.compare.scores import Summary
-from hedgerow.compare.svg import Curve, Point, chart
 from hedgerow.compare.web import details, grid, legend
 from hedgerow_experiments.claims.base import geometric, ratio
 from hedgerow_experiments.forms import to_html

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hedgerow.chart.svg import Curve, Point, chart
 from hedgerow.compare.scores import Summary
-from hedgerow.compare.svg import Curve, Point, chart
 from hedgerow.compare.web import grid, legend
 from hedgerow_experiments.claims.base import geometric
 from hedgerow_experiments.data.public_facts import FACTS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from hedgerow.chart.svg import Curve, Point, chart
 from hedgerow.compare.scores import Summary
-from hedgerow.compare.svg import Curve, Point, chart
 from hedgerow.compare.web import grid, legend
 from hedgerow_experiments.data.public_facts import FACTS
 from hedgerow_experiments.found import Evidence

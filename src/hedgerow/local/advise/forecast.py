@@ -80,6 +80,15 @@ class Advice:
     open_share: float | None
     noise: dict[str, float] = field(repr=False)
     leaf_noise: dict[int, float] = field(repr=False)
+    facts: PublicFacts = field(repr=False)
+
+    def at(self, *, epsilon: float | None = None, n_holders: int | None = None) -> Advice:
+        """Return the forecasts for another epsilon or number of holders, from the same public facts."""
+        return advise_from(
+            self.facts,
+            self.epsilon if epsilon is None else check_epsilon(epsilon),
+            self.n_holders if n_holders is None else check_positive(n_holders, name="n_holders"),
+        )
 
     def expected(self, setting: str, n: float) -> float:
         r"""Return the expected error with n holders.
@@ -248,4 +257,4 @@ def advise_from(facts: PublicFacts, epsilon: float, n_holders: int) -> Advice:
         choice = choose_randomizer(res, epsilon, K)
         local[K] = K * (choice.A + (K - 1) * choice.B)  # leaves of equal shares
     noise = {"semi-feature": best_radius(res, epsilon)[1], "label": choose_randomizer(res, epsilon, 1).A}
-    return Advice(epsilon, n_holders, len(res), S2, facts.spread, facts.curve, facts.open_share, noise, local)
+    return Advice(epsilon, n_holders, len(res), S2, facts.spread, facts.curve, facts.open_share, noise, local, facts)

@@ -1,4 +1,4 @@
-"""Expected error against the number of holders, one line a trust model."""
+"""Expected error against people and against epsilon, one line a trust model."""
 
 from __future__ import annotations
 
@@ -6,38 +6,49 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hedgerow.digits import plain
-from hedgerow.errors import HedgerowError
-from hedgerow.local.advise.forecast import Advice
+from hedgerow.chart import Curve, ErrorPicture, Point, figure_of
+from hedgerow.local.advise.forecast import SETTINGS, Advice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot_advice"]
+__all__ = ["advice_pictures", "plot_advice"]
 
-COLOURS = {"public only": "0.4", "local": "C0", "semi-feature": "C1", "label": "C2"}
+_POINTS = 60  # of a smooth line across 10 cm
+_EPSILONS = np.geomspace(0.1, 10.0, 25)  # what protects somewhat, and what protects hardly
+
+
+def advice_pictures(advice: Advice) -> tuple[ErrorPicture, ErrorPicture]:
+    """Return the forecasts from 100 people to 100 times the number asked about, and from epsilon 0.1 to 10."""
+    label = "expected squared error"
+    most = 1.15 * max(advice.mean_square, *(f.mse for f in advice.forecasts))
+    lines = {"public only": advice.mean_square}
+    settings = [s for s in advice.settings if s != "public only"]
+    people = np.geomspace(100, max(1e4, 100 * advice.n_holders), _POINTS)
+    along = tuple(_curve(s, people, [advice.expected(s, n) for n in people]) for s in settings)
+    by_people = ErrorPicture(
+        "people",
+        along,
+        label,
+        f"epsilon = {advice.epsilon:g}",
+        lines,
+        {f"asked about: {advice.n_holders:,} people": float(advice.n_holders)},
+        limits=(0.0, most),
+    )
+    others = [advice.at(epsilon=float(e)) for e in _EPSILONS]
+    across = tuple(_curve(s, _EPSILONS, [a.expected(s, a.n_holders) for a in others]) for s in settings)
+    marks = {f"asked about: epsilon {advice.epsilon:g}": advice.epsilon} if np.isfinite(advice.epsilon) else {}
+    by_epsilon = ErrorPicture(
+        "epsilon", across, label, f"{advice.n_holders:,} people", lines, marks, limits=(0.0, most)
+    )
+    return by_people, by_epsilon
+
+
+def _curve(setting: str, x: np.ndarray, errors: list[float]) -> Curve:
+    points = tuple(Point(float(at), error, error, error) for at, error in zip(x, errors, strict=True))
+    return Curve(setting, points, SETTINGS.index(setting) - 1)
 
 
 def plot_advice(advice: Advice) -> Figure:
-    """Return a figure with the forecasts from 100 holders to 100 times the number asked about."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import FuncFormatter
-    except ImportError as error:
-        raise HedgerowError("a plot needs Matplotlib; install hedgerow[plot].") from error
-    figure = Figure(figsize=(6, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    n = np.geomspace(100, max(1e4, 100 * advice.n_holders), 60)
-    for setting in advice.settings:
-        style = "--" if setting == "public only" else "-"
-        errors = [advice.expected(setting, x) for x in n]
-        axes.plot(n, errors, style, color=COLOURS[setting], label=setting)
-    asked = f"asked about: {advice.n_holders:,}"
-    axes.axvline(advice.n_holders, color="0.6", linewidth=1, linestyle=":", zorder=0, label=asked)
-    axes.set(xscale="log", xlabel="holders", ylabel="expected squared error", title=f"epsilon = {advice.epsilon:g}")
-    axes.set_ylim(bottom=0)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    axes.tick_params(axis="x", labelrotation=30)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False)
-    return figure
+    """Return both pictures as one figure."""
+    return figure_of(advice_pictures(advice))

@@ -6,16 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from hedgerow.chart import Curve, ErrorPicture, Point
 from hedgerow.digits import plain
 from hedgerow.partition.arrange import MOST_ENDS
-from hedgerow.tasks.models import Node
+from hedgerow.tasks.models import Model, Node
 
-__all__ = ["Branch", "Strip", "branch", "folded", "strip"]
+__all__ = ["Branch", "Strip", "branch", "folded", "forecast_picture", "strip"]
 
 # Pixels, by hand: a line of a table.
 WIDTH = 220
 HEIGHT = 18
 _MARGIN = 6
+_POINTS = 10  # of the curve of forecasts: it has no corner; by hand
 
 
 @dataclass(frozen=True)
@@ -129,3 +133,15 @@ def strip(row: dict[str, Any], name: str, bounds: tuple[float, float] | None) ->
         None if public is None else place(public),
         f"{plain(row[name])} ({plain(row['low'])} to {plain(row['high'])})",
     )
+
+
+def forecast_picture(model: Model) -> str:
+    """Return the error of leaf means against the number of people, from those so far to 20 times as many, as SVG."""
+    points = []
+    for growth in np.geomspace(1.0, 20.0, _POINTS):
+        found = model.forecast(round((growth - 1.0) * model.n_reports))
+        if found is None:
+            return ""
+        points.append(Point(float(found.n_reports + found.more), found.then, found.then, found.then))
+    what = "error of a leaf's mean"
+    return ErrorPicture("people", (Curve(what, tuple(points), 0),), what, "With more people").svg()

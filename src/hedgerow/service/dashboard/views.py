@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hedgerow.service.collection import Collection
-from hedgerow.service.dashboard.pictures import Branch, branch, folded, strip
+from hedgerow.service.dashboard.pictures import Branch, branch, folded, forecast_picture, strip
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import CODES, REPORT_CODES, Problem
 from hedgerow.tasks.alarms import ALPHA, Alarm
@@ -55,6 +55,7 @@ class TaskView:
     refused: tuple[tuple[str, int], ...] = ()
     manipulation: tuple[Line, ...] = ()
     forecasts: tuple[Forecast, ...] = ()
+    picture: str = ""
     shift: ShiftReport | None = None
     trees: tuple[Branch, ...] = ()
     rows: tuple[dict[str, Any], ...] = ()
@@ -132,6 +133,7 @@ def _model(seen: Overview, model: Model) -> dict[str, Any]:
     n = model.n_reports
     return {
         "forecasts": tuple(seen.forecasts(model, (0, *sorted({_round(n // 2), _round(n), _round(4 * n)})))),
+        "picture": forecast_picture(model),
         "shift": model.shift(),
         "trees": tuple(folded(branch(tree, rows), model.value_name) for tree in trees) if small else (),
         "rows": tuple(rows) if small and not trees else (),

@@ -90,10 +90,11 @@ def chart(
     log_x: bool = True,
     log_y: bool = False,
     lines: Mapping[str, float] | None = None,
+    marks: Mapping[str, float] | None = None,
     limits: tuple[float, float] | None = None,
     x_ticks: Sequence[float] | None = None,
 ) -> str:
-    """Return a line chart with bands; ``lines`` are named horizontal ones.
+    """Return a line chart with bands; ``lines`` are named horizontal ones, ``marks`` vertical ones.
 
     Values outside ``limits`` are drawn at the edge.
     """
@@ -107,6 +108,9 @@ def chart(
     parts = [f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">']
     parts += _frame(x, y, title, x_label, y_label, x_ticks)
     parts += _ends(lines or {}, y)
+    for name, value in (marks or {}).items():
+        said = f"<title>{escape(name)}</title>"
+        parts.append(f'<path class="end" d="M{x(value)} {_TOP}V{HEIGHT - _BOTTOM}">{said}</path>')
     for curve in curves:
         parts += _drawn(curve, x, y, y_label)
     return "".join([*parts, "</svg>"])
