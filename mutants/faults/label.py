@@ -103,11 +103,8 @@ FAULTS = (
     Fault(
         name="clip of residuals chosen from private ones",
         path=_REGRESSOR,
-        before="        self.mechanism_ = residual_mechanism(model.residuals_, epsilon)\n",
-        after=(
-            "        private = columns[0] - np.ravel(model.predict(X))\n"
-            "        self.mechanism_ = residual_mechanism(private, epsilon)\n"
-        ),
+        before="        self.response_ = residual_response(model.residuals_, epsilon, max(1.0, averaging), bounds)\n",
+        after="        self.response_ = residual_response(columns[0] - g, epsilon, max(1.0, averaging), bounds)\n",
         caught_by=_fits("public model"),
     ),
     Fault(

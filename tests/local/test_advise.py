@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import ExtraTreeRegressor
 
 from hedgerow.errors import HedgerowError
-from hedgerow.label import residual
+from hedgerow.label import evidence
 from hedgerow.local.advise import CurvePoints, LearningCurve, PublicFacts, advise, advise_from, forecast
 from hedgerow.local.advise.facts import fresh_predictions, learner_of, measure_open_share, measure_public
 from hedgerow.local.advise.learning import measure_curve
@@ -132,7 +132,7 @@ def test_measured_points_are_paired_so_that_their_ratio_is_known_better_than_the
 
 
 def test_label_forecast_shrinks_as_the_estimator_does(public):
-    assert (forecast.CAUTION, forecast.WORTH) == (residual._CAUTION, residual._WORTH)
+    assert (forecast.CAUTION, forecast.WORTH) == (evidence._CAUTION, evidence.WORTH)
     advice = ask(public, epsilon=0.5)
     S2, v = advice.mean_square, advice.noise["label"]
     # Too few holders: nothing; very many: the curve itself.

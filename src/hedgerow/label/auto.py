@@ -13,14 +13,12 @@ from hedgerow.label.additive import LaplaceMechanism, StaircaseMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
 from hedgerow.label.bins import RROnBins
 from hedgerow.label.interval import RPWithPrior
-from hedgerow.label.optimal import OptimalRandomizer
+from hedgerow.label.optimal import SOLVED, OptimalRandomizer
 from hedgerow.label.unbiased import UnbiasedRandomizer
 from hedgerow.tasks.labels.task import LabelTask
 
 __all__ = ["AutoMechanism"]
 
-_SOLVED = 30.0
-"""Linear programmes have coefficients of e**epsilon beside 1, and their solver takes at most 1e15: e**30 is 1e13."""
 _ADDITIVE: dict[str, type[LabelMechanism]] = {"laplace": LaplaceMechanism, "staircase": StaircaseMechanism}
 _SHAPED: dict[str, type[PriorMechanism]] = {
     "optimal": OptimalRandomizer,
@@ -58,9 +56,9 @@ class AutoMechanism(PriorMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if _SOLVED < self.epsilon < math.inf:
+        if SOLVED < self.epsilon < math.inf:
             raise HedgerowError(
-                f"The 'epsilon' parameter of AutoMechanism must be at most {_SOLVED:g}, or inf (no noise). "
+                f"The 'epsilon' parameter of AutoMechanism must be at most {SOLVED:g}, or inf (no noise). "
                 f"Got {self.epsilon!r} instead: beyond {LARGE_EPSILON:g} next to nothing is protected."
             )
         known = {*_ADDITIVE, *_SHAPED}

@@ -14,9 +14,10 @@ from sklearn.utils.validation import _check_method_params
 
 from hedgerow.estimators.records import take_rows
 from hedgerow.label.channel import Channel
+from hedgerow.label.evidence import evidence_factor
 from hedgerow.label.features import as_numbers
 from hedgerow.label.public_classes import PublicClasses, as_shares
-from hedgerow.label.residual import evidence_factor, learn_corrections
+from hedgerow.label.residual import learn_corrections
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray, IntArray
 

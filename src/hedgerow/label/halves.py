@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
+from hedgerow.label.evidence import Witness
 from hedgerow.label.residual import learn_residuals
 from hedgerow.randomness import as_randomness
 from hedgerow.types import FloatArray, IntArray
@@ -69,6 +70,7 @@ class Halves:
     labels: FloatArray
     params: dict[str, Any] = field(default_factory=dict)
     public_model: Any = None
+    witness: Witness | None = None
     fits: list[Any] = field(default_factory=list)
 
     def predict(self, X: Any) -> list[FloatArray]:
@@ -83,6 +85,6 @@ class Halves:
 
     def _fit(self, rows: IntArray) -> Any:
         if self.public_model is not None:
-            return learn_residuals(self.public_model, self.learner, self.X[rows], self.labels[rows])
+            return learn_residuals(self.public_model, self.learner, self.X[rows], self.labels[rows], self.witness)
         params = _check_method_params(self.X, self.params, rows)
         return clone(self.learner).fit(_safe_indexing(self.X, rows), self.labels[rows], **params)

@@ -17,7 +17,10 @@ from hedgerow.samplers import ONE
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.types import FloatArray
 
-__all__ = ["OptimalRandomizer", "least_error_matrix"]
+__all__ = ["SOLVED", "OptimalRandomizer", "least_error_matrix"]
+
+SOLVED = 30.0
+"""Linear programmes have coefficients of e**epsilon beside 1, and their solver takes at most 1e15: e**30 is 1e13."""
 
 _SLACK = 1.05  # outputs reach this much further than they need to
 _SHARES = (0.0, 0.3, 0.6, 0.8, 0.92, 1.0)  # where the first tangents touch: shares of the label, and a little

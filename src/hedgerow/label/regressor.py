@@ -22,12 +22,14 @@ from hedgerow.guarantee import Guarantee, as_if_local, sequential
 from hedgerow.label.auto import AutoMechanism
 from hedgerow.label.base import LabelMechanism, PriorMechanism
 from hedgerow.label.boosting import boosting_for
+from hedgerow.label.evidence import Witness
 from hedgerow.label.features import PublicFeatures, check_weights, refuse_parameters
 from hedgerow.label.halves import Halves, spread
 from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
-from hedgerow.label.residual import inputs, learn_residuals, residual_mechanism
-from hedgerow.public.given import PUBLIC_MODEL, fit_public_model
+from hedgerow.label.residual import inputs, learn_residuals
+from hedgerow.label.response import residual_response
+from hedgerow.public.given import PUBLIC_MODEL, fit_public_model, is_fitted
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.intervals import Ends
 from hedgerow.tasks.models import check_level
@@ -162,7 +164,7 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
         if model is not None:
             refuse_parameters(fit_params, "the learners of a public model's corrections take none")
             columns = _labels(self, outputs, X.shape[0], [self._label_bounds] * len(outputs))
-            return self._fit_residuals(X, columns, model, y_public, source)
+            return self._fit_residuals(X, columns, model, (X_public, y_public), source)
         self.space_ = None if self.schema is None else self.schema.space
         X = self._inputs(X)
         mechanisms = self._mechanisms(len(outputs))
@@ -186,18 +188,22 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
         return self
 
     def _fit_residuals(
-        self, X: Any, columns: list[npt.NDArray[np.float64]], model: Any, y_public: Any, source: Randomness
+        self, X: Any, columns: list[npt.NDArray[np.float64]], model: Any, public: tuple[Any, Any], source: Randomness
     ) -> LabelPrivateRegressor:
         """Train on randomised residuals of the public model."""
         bounds = check_label_bounds(self._label_bounds)
-        if y_public is not None:
-            check_public_range(np.asarray(y_public, dtype=np.float64).ravel(), bounds)
+        if public[1] is not None:
+            check_public_range(np.asarray(public[1], dtype=np.float64).ravel(), bounds)
         if self.mechanism != "auto" or len(columns) > 1:
             raise HedgerowError(
                 "'public_model' goes with mechanism='auto' and one label; pass public_model=None for anything else."
             )
         epsilon = self._budget()
-        self.mechanism_ = residual_mechanism(model.residuals_, epsilon)
+        F, g = inputs(model, X)
+        averaging = self.averaging
+        if isinstance(averaging, str):
+            averaging = measure_averaging(self._learner(len(g)), F, bounds)
+        self.response_ = residual_response(model.residuals_, epsilon, max(1.0, averaging), bounds)
         claim = Guarantee(
             epsilon,
             protects="label",
@@ -208,14 +214,21 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
         )
         self.guarantee_ = as_if_local(claim)
         self._book(self.guarantee_, source)
-        F, g = inputs(model, X)
-        noisy = self.mechanism_.randomize(np.clip(columns[0], *bounds) - g, source.child("labels", 0))
+        noisy = self.response_.randomize(np.clip(columns[0], *bounds) - g, source.child("labels", 0))
         self.releases_ = []
         self.label_bounds_ = [bounds]
         self.one_output_ = True
-        self.regressor_ = learn_residuals(model, self.regressor, F, noisy)
-        self._halves = Halves(self.regressor, F, noisy, public_model=model)
+        witness = self._witness(model, public[0])
+        self.regressor_ = learn_residuals(model, self.regressor, F, noisy, witness)
+        self._halves = Halves(self.regressor, F, noisy, public_model=model, witness=witness)
         return self
+
+    def _witness(self, model: Any, X_public: Any) -> Witness | None:
+        """Return what public records tell of the bias of noisy errors, where the model was fitted to them."""
+        if X_public is None or is_fitted(self.public_model):
+            return None
+        errors = np.asarray(model.residuals_, dtype=np.float64)
+        return Witness(inputs(model, X_public)[0], errors - self.response_.expected(errors))
 
     def _processed(self, release: LabelRelease, averaging: float) -> npt.NDArray[np.float64]:
         if self.debias == "none":

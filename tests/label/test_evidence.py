@@ -1,0 +1,58 @@
+"""How far corrections are used: helpful ones nearly whole, and harmful ones in fewer runs than is claimed."""
+
+import numpy as np
+import pytest
+
+from hedgerow.label.evidence import evidence_factor, safe_scale, signal_factor
+
+
+def test_factor_is_that_of_james_and_stein():
+    """With mean 1 and deviation 2 over n records, z**2 is n/4."""
+    for n, expected in ((4, 0.0), (8, 0.5), (16, 0.75), (800, 0.995)):
+        assert evidence_factor(np.tile([3.0, -1.0], n // 2)) == pytest.approx(expected)
+    assert (
+        evidence_factor(np.full(9, -1.0)) == evidence_factor(np.zeros(9)) == evidence_factor(np.tile([-3, 1], 9)) == 0
+    )
+
+
+def test_few_reports_are_distrusted_by_their_signal_to_noise():
+    """Sixteen times the variance of a mean report, over the public squared error, is taken away."""
+    noisy = np.tile([-6.0, 6.0], 300)
+    assert signal_factor(noisy, [-2.0, 2.0]) == pytest.approx(1 - 16 * 36 / 600 / 4)
+    assert signal_factor(noisy[:140], [-2.0, 2.0]) == 0.0 < signal_factor(noisy[:150], [-2.0, 2.0])
+    assert signal_factor(noisy, [0.0, 0.0]) == 0.0  # a public model without error is left alone
+
+
+@pytest.mark.parametrize("size", [0.1, 0.3, 1.0])
+def test_corrections_without_use_do_harm_in_fewer_runs_than_is_claimed(size):
+    """4,000 corrections that are nothing but noise; 0.5 % are 20, and 47 have a chance below 1e-6."""
+    rng = np.random.default_rng(0)
+    n, square = 500, 1.0
+    harmful = 0
+    for _ in range(4000):
+        f = size * rng.normal(size=n)
+        noisy = rng.normal(size=n) + 3.0 * rng.choice([-1.0, 1.0], n)
+        loss = safe_scale(noisy, f, square) ** 2 * np.mean(f**2)
+        harmful += loss > 0.01 * square
+    assert harmful < 47
+
+
+def test_useful_corrections_pass_whole_and_large_ones_are_scaled_down():
+    rng = np.random.default_rng(1)
+    f = rng.normal(size=4000)
+    noisy = f + 3 * rng.normal(size=4000)
+    assert safe_scale(noisy, f, 10.0) == pytest.approx(1.0, abs=0.15)
+    assert safe_scale(noisy, 2 * f, 10.0) == pytest.approx(0.5, abs=0.1)
+    assert safe_scale(noisy, -f, 10.0) == 0.0 == safe_scale(noisy, 0 * f, 10.0)
+
+
+def test_what_the_clip_hides_is_seen_in_public_records():
+    """Noisy errors read 1.5 times too large where f is: public records say so, and as surely as they are many."""
+    rng = np.random.default_rng(2)
+    f = rng.normal(size=20_000)
+    noisy = 1.5 * f + rng.normal(size=20_000)
+    public = rng.normal(size=2000)
+    assert safe_scale(noisy, f, 1.0) == 1.0
+    assert safe_scale(noisy, f, 1.0, -1.2 * public, public) == pytest.approx(0.3, abs=0.1)
+    few = public[:10]
+    assert safe_scale(noisy, f, 1.0, np.resize([-9.0, 9.0], 10) * few, few) < 0.1
