@@ -10,7 +10,6 @@ import pytest
 
 from hedgerow import AnovaModel, PrivateAnovaClassifier, PrivateAnovaRegressor, Schema
 from hedgerow.central.anova.explain import Curve, Explanation, Surface
-from hedgerow.central.anova.model import CHOSEN
 from hedgerow.central.anova.plot import reach, short
 from hedgerow.errors import FormatError
 
@@ -54,7 +53,7 @@ def test_bands_hold_the_stated_share_of_the_known_noise(model):
     one = pd.DataFrame({"area": [80.0], "kind": ["a"]})
     low, high = model.predict_interval(one, level=0.9)
     noise = model.model_.noise_deviation(one)[0]
-    assert CHOSEN * reach(noise) == pytest.approx((high - low) / 2)
+    assert reach(noise) == pytest.approx((high - low) / 2)
     assert reach(np.array([1.0]), 0.5) / reach(np.array([1.0])) == pytest.approx(
         NormalDist().inv_cdf(0.75) / NormalDist().inv_cdf(0.95)
     )

@@ -30,12 +30,13 @@ def test_it_is_the_posterior_of_the_dense_model(seed):
     np.testing.assert_allclose(got.weights, weights / weights.sum(), rtol=1e-8)
 
 
-def test_the_prior_is_a_beta_law_of_the_share_of_shrinkage():
+def test_the_prior_of_the_spread_is_uniform():
     tau2, prior = spreads(np.full(4, 100.0), 10.0)
-    share = 0.01 / (0.01 + tau2)
+    most = (SHIFT_SD * 10.0) ** 2
+    assert tau2[-1] == pytest.approx(most)
     assert prior.sum() == pytest.approx(1)
-    for end in (0.25, 0.5, 0.75):  # one point of the grid more or less is a few hundredths
-        assert prior[share < end].sum() == pytest.approx(end**0.5, abs=0.06)
+    for end in (0.1, 0.25, 0.5):  # a point of the log grid is up to a third of what lies below it
+        assert prior[tau2 < end * most].sum() == pytest.approx(end, rel=0.4)
 
 
 def test_values_that_are_seen_clearly_are_as_seen():
@@ -95,4 +96,20 @@ def test_coverage_whatever_the_bias(bias):
         covered.append((low <= truth) & (truth <= high))
         widths.append(high - low)
     assert np.mean(covered) > 0.85
-    assert np.mean(widths) < 0.75 * 2 * 1.6449 * 0.08  # that of what is seen alone
+    assert np.mean(widths) < 0.8 * 2 * 1.6449 * 0.08  # that of what is seen alone
+
+
+@pytest.mark.parametrize("stray", [0.0, 0.5, 1.0, 2.0])
+def test_coverage_whatever_the_strays(stray):
+    # 16 values, 150 times, strays on one side or the other and as large as the noise: the worst of all laws. Nominal
+    # is .8, and .79 is the least of a long run (6 draws of 10,000). Of 2,400 nearly independent hits fewer than .74
+    # would come up with chance below 1e-6 (5 deviations of .0083 are .042). The uniform prior of the share of shrinkage
+    # has .72 here.
+    rng = np.random.default_rng(11)
+    covered = []
+    for _ in range(150):
+        truth = stray * np.sign(rng.standard_normal(16)) + rng.normal()
+        seen = truth + rng.standard_normal(16)
+        low, high = believe(np.zeros(16), np.zeros(16), seen, np.ones(16), 60.0).interval(0.8)
+        covered.append((low <= truth) & (truth <= high))
+    assert np.mean(covered) > 0.74

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ from hedgerow.central.anova.quantiles import project
 from hedgerow.randomness import Randomness
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["UNIT", "Descent", "Steps", "allocation", "descend", "influences", "noise_variance"]
+__all__ = ["QUANTILE", "UNIT", "Descent", "Steps", "allocation", "descend", "influences", "noise_variance"]
 
 
 _COEFFICIENT = 1 << 24  # grid steps of a coefficient
@@ -25,7 +25,7 @@ _LEVELS = 1 << 12  # least number of levels of a clipped residual
 # Of the prototype's recipe: see recipe.py for what it was chosen on.
 _CELLS = 14  # of residuals: 0.7**13 is 1 % of the largest clip
 _RATIO = 0.7  # of an edge to the next
-_QUANTILE = 0.9  # of the residuals, at which they are clipped
+QUANTILE = 0.9  # of the residuals, at which they are clipped
 _COUNT = 256  # least number of levels of one count
 _LOOKS = (0.1, 0.7)  # shares of the rounds after which residuals are looked at
 _EVEN = 0.1  # of the budget of all rounds, spread evenly: see allocation
@@ -57,10 +57,10 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """The average of the last half of the coefficients, the noise variance of each, and the clip at the end."""
+    """The average of the last half of the coefficients, the deviation of noise by round, and the clip at the end."""
 
     theta: FloatArray
-    variance: FloatArray
+    noise: tuple[float, ...]
     clip: float
 
 
@@ -111,8 +111,8 @@ def descend(
         if t >= half:
             total += theta
         if progress is not None and progress(t) and t > half:
-            return Descent(total / (t + 1 - half), noise_variance(steps, noise, energy), clip)
-    return Descent(total / (steps.rounds - half), noise_variance(steps, noise, energy), clip)
+            return Descent(total / (t + 1 - half), tuple(noise), clip)
+    return Descent(total / (steps.rounds - half), tuple(noise), clip)
 
 
 def _whole(theta: FloatArray) -> FloatArray:
@@ -171,14 +171,14 @@ def _look(
     release = purse.release(steps.look_share, 1, _COUNT)
     noisy = release.noisy(release.weight * counts, randomness) / release.weight
     share = np.cumsum(project(noisy, steps.size)) / steps.size
-    return float(edges[min(int(np.searchsorted(share, _QUANTILE)), _CELLS - 1)])
+    return float(edges[min(int(np.searchsorted(share, QUANTILE)), _CELLS - 1)])
 
 
 def influences(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:
     r"""Return what one unit of noise in each round (rows) adds to each averaged coefficient, were the basis orthogonal.
 
     The recursion is linear in the noise, ``theta+ = (1 - eta h)((1 + beta) theta - beta theta') + (eta/n) z``, with
-    ``h = E phi_m**2`` taken as public; running it backwards from the average gives the factor of each round's noise.
+    ``h`` taken as public; running it backwards from the average gives the factor of each round's noise.
     """
     contraction = 1.0 - steps.rate * np.clip(energy, 0.0, 1.0)
     averaged = rounds - max(1, rounds // 2)
@@ -189,7 +189,25 @@ def influences(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:
     return np.asarray(out[:rounds] * (steps.rate / steps.size))
 
 
-def noise_variance(steps: Steps, noise: list[float], energy: FloatArray) -> FloatArray:
+def remains(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:
+    """Return what is left of one unit of each coefficient's start in the average: the same recursion without noise.
+
+    >>> remains(Steps(4, 1.0, 0.0, Fraction(1), Fraction(0), 100.0), np.array([1.0, 0.1]), 4).round(3).tolist()
+    [0.0, 0.693]
+    """
+    contraction = 1.0 - steps.rate * np.clip(energy, 0.0, 1.0)
+    averaged = rounds - max(1, rounds // 2)
+    now = np.ones(energy.size)
+    before = now
+    total = np.zeros(energy.size)
+    for t in range(rounds):
+        now, before = contraction * ((1 + steps.momentum) * now - steps.momentum * before), now
+        if t >= averaged:
+            total += now
+    return np.asarray(total / (rounds - averaged))
+
+
+def noise_variance(steps: Steps, noise: Sequence[float], energy: FloatArray) -> FloatArray:
     """Return the variance that noise of these deviations gives each averaged coefficient."""
     return np.asarray(np.square(noise) @ influences(steps, energy, len(noise)) ** 2)
 

@@ -79,7 +79,7 @@ class FeatureMap(Content, what="feature map"):
     def tables(self) -> tuple[list[Single], FloatArray, npt.NDArray[np.int64]]:
         """The functions of one feature, their value in each cell, and the two that each function is the product of."""
         used = sorted({s for f in self.basis.functions for s in f})
-        sizes = {s.feature: self._size(s.feature) for s in used}
+        sizes = {s.feature: self.size(s.feature) for s in used}
         width = max(sizes.values(), default=1)
         tables = np.zeros((len(used) + 1, width))
         tables[-1] = 1.0  # the other factor of a function of one feature
@@ -89,7 +89,8 @@ class FeatureMap(Content, what="feature map"):
         factors = [[place[s] for s in f] + [len(used)] * (2 - len(f)) for f in self.basis.functions]
         return used, tables, np.array(factors, dtype=np.int64).reshape(-1, 2)
 
-    def _size(self, j: int) -> int:
+    def size(self, j: int) -> int:
+        """Return how many cells or categories a feature has; a number's last cell is for missing values."""
         feature = self.space.features[j]
         return len(feature.categories) if isinstance(feature, CategoricalFeature) else CELLS + 1
 

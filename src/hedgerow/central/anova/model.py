@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["MISSING", "AnovaModel", "encode"]
 
 _ROWS = 4096  # records predicted at a time: with 800 functions, 26 MB of floats
-CHOSEN = 1.25
-"""Noise also chooses quantiles, curves and clips, for which the known noise of coefficients stands with this factor: it
-was 1.18 to 1.24 at n of 500 and 2,000 and epsilon of .5 and 2 on the data of ``experiments coverage``."""
 MISSING = "(missing)"
 """The category of a missing categorical value."""
 
@@ -74,7 +71,7 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
     feature_map : FeatureMap
         From records to vectors of norm at most 1.
     theta, variance : arrays of shape (p, outputs) and (p,)
-        Coefficients, and the part of their variance that the noise accounts for (in an orthogonal basis).
+        Coefficients, and the variance that noise gives them (in an orthogonal basis; see recipe.pulls).
     offset : float
         The public middle of the labels, scaled to [0, 1].
     low, high : tuple of float
@@ -147,7 +144,7 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
 
     def reach(self, level: float) -> float:
         """Return how many deviations of the known noise an interval of this level reaches to either side."""
-        return CHOSEN * NormalDist().inv_cdf((1 + level) / 2)
+        return NormalDist().inv_cdf((1 + level) / 2)
 
     def _reach(self, X: Any, level: float) -> FloatArray:
         return self.reach(level) * self.noise_deviation(X)

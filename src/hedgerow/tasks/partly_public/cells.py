@@ -24,10 +24,11 @@ from hedgerow.tasks.partly_public.first import FirstReports
 from hedgerow.tasks.partly_public.growing import RULES, grow_masked
 from hedgerow.tasks.partly_public.histogram import histogram_below
 from hedgerow.tasks.partly_public.second import CellMessage, CellReports, moments
+from hedgerow.tasks.partly_public.selection import chosen_cuts
 from hedgerow.tasks.partly_public.task import SemiTask
 from hedgerow.tasks.question import Question
 from hedgerow.tasks.reports import Reports
-from hedgerow.types import ByteRows
+from hedgerow.types import BoolArray, ByteRows
 from hedgerow.wording import Wording
 
 if TYPE_CHECKING:
@@ -46,10 +47,6 @@ def most_protected(private: Any, n_private: int) -> list[int]:
     """Return the ``n_private`` columns that most holders protect (ties: the lower column), in column order."""
     order = np.argsort(-np.asarray(private).sum(axis=0, dtype=np.int64), kind="stable")
     return sorted(order[:n_private].tolist())
-
-
-_MIDDLE = 1e-6
-"""Share of an edge by which a cut may miss its middle and still halve it: rounding misses by less than 1e-15."""
 
 
 @dataclass(frozen=True)
@@ -111,26 +108,52 @@ class CellTask(Task, what="cell task", format="hedgerow/cell-task", version=2):
         The tree of "cart" cuts anywhere, for a contrast that is part noise; other rules halve a cell. Columns that are
         private for everybody are cut by the histogram alone.
         """
+        return 2.0 if self.chosen_cuts.any() else 1.0
+
+    @cached_property
+    def chosen_cuts(self) -> BoolArray:
+        """Which nodes cut where the contrast was largest, see :func:`.selection.chosen_cuts`."""
+        return chosen_cuts(self.partition, self._fixed)
+
+    @property
+    def n_tree_columns(self) -> int:
+        """Number of columns that cuts may have been chosen among."""
+        return int((~self._fixed).sum())
+
+    @property
+    def _fixed(self) -> BoolArray:
+        if self.first.masks != "policy":
+            return np.zeros(len(self.partition.space), dtype=bool)
+        return self.first.policy
+
+    @property
+    def answers(self) -> float:
+        r"""By how much answers multiply the spread of labels in a node whose holders have all the same candidates.
+
+        With k of them and estimates ``u = (b - q)/(p - q)``, :math:`E \sum_j u_j^2`; at least 1. Where the number of
+        candidates is not the same for all, 1 is returned.
+        """
+        if self.first.masks != "policy":
+            return 1.0
+        size = self._bins
+        p, q = self.probabilities(size)
+        named = p + (size - 1) * q
+        return ((1 - 2 * q) * named + size * q * q) / (p - q) ** 2
+
+    @property
+    def _bins(self) -> int:
+        """Number of cells that a leaf of the tree is cut into by the histogram: those below a cut of a fixed column."""
         tree = self.partition
-        fixed = np.zeros(len(tree.space), dtype=bool) if self.first.masks != "policy" else self.first.policy
-        boxes = {0: (tree.space.low, tree.space.high)}
-        for node in range(tree.n_nodes):
+        outer = [0]
+        leaves = 0
+        while outer:
+            node = outer.pop()
             j = int(tree.feature[node])
-            if j < 0:
-                continue
-            low, high = boxes.pop(node)
-            below = high.copy()
-            above = low.copy()
-            if not tree.space.is_categorical[j]:
-                cut = float(tree.threshold[node])
-                if not fixed[j] and abs(cut - (low[j] / 2 + high[j] / 2)) > _MIDDLE * (high[j] - low[j]):
-                    return 2.0
-                below[j] = cut
-                above[j] = cut
-            child = int(tree.left[node])
-            boxes[child] = (low, below)
-            boxes[child + 1] = (above, high)
-        return 1.0
+            if j < 0 or self._fixed[j]:
+                leaves += 1
+            else:
+                outer += [int(tree.left[node]), int(tree.left[node]) + 1]
+        return max(1, self.n_cells // leaves)
 
     @classmethod
     def design(

@@ -17,6 +17,7 @@ from hedgerow.tasks.intervals import Ends, believe_leaves, cut, holding, widened
 from hedgerow.tasks.leaves import LeafModel
 from hedgerow.tasks.models import About
 from hedgerow.tasks.partly_public.cells import CellTask
+from hedgerow.tasks.partly_public.selection import node_sums, reaching, strays
 from hedgerow.tasks.rules import reports
 from hedgerow.tasks.tree.encoding import Moments
 from hedgerow.tasks.tree.estimates import LeafEstimates
@@ -52,7 +53,7 @@ def shrunk(partition: Partition, moments: Moments, width: float, strength: float
     many holders nothing is shrunk.
     """
     levels = node_levels(partition.feature, partition.left)
-    N, D, var_n, cov, var_d = (_node_sums(partition, levels, getattr(moments, name)) for name in _MOMENTS)
+    N, D, var_n, cov, var_d = (node_sums(partition, levels, getattr(moments, name)) for name in _MOMENTS)
     value = np.zeros(partition.n_nodes)
     value[0] = N[0] / D[0] if D[0] > 0 else 0.0
     for level in levels:
@@ -79,17 +80,6 @@ def shrunk(partition: Partition, moments: Moments, width: float, strength: float
     out = np.empty(partition.n_leaves)
     out[leaf[leaf >= 0]] = value[leaf >= 0]
     return out
-
-
-def _node_sums(partition: Partition, levels: list[Any], values: FloatArray) -> FloatArray:
-    """Return the sums over the cells below each node."""
-    total = np.zeros(partition.n_nodes)
-    leaf = partition.leaf_of_node
-    total[leaf >= 0] = values[leaf[leaf >= 0]]
-    for level in reversed(levels):
-        inner = level[partition.feature[level] >= 0]
-        total[inner] = total[partition.left[inner]] + total[partition.left[inner] + 1]
-    return total
 
 
 @dataclass(frozen=True)
@@ -197,7 +187,22 @@ class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-mod
 
     def reports_ends(self, level: float) -> Ends:
         """Return an interval for the mean label of each cell, or for the mean error of the public model there."""
-        return self._in_units(self.leaves.interval(level))
+        step = self.task.first.grid.step
+        low, high = reaching(self.leaves.interval(level), step * self._strays)
+        return self._in_units(cut((low, high), self._reported))
+
+    @cached_property
+    def _strays(self) -> FloatArray:
+        """By how many levels each cell is too high on average because cuts were chosen by the same labels."""
+        task = self.task
+        if self.n_reports == 0 or not task.chosen_cuts.any():
+            return np.zeros(task.n_cells)
+        return strays(self.partition, self.leaves.moments, task.chosen_cuts, task.n_tree_columns, task.answers)
+
+    @property
+    def _reported(self) -> tuple[float, float]:
+        grid = self.task.first.grid
+        return grid.low, grid.high
 
     def ends(self, level: float) -> Ends:
         """Return an interval for the value of each cell that holds it.
@@ -212,7 +217,7 @@ class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-mod
         same = np.full(self.task.n_cells, (assist.radius * assist.residuals.clipped_mean - grid.low) / grid.step)
         # Clipped errors may be anywhere in their range, all of them: it is not wide, as a label's is.
         found = believe_leaves(self.leaves.moments, self.n_reports, same, 0.0 * same, 2.0 * grid.n_steps)
-        low, high = cut(found.interval(level), (0.0, grid.n_steps))
+        low, high = cut(reaching(found.interval(level), self._strays), (0.0, grid.n_steps))
         return holding(self._in_units((grid.values(low), grid.values(high))), self.leaf_values)
 
     def _in_units(self, ends: Ends) -> Ends:

@@ -19,7 +19,6 @@ from hedgerow.tasks.rules import reports
 from hedgerow.tasks.shift import ShiftReport
 from hedgerow.tasks.tree.encoding import Moments
 from hedgerow.tasks.tree.estimates import LeafEstimates, blend, shift_variance
-from hedgerow.tasks.tree.public import CAUTION
 from hedgerow.tasks.tree.task import LocalTask
 from hedgerow.types import FloatArray
 
@@ -130,7 +129,7 @@ class TreeModel(LeafModel, what="model", format="hedgerow/local-model", version=
 
     def _believed(self, moments: Moments, prior: FloatArray, prior_var: FloatArray, steps: float) -> Believed:
         """Return what is believed of each leaf, in grid steps."""
-        return believe_leaves(moments, self.n_reports, prior, CAUTION * prior_var, steps)
+        return believe_leaves(moments, self.n_reports, prior, prior_var, steps)
 
     def predict_label_interval(self, X: object, level: float = 0.9) -> Ends:
         """Return ``(low, high)`` for the label of each record: labels spread in a leaf as public ones do, normally."""
