@@ -32,7 +32,7 @@ from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.tree.task import LocalTask
 
 RESULTS = Path(__file__).parent / "results" / "service.json"
-TOKEN = "benchmark"
+TOKEN = "hc_token-of-the-benchmark"
 MEDIA = "application/vnd.hedgerow.reports+bin; version=1"
 
 
@@ -86,6 +86,8 @@ class Server:
         arguments = ["serve", "--port", str(self.port), "--database", database, *options]
         env = {**os.environ, "HEDGEROW_CURATOR_TOKEN": TOKEN, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "hedgerow.cli", *arguments]
+        make = [sys.executable, "-m", "hedgerow.cli", "serve", "init", "--if-missing", "--database", database]
+        subprocess.run(make, env=env, stdout=subprocess.DEVNULL, check=True)
         self.process = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
 
     def __enter__(self) -> Server:

@@ -53,6 +53,8 @@ def service(database: Path, token: str) -> Iterator[int]:
         f"sqlite:///{database}",
     ]
     environment = {**os.environ, "HEDGEROW_CURATOR_TOKEN": token}
+    make = [*command[:4], "init", "--if-missing", "--database", command[-1]]
+    subprocess.run(make, env=environment, stdout=subprocess.DEVNULL, check=True)
     with (database.parent / "service.log").open("w") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:

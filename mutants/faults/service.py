@@ -6,6 +6,7 @@ from mutants.fault import Fault
 
 _THIEF = "tests/service/test_service_thief.py"
 _SQLITE = f"{_THIEF}::test_sqlite_two_histories_leave_the_same_file"
+_PEOPLE = "tests/service/test_service_people.py"
 _POSTGRES = f"{_THIEF}::test_postgres_two_histories_look_the_same"
 
 FAULTS = (
@@ -92,5 +93,40 @@ FAULTS = (
         before="    if table is arrivals:\n        return\n    if table is known:\n",
         after="    if table is None:\n",
         caught_by=(f"{_THIEF}::test_a_backup_tells_no_more_than_the_scrubbed",),
+    ),
+    Fault(
+        name="reports are acknowledged into a file that was removed",
+        path="src/hedgerow/service/database.py",
+        before="            self.file.check()  # after the commit: what a removed file took is not acknowledged\n",
+        after="            pass\n",
+        caught_by=("tests/service/test_service_storage.py::test_nothing_is_acknowledged_into_a_file_that_was_removed",),
+    ),
+    Fault(
+        name="a mistyped path becomes a database",
+        path="src/hedgerow/service/migrate.py",
+        before="    if before or not create:\n",
+        after="    if before:\n",
+        caught_by=("tests/service/test_migrate.py::test_nothing_but_init_makes_a_database",),
+    ),
+    Fault(
+        name="signing out leaves the session",
+        path="src/hedgerow/service/dashboard/session.py",
+        before="    connection.execute(sessions.delete().where(sessions.c.digest == digest_of(cookie)))\n",
+        after="",
+        caught_by=(f"{_PEOPLE}::test_a_session_holds_on_every_server_and_ends_on_every_server",),
+    ),
+    Fault(
+        name="a token is good for everything",
+        path="src/hedgerow/service/curators.py",
+        before="        return scope in self.scopes\n",
+        after="        return bool(scope)\n",
+        caught_by=(f"{_PEOPLE}::test_a_token_allows_what_its_scopes_say",),
+    ),
+    Fault(
+        name="a refusal by anything on the way ends a paid report",
+        path="src/hedgerow/holder/device.py",
+        before="            if error.ours and error.code in _FINAL:\n",
+        after="            if 400 <= error.status < 500:\n",
+        caught_by=("tests/holder/test_holder_device.py::test_a_refusal_that_may_pass_does_not_end_a_paid_report",),
     ),
 )

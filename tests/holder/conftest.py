@@ -90,7 +90,7 @@ class Stub:
         from hedgerow.tasks.announcement import Announcement
 
         key = changes.pop("key", self.key)
-        words = {"title": "Hours at work", "purpose": "Plan buses", "curator": "Town", "opens": 0, "closes": 1 << 40}
+        words = {"title": "Hours at work", "purpose": "Plan buses", "curator": "Town", "opens": 0, "closes": 1 << 37}
         notice = Announcement.sign(task, key, **{**words, **changes})
         self.notices[notice.id] = notice
         return f"{self.base}/join/{notice.id}"

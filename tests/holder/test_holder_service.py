@@ -24,6 +24,7 @@ from hedgerow.tasks.tree.tuning import PAPER
 pytest.importorskip("cryptography")
 uvicorn = pytest.importorskip("uvicorn")
 create_app = pytest.importorskip("hedgerow.service.app").create_app
+Database = pytest.importorskip("hedgerow.service.database").Database
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 CURATOR = {"Authorization": "Bearer curator-token-of-the-test", "Content-Type": "application/json"}
@@ -33,7 +34,9 @@ class Server:
     """A curator's service on loopback."""
 
     def __init__(self, folder):
-        app = create_app(f"sqlite:///{folder / 'service.db'}", curator_token="curator-token-of-the-test")
+        url = f"sqlite:///{folder / 'service.db'}"
+        Database(url, "create").close()
+        app = create_app(url, curator_token="curator-token-of-the-test")
         self.server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", ws="none"))
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()

@@ -26,7 +26,16 @@ from hedgerow.tasks.tree.task import LocalTask  # noqa: E402
 from hedgerow.tasks.tree.tuning import PAPER  # noqa: E402
 
 MEDIA = "application/vnd.hedgerow.reports+bin; version=1"
-CURATOR = {"Authorization": "Bearer curator"}
+TOKEN = "curator-token-of-these-tests"
+CURATOR = {"Authorization": f"Bearer {TOKEN}"}
+
+
+def made(url):
+    """Make the database, if it is not there; return its URL."""
+    from hedgerow.service.database import Database
+
+    Database(url, "create").close()
+    return url
 
 
 class Clock:
@@ -48,8 +57,8 @@ class Inside:
         from hedgerow.service.settings import Settings
 
         self.clock = Clock()
-        settings = Settings(**{"aggregate_seconds": 3600, **options})
-        self.app = create_app(url, clock=self.clock, curator_token="curator", settings=settings)
+        settings = Settings(**{"aggregate_seconds": 3600, "guess_seconds": 0.0, **options})
+        self.app = create_app(made(url), clock=self.clock, curator_token=TOKEN, settings=settings)
         self.service = self.app.state.service
         self.client = TestClient(self.app, raise_server_exceptions=False)
 
@@ -148,7 +157,13 @@ class Outside:
 
     def start(self):
         command = [sys.executable, "-m", "hedgerow.cli", "serve", "--port", str(self.port), "--database", self.url]
-        env = {**os.environ, "HEDGEROW_CURATOR_TOKEN": "curator", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        env = {
+            **os.environ,
+            "HEDGEROW_CURATOR_TOKEN": TOKEN,
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        made(self.url)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(command, env=env, stderr=log, stdout=log, preexec_fn=self.limit)
         for _ in range(600):
@@ -190,6 +205,12 @@ def _binaries():
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
     path = shutil.which("pg_ctl")
     return found[-1].parent if found else Path(path).parent if path else None
+
+
+class Address(str):
+    """Where a PostgreSQL server is, and which process it is."""
+
+    pid: int
 
 
 @pytest.fixture(scope="session")
@@ -237,7 +258,9 @@ def postgres_server(tmp_path_factory):
                     psycopg.connect(host="127.0.0.1", port=port, user="hedgerow", dbname="postgres").close()
                     break
                 time.sleep(0.05)
-            yield f"hedgerow@127.0.0.1:{port}"
+            address = Address(f"hedgerow@127.0.0.1:{port}")
+            address.pid = server.pid
+            yield address
         finally:
             server.send_signal(signal.SIGQUIT)  # at once: the data is thrown away
             server.wait(30)

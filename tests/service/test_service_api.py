@@ -1,17 +1,19 @@
 """The rules of uploads, seen from outside: HTTP in, receipts and counts out."""
 
 import json
-import os
 import sqlite3
 
 import numpy as np
 import pytest
 
+from hedgerow.errors import HedgerowError
+from hedgerow.service.curators import add_curator
+from hedgerow.service.database import Database
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
 
-CURATOR = {"Authorization": "Bearer curator"}
+CURATOR = {"Authorization": "Bearer curator-token-of-these-tests"}
 
 
 def code(answer):
@@ -53,7 +55,9 @@ def test_the_key_stays_the_same_and_can_be_given(inside, local_task, tmp_path):
     two = inside().publish(local_task("two"))
     assert one["public_key"] == two["public_key"]
     key = Ed25519PrivateKey.generate()
-    service = create_app(f"sqlite:///{tmp_path}/other.db", key=key).state.service
+    url = f"sqlite:///{tmp_path}/other.db"
+    Database(url, "create").close()
+    service = create_app(url, key=key).state.service
     assert service.key is key
     service.database.close()
 
@@ -70,7 +74,8 @@ def test_results_are_for_curators(inside, local_task, what):
 
 def test_a_curator_made_by_init_is_known_and_only_its_digest_is_kept(inside, local_task, tmp_path):
     service = inside()
-    token = service.service.add_curator()
+    with service.service.database.write() as connection:
+        token = add_curator(connection, "anna", now=1)
     answer = service.client.post(
         "/v1/tasks", json={"task": local_task().to_dict()}, headers={"Authorization": f"Bearer {token}"}
     )
@@ -408,8 +413,20 @@ def test_status_counts_what_is_aggregated_and_leaves_say_what_a_forgery_can_do(i
 def test_one_environment_variable_makes_a_curator(tmp_path, monkeypatch):
     from hedgerow.service import create_app
 
-    monkeypatch.setenv("HEDGEROW_CURATOR_TOKEN", "from-outside")
-    service = create_app(f"sqlite:///{tmp_path}/x.db").state.service
-    assert service.is_curator("from-outside") and not service.is_curator("else")
+    monkeypatch.setenv("HEDGEROW_CURATOR_TOKEN", "a-token-from-the-outside")
+    url = f"sqlite:///{tmp_path}/x.db"
+    Database(url, "create").close()
+    service = create_app(url).state.service
+    assert service.curator("a-token-from-the-outside").name == "environment"
+    assert service.curator("else") is None
     service.database.close()
-    assert os.path.exists(tmp_path / "x.db")
+
+
+@pytest.mark.parametrize("token", ["x", "a" * 40, "short-but-mixed-1"])
+def test_a_token_that_can_be_guessed_is_refused(tmp_path, token):
+    from hedgerow.service import create_app
+
+    url = f"sqlite:///{tmp_path}/x.db"
+    Database(url, "create").close()
+    with pytest.raises(HedgerowError, match="can be guessed"):
+        create_app(url, curator_token=token)

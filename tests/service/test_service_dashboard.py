@@ -13,12 +13,13 @@ from starlette.testclient import TestClient
 
 from hedgerow.service.app import create_app
 from hedgerow.service.dashboard.session import LIFETIME
+from hedgerow.service.database import Database
 from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.totals import Aggregate
 from hedgerow.tasks.tree.task import LocalTask
 from hedgerow.tasks.tree.tuning import PAPER
 
-TOKEN = "hc_dashboard-test"
+TOKEN = "hc_token-of-the-dashboard-test"
 MEDIA = {"Content-Type": "application/vnd.hedgerow.reports+bin; version=1"}
 NOW = 1_700_000_000
 
@@ -37,7 +38,9 @@ def clock():
 
 @pytest.fixture
 def client(tmp_path, clock):
-    app = create_app(f"sqlite:///{tmp_path}/d.db", clock=clock, curator_token=TOKEN)
+    url = f"sqlite:///{tmp_path}/d.db"
+    Database(url, "create").close()
+    app = create_app(url, clock=clock, curator_token=TOKEN)
     with TestClient(app, base_url="http://curator.test") as client:
         yield client
 

@@ -9,6 +9,7 @@ import urllib.request
 import numpy as np
 import pytest
 
+from hedgerow.service.curators import ENVIRONMENT
 from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.tree.task import LocalTask
 
@@ -22,14 +23,17 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-TOKEN = "hc_browser-test"
+TOKEN = "hc_token-of-the-browser-test"
 
 
 @pytest.fixture
 def served(tmp_path):
     from hedgerow.service.app import create_app
+    from hedgerow.service.database import Database
 
-    app = create_app(f"sqlite:///{tmp_path}/b.db", curator_token=TOKEN)
+    url = f"sqlite:///{tmp_path}/b.db"
+    Database(url, "create").close()
+    app = create_app(url, curator_token=TOKEN)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -68,8 +72,8 @@ def test_progress_and_tree_appear_while_reports_come_in(served, page):
         min_samples_leaf=20,
     )
     now = int(time.time())
-    service.publish(task, simulation=True, now=now, title=None, purpose="", curator="", tokens=False,
-                    opens=now - 1, closes=now + 600)  # fmt: skip
+    service.publish(task, simulation=True, now=now, publisher=ENVIRONMENT, title=None, purpose="", curator="",
+                    tokens=False, opens=now - 1, closes=now + 600)  # fmt: skip
     complaints = []
     page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda e: complaints.append(str(e)))

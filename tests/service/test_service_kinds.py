@@ -36,7 +36,9 @@ def test_local_models_are_bit_for_bit_the_librarys(inside, local_task, holders, 
     expected = Aggregate(task).add(reports)
     assert service.status(task)["aggregated"] == 700
     assert service.get(task, "model").text == expected.model().to_json()
-    chosen = service.client.get(f"/v1/tasks/{task.id}/model?fallback=none", headers={"Authorization": "Bearer curator"})
+    chosen = service.client.get(
+        f"/v1/tasks/{task.id}/model?fallback=none", headers={"Authorization": "Bearer curator-token-of-these-tests"}
+    )
     assert chosen.text == expected.model(fallback="none").to_json()
     service.service.aggregator.turn()
     assert service.service.total(service.service.collection(task.id)).to_bytes() == expected.to_bytes()
@@ -61,7 +63,7 @@ def test_classes(inside, holders):
 
 def page_of(service, task):
     """The dashboard's page of a task, as it reads."""
-    assert service.client.post("/dashboard/sign-in", data={"token": "curator"}).status_code == 200
+    assert service.client.post("/dashboard/sign-in", data={"token": "curator-token-of-these-tests"}).status_code == 200
     return html.unescape(service.client.get(f"/dashboard/tasks/{task.id}").text)
 
 
@@ -256,7 +258,7 @@ def test_the_second_round_is_checked_against_the_first(inside):
     unknown = semi().privatize(X, X[:, 0], private=X > 0.5)
     assert service.client.post(
         "/v1/tasks", json={"task": CellTask.design(unknown, n_private=1).to_dict()},
-        headers={"Authorization": "Bearer curator"},
+        headers={"Authorization": "Bearer curator-token-of-these-tests"},
     ).json()["code"] == "first-round-unknown"  # fmt: skip
     service.publish(second)
     answers = second.privatize(X, kept=secrets)

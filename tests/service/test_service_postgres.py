@@ -9,7 +9,7 @@ import pytest
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
 
-CURATOR = {"Authorization": "Bearer curator"}
+CURATOR = {"Authorization": "Bearer curator-token-of-these-tests"}
 
 
 def test_a_collection_from_end_to_end(postgres, inside, local_task, holders, part, ids_in):
@@ -114,7 +114,7 @@ def test_backups_move_between_databases(postgres, inside, local_task, holders, t
     service.send(task, holders(task, 10, seed=1))
     before = service.get(task, "model").text
     backup(service.service.database, str(tmp_path / "copy"))
-    with Database(target) as empty:
+    with Database(target, "create") as empty:
         restore(empty, str(tmp_path / "copy"))
         assert ids_in(empty) == 110
     moved = inside(target)
@@ -129,7 +129,7 @@ def test_backups_move_between_databases(postgres, inside, local_task, holders, t
 
 def test_a_real_process(postgres, outside, local_task, holders, load, part):
     server, task = outside(postgres), local_task()
-    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 40}
+    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 37}
     assert server.client.post("/v1/tasks", json=body, headers=CURATOR).status_code == 201
     reports = holders(task, 2000)
     load(server, task, [part(reports, i, i + 50).to_bytes() for i in range(0, 2000, 50)]).start().join()

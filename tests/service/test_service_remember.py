@@ -75,7 +75,9 @@ def test_the_command_passes_hours_on(options, seconds, tmp_path, monkeypatch):
 
     served = []
     monkeypatch.setattr(uvicorn, "run", lambda app, **_: served.append(app.state.service))
-    assert main(["serve", "--database", f"sqlite:///{tmp_path}/hedgerow.db", *options]) == 0
+    database = ["--database", f"sqlite:///{tmp_path}/hedgerow.db"]
+    assert main(["serve", "init", *database]) == 0
+    assert main(["serve", *database, *options]) == 0
     (service,) = served
     service.database.close()
     assert service.settings.remember_seconds == service.aggregator.remember == seconds

@@ -15,15 +15,19 @@ _DESCRIPTION = """\
 Run the curator's service: it publishes signed tasks, takes reports, adds them up
 and hands out models. Without a database URL it keeps a file hedgerow.db here.
 
-First run 'hedgerow serve init', which prints a curator's token once. Or set
-HEDGEROW_CURATOR_TOKEN. The service speaks HTTP; put a proxy with TLS in front.
+First run 'hedgerow serve init': it makes the database, which nothing else does,
+and prints a curator's token once (none if HEDGEROW_CURATOR_TOKEN is set). The
+service speaks HTTP; put a proxy with TLS in front.
 
-  hedgerow serve [--port 8000] [--database URL] [--remember HOURS]
   hedgerow serve init                make the database, print a curator's token
+  hedgerow serve [--port 8000] [--database URL] [--remember HOURS]
+  hedgerow serve curators            list curators; --add NAME [--scopes read,...]
+                                     prints a token, --revoke NAME ends one
+  hedgerow serve audit               what curators did, newest first
   hedgerow serve backup FILE         a consistent copy, while the service runs
   hedgerow serve restore FILE        into an empty database, of either kind
 """
-_ACTIONS = ("run", "init", "backup", "restore")
+_ACTIONS = ("run", "init", "curators", "audit", "backup", "restore")
 DEFAULT = "sqlite:///hedgerow.db"
 _WEEK = 168.0  # hours: 7 * 24
 
@@ -48,6 +52,15 @@ def register(subparsers: Any) -> None:
         default=_WEEK,
         metavar="HOURS",
         help="how long after a task was closed a report sent again is still known; 0: forget at once (default: 168)",
+    )
+    parser.add_argument("--name", default="curator", help="init: how the audit log calls the first curator")
+    parser.add_argument("--if-missing", action="store_true", help="init: do nothing if the database is there already")
+    parser.add_argument("--add", metavar="NAME", help="curators: add one, and print the token once")
+    parser.add_argument("--revoke", metavar="NAME", help="curators: make the token worthless, and end its sessions")
+    parser.add_argument(
+        "--scopes",
+        metavar="SCOPE,...",
+        help="curators: what the token allows: publish, read, close, admin (default: all)",
     )
     parser.add_argument("--no-storage", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
@@ -74,11 +87,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Do what was asked."""
     if (arguments.file is not None) != (arguments.action in ("backup", "restore")):
         raise HedgerowError("backup and restore need a FILE, and nothing else takes one.")
+    _check_options(arguments)
     try:
         import hedgerow.service  # noqa: F401
     except ModuleNotFoundError as error:
         raise HedgerowError(f"the service needs {error.name}: pip install 'hedgerow[service]'.") from None
-    actions = {"run": _serve, "init": _init, "backup": _backup, "restore": _restore}
+    actions = {
+        "run": _serve, "init": _init, "curators": _curators, "audit": _audit, "backup": _backup, "restore": _restore,
+    }  # fmt: skip
     return actions[arguments.action](arguments)
 
 
@@ -109,19 +125,41 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _check_options(arguments: argparse.Namespace) -> None:
+    """Refuse options that the action does not know, instead of ignoring them."""
+    own = {"init": ("if_missing",), "curators": ("add", "revoke", "scopes")}
+    for action, names in own.items():
+        given = [f"--{name.replace('_', '-')}" for name in names if getattr(arguments, name)]
+        if given and arguments.action != action:
+            raise HedgerowError(f"{' and '.join(given)} belongs to 'hedgerow serve {action}'.")
+    if arguments.add and arguments.revoke:
+        raise HedgerowError("--add and --revoke are two steps; do one after the other.")
+    if arguments.scopes and not arguments.add:
+        raise HedgerowError("--scopes belongs to --add; a token's scopes do not change.")
+
+
 def _init(arguments: argparse.Namespace) -> int:
+    import time
+
+    from hedgerow.service.curators import add_curator
     from hedgerow.service.database import Database
     from hedgerow.service.service import Service
     from hedgerow.tasks.keys import base64url, fingerprint, load_key, public_bytes
 
-    with Database(arguments.database) as database:
+    with Database(arguments.database, "create") as database:
+        if arguments.if_missing and database.version_before:
+            report(arguments, {"made": False}, ["the database is there already; nothing was changed."])
+            return 0
         key = load_key(arguments.key) if arguments.key else None
-        service = Service(database, key=key)
-        public = public_bytes(service.key)
-        token = service.add_curator()
+        public = public_bytes(Service(database, key=key).key)
+        token = None
+        if not os.environ.get("HEDGEROW_CURATOR_TOKEN"):
+            with database.write() as connection:
+                token = add_curator(connection, arguments.name, now=int(time.time()))
     summary = {"token": token, "public_key": base64url(public), "fingerprint": fingerprint(public)}
+    said = f"curator's token (shown once): {token}" if token else "curator's token: that of HEDGEROW_CURATOR_TOKEN"
     lines = [
-        f"curator's token (shown once): {token}",
+        said,
         f"public key, for holders to trust: {summary['public_key']}",
         f"its fingerprint: {summary['fingerprint']}",
     ]
@@ -129,11 +167,59 @@ def _init(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _curators(arguments: argparse.Namespace) -> int:
+    import time
+
+    from hedgerow.service.curators import SCOPES, add_curator, list_curators, revoke_curator
+    from hedgerow.service.database import Database
+
+    now = int(time.time())
+    changes = arguments.add or arguments.revoke
+    with Database(arguments.database, "use" if changes else "read") as database:
+        if arguments.add:
+            scopes = arguments.scopes.split(",") if arguments.scopes else list(SCOPES)
+            with database.write() as connection:
+                token = add_curator(connection, arguments.add, scopes, now=now)
+            report(arguments, {"name": arguments.add, "token": token}, [f"token (shown once): {token}"])
+            return 0
+        if arguments.revoke:
+            with database.write() as connection:
+                revoke_curator(connection, arguments.revoke, now=now)
+        with database.read() as connection:
+            found = list_curators(connection)
+    rows = [{"name": c.name, "scopes": sorted(c.scopes), "created": c.created, "revoked": c.revoked} for c in found]
+    lines = [f"{c.name}: {'revoked' if c.revoked else ', '.join(sorted(c.scopes))}" for c in found]
+    report(arguments, {"curators": rows}, lines or ["there is no curator; add one with --add NAME."])
+    return 0
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+    from datetime import UTC, datetime
+
+    from hedgerow.service.audit import broken_at, read_audit
+    from hedgerow.service.database import Database
+
+    with Database(arguments.database, "read") as database, database.read() as connection:
+        entries = read_audit(connection)
+        broken = broken_at(connection)
+    lines = [
+        f"{datetime.fromtimestamp(e.time, UTC):%Y-%m-%d %H:%M:%S}  {e.actor}  {e.action}  {(e.task or '')[:12]}  "
+        f"{e.detail}".rstrip()
+        for e in entries
+    ]
+    end = "the chain of the log holds."
+    if broken is not None:
+        end = f"row {broken} does not fit the one before: the log was changed by other means."
+    report(arguments, {"entries": [asdict(e) for e in entries], "broken_at": broken}, [*lines, end])
+    return 0 if broken is None else 1
+
+
 def _backup(arguments: argparse.Namespace) -> int:
     from hedgerow.service.backup import backup
     from hedgerow.service.database import Database
 
-    with Database(arguments.database) as database:
+    with Database(arguments.database, "read") as database:
         counts = backup(database, arguments.file)
     report(arguments, {"output": arguments.file, "rows": counts}, [_said(counts, f"-> {arguments.file}")])
     return 0
@@ -143,7 +229,7 @@ def _restore(arguments: argparse.Namespace) -> int:
     from hedgerow.service.backup import restore
     from hedgerow.service.database import Database
 
-    with Database(arguments.database) as database:
+    with Database(arguments.database, "create") as database:
         counts = restore(database, arguments.file)
     report(arguments, {"input": arguments.file, "rows": counts}, [_said(counts, f"<- {arguments.file}")])
     return 0

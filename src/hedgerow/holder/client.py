@@ -26,12 +26,16 @@ _TASK = re.compile(r"^(?P<base>.*)/(?:v1/tasks|join)/(?P<id>[0-9a-f]{64})/?$")
 
 
 class ServiceError(HedgerowError):
-    """The server refused, or could not be reached; ``code`` is its stable word for why, ``status`` the HTTP status."""
+    """The server refused, or could not be reached; ``code`` is its stable word for why, ``status`` the HTTP status.
 
-    def __init__(self, message: str, *, code: str = "", status: int = 0) -> None:
+    ``ours`` tells that the answer is a problem document of a curator's service, and not of something on the way.
+    """
+
+    def __init__(self, message: str, *, code: str = "", status: int = 0, ours: bool = False) -> None:
         super().__init__(message)
         self.code = code
         self.status = status
+        self.ours = ours
 
 
 @dataclass(frozen=True)
@@ -177,15 +181,18 @@ def _problem(error: urllib.error.HTTPError) -> ServiceError:
     """Return the problem document of RFC 9457 as an error, whatever the body is."""
     code = ""
     detail = ""
+    ours = False
     try:
         content = json.loads(error.read(1 << 16))
+        named = content.get("code")
+        ours = content.get("type") == f"urn:hedgerow:problem:{named}" and content.get("status") == error.code
         code = str(content.get("code") or str(content.get("type", "")).rsplit("/", 1)[-1])
         detail = str(content.get("detail") or content.get("title") or "")
     except (ValueError, AttributeError, OSError, http.client.HTTPException):
         pass
     host = urllib.parse.urlsplit(error.url).netloc
     text = "".join(c if c.isprintable() else " " for c in (detail or str(error.reason)))[:300]
-    return ServiceError(f"{host} answered {error.code} {code}: {text}", code=code, status=error.code)
+    return ServiceError(f"{host} answered {error.code} {code}: {text}", code=code, status=error.code, ours=ours)
 
 
 def _seconds(value: str | None) -> float:

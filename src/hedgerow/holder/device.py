@@ -26,6 +26,10 @@ from hedgerow.tasks.picture import Panel
 __all__ = ["Answer", "Holder", "Invitation", "default_home"]
 
 
+_FINAL = frozenset({"task-closed", "task-deleted"})
+"""What a curator does for good; whatever else a server says may be otherwise tomorrow."""
+
+
 def default_home() -> Path:
     """Return where a device keeps its reports: ``$HEDGEROW_HOME``, or ``~/.hedgerow``."""
     return Path(os.environ.get("HEDGEROW_HOME") or Path.home() / ".hedgerow")
@@ -188,7 +192,7 @@ class Holder:
             )
         if not self.store.charged(notice.id, notice.public_key):
             self._check_window(notice)
-        self.store.charge(notice.id, place.base, notice.public_key, token)
+        self.store.charge(notice.id, place.base, notice.public_key, token, notice.closes)
         checkpoint("charged")
         return self._deliver(place)
 
@@ -201,21 +205,27 @@ class Holder:
         try:
             receipt = self._client.post_reports(f"{place.task_url}/reports", kept.body, token)
         except ServiceError as error:
-            if 400 <= error.status < 500 and error.status not in (408, 425, 429):
-                self.store.settle(place.task_id, place.base, f"refused {error.code}".strip())
+            if error.ours and error.code in _FINAL:
+                self.store.settle(place.task_id, place.base, f"refused {error.code}")
             raise
         checkpoint("sent")
         self.store.settle(place.task_id, place.base, "accepted" if receipt.final else f"refused {receipt.code}")
         return receipt
 
     def resend(self) -> dict[str, Receipt | ServiceError]:
-        """Send all reports that were paid for and not acknowledged; return what became of each task."""
+        """Send all reports that were paid for and not acknowledged; return what became of each task.
+
+        A refusal that may pass (a proxy's, a wrong clock's, a restored database's) ends nothing: the same bytes are
+        sent again until the signed end of the task, and once after it.
+        """
         results: dict[str, Receipt | ServiceError] = {}
-        for task_id, base in self.store.waiting():
+        for task_id, base, closes in self.store.waiting():
             try:
                 results[task_id] = self._deliver(Place(base, task_id))
             except ServiceError as error:
                 results[task_id] = error
+                if self._clock() >= closes:  # a lost receipt would have been given again
+                    self.store.settle(task_id, base, f"ended {error.code}".strip())
         return results
 
     def join(

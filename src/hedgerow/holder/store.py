@@ -30,7 +30,7 @@ from hedgerow.tasks.keys import fingerprint
 
 __all__ = ["Kept", "Store"]
 
-_VERSION, _APPLICATION = 1, 0x48656468  # "Hedh", in the file's header
+_VERSION, _APPLICATION = 2, 0x48656468  # "Hedh", in the file's header
 _SCHEMA = (
     f"PRAGMA application_id = {_APPLICATION}",
     f"PRAGMA user_version = {_VERSION}",
@@ -44,7 +44,7 @@ _SCHEMA = (
         epsilon INTEGER NOT NULL CHECK (epsilon >= 0), delta INTEGER NOT NULL CHECK (delta >= 0),
         time TEXT NOT NULL, UNIQUE (task, key))""",
     """CREATE TABLE sendings (task TEXT NOT NULL, base TEXT NOT NULL, token TEXT, state TEXT NOT NULL,
-        PRIMARY KEY (task, base))""",
+        closes INTEGER NOT NULL, PRIMARY KEY (task, base))""",
     "CREATE TABLE changes (number INTEGER PRIMARY KEY AUTOINCREMENT, what TEXT NOT NULL, time TEXT NOT NULL)",
 )
 
@@ -196,8 +196,8 @@ class Store:
         with self._connection() as connection:
             self._check(connection, task_id, key, cost)
 
-    def charge(self, task_id: str, base: str, key: bytes, token: str | None) -> Kept:
-        """Book the report and mark it as to be sent; only after this may it leave. Again: free."""
+    def charge(self, task_id: str, base: str, key: bytes, token: str | None, closes: int) -> Kept:
+        """Book the report and mark it as to be sent until ``closes``; only after this may it leave. Again: free."""
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             kept = _find(connection, task_id)
@@ -212,9 +212,9 @@ class Store:
                 "INSERT OR IGNORE INTO charges (task, key, epsilon, delta, time) VALUES (?, ?, ?, ?, ?)", values
             )
             connection.execute(
-                "INSERT INTO sendings VALUES (?, ?, ?, 'ready') "
+                "INSERT INTO sendings VALUES (?, ?, ?, 'ready', ?) "
                 "ON CONFLICT (task, base) DO UPDATE SET token = coalesce(excluded.token, token)",
-                (task_id, base, token),
+                (task_id, base, token, closes),
             )
             connection.execute("COMMIT")
         return kept
@@ -248,11 +248,11 @@ class Store:
         with self._connection() as connection:
             connection.execute("UPDATE sendings SET state = ? WHERE task = ? AND base = ?", (state, task_id, base))
 
-    def waiting(self) -> list[tuple[str, str]]:
-        """Return task and address of reports that were paid for and not acknowledged."""
+    def waiting(self) -> list[tuple[str, str, int]]:
+        """Return task, address and signed end of reports that were paid for and not acknowledged."""
+        order = "SELECT task, base, closes FROM sendings WHERE state = 'ready' ORDER BY task, base"
         with self._connection() as connection:
-            rows = connection.execute("SELECT task, base FROM sendings WHERE state = 'ready' ORDER BY task, base")
-            return [(str(t), str(b)) for t, b in rows]
+            return [(str(task), str(base), int(closes)) for task, base, closes in connection.execute(order)]
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:

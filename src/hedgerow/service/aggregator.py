@@ -18,10 +18,13 @@ import numpy.typing as npt
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.errors import FormatError
 from hedgerow.service.database import Database, StorageError, StoragePressure
 from hedgerow.service.kinds import Kind
 from hedgerow.service.known import sorted_rows
 from hedgerow.service.logs import log
+from hedgerow.service.problems import Problem
+from hedgerow.service.removal import some_of
 from hedgerow.service.schema import (
     arrivals,
     known,
@@ -41,7 +44,6 @@ __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
 Rows = npt.NDArray[np.uint8]
 _SEGMENT = 20_000  # reports added up in one transaction: uploads wait for it; by hand
-_PURGE = 50_000  # rows deleted in one transaction: uploads wait for it; by hand
 # Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless two batches to seal have come.
 _REST = 50
 _MANY = 2 * SEALED
@@ -149,14 +151,28 @@ class Aggregator:
             query = sa.select(tasks.c.number, tasks.c.closed).where(tasks.c.closed.is_not(None), ~tasks.c.finished)
             closed = list(connection.execute(query))
         for number in waiting:
-            while not self._stop.is_set() and (n := self.segment(number)):
-                done += n
+            done += self._task(number)
         now = self.clock() if closed else 0.0
-        over = [number for number, when in closed if now >= when + self.remember and self._forget(number)]
+        over = [number for number, when in closed if now >= when + self.remember and self._over(number)]
         if self._due(bool(over)):
             self.scrub()
             self._finish(over)
         return done
+
+    def _task(self, number: int) -> int:
+        """Aggregate all that waits for a task; one that cannot be read keeps nobody else waiting."""
+        done = 0
+        try:
+            while not self._stop.is_set() and (n := self.segment(number)):
+                done += n
+        except (FormatError, Problem) as error:
+            log("task-damaged", level="error", task=number, reason=str(error))
+        return done
+
+    def overwrite(self) -> None:
+        """Leave nothing of deleted rows on the disk."""
+        self.scrub()
+        self.writer.call(lambda: forget(self.database, ("report_ids", "upload_tokens", "sealed_segments")))
 
     def _due(self, over: bool) -> bool:
         """Whether to scrub now: there is a reason, and it is not too soon after the last time."""
@@ -233,6 +249,12 @@ class Aggregator:
             n += size
         return list(connection.execute(sa.select(uploads).where(uploads.c.seq.in_(taken))))
 
+    def _over(self, number: int) -> bool:
+        try:
+            return self._forget(number)
+        except (FormatError, Problem):
+            return False  # it cannot be read; whoever deletes it deletes its ids
+
     def _forget(self, number: int) -> bool:
         """Delete ids and tokens of a task that was closed: a report sent again is no longer known from here on."""
         with self.database.read() as connection:
@@ -244,7 +266,7 @@ class Aggregator:
             return False  # the second round is checked against the ids of the first
         self.writer.run(lambda connection: _forget_young(connection, number))
         for table, key in ((report_ids, report_ids.c.key), (upload_tokens, upload_tokens.c.digest)):
-            some = _some_of(table, key, number)
+            some = some_of(table, key, number)
             while not self._stop.is_set() and self.writer.run(some):
                 pass  # a piece at a time, so that uploads to other tasks are not held up
         return not self._stop.is_set()
@@ -266,16 +288,6 @@ def _forget_young(connection: Connection, number: int) -> None:
     nothing = {"version": known.c.version + 1, "sealed": 0, "ids": b"", "tokens": b""}
     if not connection.execute(known.update().where(known.c.task == number).values(**nothing)).rowcount:
         connection.execute(known.insert().values(task=number, version=1, sealed=0, ids=b"", tokens=b""))
-
-
-def _some_of(table: sa.Table, key: sa.Column[Any], number: int) -> Callable[[Connection], int]:
-    """Return what deletes a piece of a task's rows, and says how many those were."""
-
-    def change(connection: Connection) -> int:
-        keys = sa.select(key).where(table.c.task == number).limit(_PURGE)
-        return int(connection.execute(table.delete().where((table.c.task == number) & key.in_(keys))).rowcount)
-
-    return change
 
 
 def _partial(connection: Connection, number: int) -> Any:

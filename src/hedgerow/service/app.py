@@ -42,7 +42,7 @@ def create_app(
     Parameters
     ----------
     database : str
-        ``sqlite:///file.db`` or ``postgresql+psycopg://user@host/name``.
+        ``sqlite:///file.db`` or ``postgresql+psycopg://user@host/name``; made before, by ``hedgerow serve init``.
     clock : callable
         Unix seconds; read once a request.
     key : Ed25519PrivateKey, optional

@@ -17,7 +17,8 @@ import sqlalchemy as sa
 
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.service.database import Database
-from hedgerow.service.schema import VERSION, arrivals, known, metadata
+from hedgerow.service.migrate import VERSION
+from hedgerow.service.schema import arrivals, known, metadata
 from hedgerow.service.scrub import merged
 
 __all__ = ["backup", "restore"]

@@ -12,7 +12,16 @@ from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.influence import Forgery
 
-__all__ = ["Collection"]
+__all__ = ["Collection", "Damaged"]
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """A task that cannot be read from the database, and why; the others go on."""
+
+    number: int
+    id: str
+    reason: str
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,18 @@
 Both are used in the same way: one thread writes (:mod:`hedgerow.service.writer`), readers see snapshots. The few
 statements that move packed ids are spelled for each: they take bytes instead of one parameter an id, and run
 without Python's lock, beside the event loop.
+
+A database is made on purpose (``hedgerow serve init``) and never by a mistyped path, and what is acknowledged is in
+the very file that the path names: a file that was removed or replaced under a running server is noticed
+(:mod:`hedgerow.service.sqlite_file`). A PostgreSQL server that does not answer is given up after a while
+(:mod:`hedgerow.service.postgres`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
@@ -18,10 +23,15 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from hedgerow.errors import HedgerowError
 from hedgerow.service.known import KEY, MARK, Known
-from hedgerow.service.schema import YOUNG, migrate
+from hedgerow.service.migrate import check_version, upgrade
+from hedgerow.service.postgres import patient, postgres_engine
+from hedgerow.service.schema import YOUNG
+from hedgerow.service.sqlite_file import SqliteFile, StorageError, StoragePressure
 
-__all__ = ["Database", "StorageError", "StoragePressure"]
+__all__ = ["Database", "Mode", "StorageError", "StoragePressure"]
 
+Mode = Literal["use", "create", "read"]
+"""Use one that was made before, make one if there is none, or only look."""
 _BUSY_SECONDS = 5.0  # that SQLite waits for a lock, its own default in Python
 # PostgreSQL makes uploads queue behind whoever waits for a table alone; nobody notices a tenth of a second.
 _ALONE_MILLISECONDS = 100
@@ -50,47 +60,59 @@ _YOUNG = ", ".join(table.name for table in YOUNG)
 _TURN = "SELECT pg_advisory_xact_lock(7218542)"
 
 
-class StorageError(HedgerowError):
-    """The database refused: full, read-only or broken. Nothing of the transaction was kept."""
-
-
-class StoragePressure(StorageError):
-    """The database is locked or out of reach for now; the same request may succeed later."""
-
-
 class Database:
-    """Connections to one database, migrated to the current schema.
+    """Connections to one database, of the current schema.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///file.db`` or ``postgresql+psycopg://user@host/name``.
+    mode : {"use", "create", "read"}
+        "use" needs a database that was made before, and brings an older one up to date; "create" makes one where there
+        is none; "read" changes nothing, not even an older schema, which it refuses.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> with Database(f"sqlite:///{folder.name}/hedgerow.db") as database, database.read() as connection:
+    >>> with Database(f"sqlite:///{folder.name}/hedgerow.db", "create") as database, database.read() as connection:
     ...     connection.exec_driver_sql("SELECT count(*) FROM tasks").scalar()
     0
     >>> folder.cleanup()
     """
 
-    def __init__(self, url: str = "sqlite:///hedgerow.db") -> None:
+    def __init__(self, url: str = "sqlite:///hedgerow.db", mode: Mode = "use") -> None:
         self.url = _check_url(url)
+        self.mode = mode
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self.sql = _SQLITE if self.sqlite else _POSTGRES
-        self.engine = self._engine("BEGIN IMMEDIATE", pool_size=1)
+        self.file = SqliteFile(str(self.url.database), mode) if self.sqlite else None
+        self.engine = self._engine("BEGIN" if mode == "read" else "BEGIN IMMEDIATE", pool_size=1)
         self.readers = self._engine("BEGIN", pool_size=4)
         self.known = Known(self)
         try:
+            if self.file is not None:
+                self.file.identify()
             with self.write() as connection:
-                self.version_before = migrate(connection)
+                self.version_before = self._prepare(connection)
         except BaseException:
             self.close()
             raise
 
+    def _prepare(self, connection: Connection) -> int:
+        """Make the tables, bring them up to date, or see that they are; return the version before."""
+        if self.mode == "read":
+            return check_version(connection)
+        return upgrade(connection, create=self.mode == "create")
+
     def _engine(self, begin: str, pool_size: int) -> Engine:
-        if not self.sqlite:
-            return sa.create_engine(self.url, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True)
-        arguments = {"check_same_thread": False, "timeout": _BUSY_SECONDS, "isolation_level": None}
-        engine = sa.create_engine(self.url, connect_args=arguments, pool_size=pool_size)
-        sa.event.listen(engine, "connect", _pragmas)
+        if self.file is None:
+            return postgres_engine(self.url, pool_size, read_only=self.mode == "read")
+        engine = sa.create_engine(
+            self.url, creator=self.file.connector(_BUSY_SECONDS), poolclass=sa.pool.QueuePool, pool_size=pool_size
+        )
+        if self.mode != "read":
+            sa.event.listen(engine, "connect", _pragmas)
         sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
         return engine
 
@@ -101,9 +123,11 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """Open a transaction that commits at the end of the block, durably."""
+        """Open a transaction that commits at the end of the block, durably, in the file that the path names."""
         with _translated(), self.engine.begin() as connection:
             yield connection
+        if self.file is not None:
+            self.file.check()  # after the commit: what a removed file took is not acknowledged
 
     @contextmanager
     def write_uploads(self) -> Iterator[Connection]:
@@ -129,6 +153,8 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Open a transaction that sees one snapshot."""
+        if self.file is not None:
+            self.file.check()
         with _translated(), self.readers.connect() as plain:
             connection = plain if self.sqlite else plain.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
@@ -149,8 +175,9 @@ class Database:
 
             def run(statement: str) -> list[Any]:
                 try:
-                    cursor = driver.execute(statement)
-                    return cursor.fetchall() if cursor.description else []
+                    with patient(driver):
+                        cursor = driver.execute(statement)
+                        return cursor.fetchall() if cursor.description else []
                 except self.engine.dialect.loaded_dbapi.Error as error:
                     raise sa.exc.DBAPIError.instance(
                         statement, None, error, self.engine.dialect.loaded_dbapi.Error, dialect=self.engine.dialect
@@ -210,6 +237,8 @@ def _check_url(text: str) -> URL:
         raise HedgerowError(f"The 'database' must be SQLite or PostgreSQL. Got {url.get_backend_name()!r} instead.")
     if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
         raise HedgerowError("the database must be a file, such as sqlite:///hedgerow.db: memory forgets reports.")
+    if url.get_backend_name() == "sqlite" and url.query:
+        raise HedgerowError(f"the 'database' of SQLite takes no options. Got {dict(url.query)!r}; leave them out.")
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
     return url
@@ -242,6 +271,7 @@ def _translated() -> Iterator[None]:
 
 def _passing(error: DBAPIError, text: str) -> bool:
     state = getattr(error.orig, "sqlstate", None) or ""
-    lost = error.connection_invalidated or (type(error.orig).__name__ == "OperationalError" and "connect" in text)
+    operational = any(kind.__name__ == "OperationalError" for kind in type(error.orig).__mro__)
+    lost = error.connection_invalidated or (operational and "connect" in text)
     # Connection trouble, rollbacks by the server, its shutdown; a lock not to be had, too many connections, a race.
     return lost or "locked" in text or state[:2] in ("08", "40", "57") or state in ("55P03", "53300", "23505")

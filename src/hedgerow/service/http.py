@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive
 
 from hedgerow.errors import HedgerowError
+from hedgerow.service.curators import SCOPES, Curator
 from hedgerow.service.database import StorageError, StoragePressure
 from hedgerow.service.logs import log
 from hedgerow.service.problems import Problem
@@ -27,6 +28,7 @@ __all__ = [
     "bearer",
     "curator",
     "decode",
+    "known_token",
     "read_body",
     "receive_body",
     "service_of",
@@ -84,13 +86,26 @@ def bearer(authorization: str) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-async def curator(request: Request) -> Service:
-    """Return the service if the request carries a curator's token."""
+async def curator(request: Request, scope: str) -> tuple[Service, Curator]:
+    """Return the service, and who asks, if the request carries a curator's token that allows ``scope``."""
     service = service_of(request)
     token = bearer(request.headers.get("authorization", ""))
-    if not token or not await run_in_threadpool(service.is_curator, token):
+    if not token:
         raise Problem("unauthorized", "Send a curator's token: Authorization: Bearer hc_...")
-    return service
+    found = await known_token(service, token)
+    if found is None:
+        raise Problem("unauthorized", "This is not a curator's token; was it revoked?")
+    if not found.may(scope):
+        raise Problem("forbidden", f"This needs a token with the scope {scope!r}: it may {SCOPES[scope]}.")
+    return service, found
+
+
+async def known_token(service: Service, token: str) -> Curator | None:
+    """Return whose token this is; wrong ones are counted, logged and answered late."""
+    found = await run_in_threadpool(service.curator, token)
+    if found is None:
+        await service.guesses.wrong()
+    return found
 
 
 async def decode(request: Request, kind: type[T]) -> T:

@@ -11,7 +11,7 @@ from hedgerow.tasks.registry import task_classes
 
 __all__ = ["document"]
 
-_TIME = {"type": "integer", "minimum": 0, "maximum": 1 << 53, "description": "unix seconds"}
+_TIME = {"type": "integer", "minimum": 0, "maximum": 253_402_300_799, "description": "unix seconds"}
 _TEXT = {"type": "string", "maxLength": 200}
 _ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}
 _CURATOR: list[dict[str, list[str]]] = [{"curator": []}]
@@ -121,7 +121,7 @@ _SCHEMAS = {
 
 def _tasks() -> dict[str, Any]:
     listing = _json(_object({"tasks": {"type": "array", "items": {"type": "object"}}}, ("tasks",)), "newest first")
-    made = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 408, 409, 413)}
+    made = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 403, 408, 409, 410, 413, 429)}
     create = _operation("createTask", "Publish a task", made, security=_CURATOR, requestBody=_takes(_NEW_TASK))
     return {"get": _operation("listTasks", "List tasks", {"200": listing, **_problems()}), "post": create}
 
@@ -140,7 +140,7 @@ def _reports(settings: Settings) -> dict[str, Any]:
 
 
 def _one(name: str, summary: str, *statuses: int, text: str = "found", **more: Any) -> dict[str, Any]:
-    answers = {"200": _json({"type": "object"}, text), **_problems(401, 404, *statuses)}
+    answers = {"200": _json({"type": "object"}, text), **_problems(401, 403, 404, 410, 429, *statuses)}
     return _operation(name, summary, answers, security=_CURATOR, **more)
 
 
@@ -155,13 +155,22 @@ def _model_options() -> list[dict[str, Any]]:
 
 def _by_id(settings: Settings) -> dict[str, Any]:
     level = {"name": "level", "in": "query", "schema": {"type": "number", "minimum": 0.01, "maximum": 0.99}}
-    tokens = {"201": _json({"type": "object"}, "each is shown once"), **_problems(400, 401, 404, 408, 413)}
-    second = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 404, 408, 409, 413)}
+    tokens = {
+        "201": _json({"type": "object"}, "each is shown once"),
+        **_problems(400, 401, 403, 404, 408, 410, 413, 429),
+    }
+    second = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 403, 404, 408, 409, 410, 413, 429)}
     table = _operation("data", "Data set of a label task, or reports of a first round", {}, security=_CURATOR)
     types = {t: {"schema": {"type": "string"}} for t in ("text/csv", "application/vnd.hedgerow.reports+bin")}
-    table["responses"] = {"200": {"description": "the data", "content": types}, **_problems(401, 404, 409)}
+    table["responses"] = {
+        "200": {"description": "the data", "content": types},
+        **_problems(401, 403, 404, 409, 410, 429),
+    }
     return {
-        "": {"get": _operation("getTask", "The signed task", {"200": _ANNOUNCEMENT, **_problems(404)})},
+        "": {
+            "get": _operation("getTask", "The signed task", {"200": _ANNOUNCEMENT, **_problems(404, 410)}),
+            "delete": _one("deleteTask", "Delete a closed task, and all that was collected for it", 409, 410),
+        },
         "/reports": {"post": _reports(settings)},
         "/status": {"get": _one("status", "Progress, refusals, alarms")},
         "/close": {"post": _one("closeTask", "Take no more reports, for ever")},
@@ -183,13 +192,20 @@ def _by_id(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _audit() -> dict[str, Any]:
+    entries = {"type": "array", "items": {"type": "object"}}
+    content = _object({"entries": entries, "broken_at": {"type": ["integer", "null"]}}, ("entries", "broken_at"))
+    answers = {"200": _json(content, "newest first"), **_problems(401, 403, 429)}
+    return _operation("audit", "What curators did", answers, security=_CURATOR)
+
+
 def document(settings: Settings) -> dict[str, Any]:
     """Return the description as JSON-ready content.
 
     >>> sorted(document(Settings())["paths"])[:3]
-    ['/healthz', '/metrics', '/v1/tasks']
+    ['/healthz', '/livez', '/metrics']
     """
-    ok = {"200": _json({"type": "object"}, "the database answers"), **_problems()}
+    ok = {"200": _json({"type": "object"}, "it is"), **_problems()}
     text = {"200": {"description": "Prometheus text", "content": {"text/plain": {"schema": {"type": "string"}}}}}
     by_id = {f"/v1/tasks/{{id}}{rest}": {**item, "parameters": [_ID]} for rest, item in _by_id(settings).items()}
     bearer = {"type": "http", "scheme": "bearer"}
@@ -203,7 +219,9 @@ def document(settings: Settings) -> dict[str, Any]:
         "paths": {
             "/v1/tasks": _tasks(),
             **by_id,
-            "/healthz": {"get": _operation("healthz", "Is the service able to work", ok)},
+            "/v1/audit": {"get": _audit()},
+            "/healthz": {"get": _operation("healthz", "Can reports be taken: something was just written", ok)},
+            "/livez": {"get": _operation("livez", "Does the process run; the database is not asked", ok)},
             "/metrics": {"get": _operation("metrics", "Counters", text | _problems())},
         },
         "components": {"schemas": _SCHEMAS, "securitySchemes": {"curator": bearer, "upload": bearer}},

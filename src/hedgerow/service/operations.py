@@ -10,21 +10,23 @@ from starlette.routing import Route
 
 from hedgerow.service.http import answer, service_of
 from hedgerow.service.openapi import document
+from hedgerow.service.problems import Problem
 from hedgerow.service.schema import partials, refusals, tasks, uploads
 from hedgerow.service.service import Service
 
 __all__ = ["OPERATIONS"]
 
 
+async def livez(request: Request) -> Response:
+    """Say that the process answers and its threads run; a restart helps if not. The database is not asked."""
+    if not service_of(request).writer.alive:
+        raise Problem("busy", "The thread that writes has ended.")
+    return answer({"status": "alive"})
+
+
 async def healthz(request: Request) -> Response:
-    """Say that the database answers."""
-    service = service_of(request)
-
-    def look() -> None:
-        with service.database.read() as connection:
-            connection.execute(sa.select(tasks.c.number).limit(1)).first()
-
-    await run_in_threadpool(look)
+    """Say that reports can be taken: something was just written to the database, and is in the file of the path."""
+    await run_in_threadpool(service_of(request).probe)
     return answer({"status": "ok"})
 
 
@@ -77,6 +79,7 @@ async def openapi(request: Request) -> Response:
 
 
 OPERATIONS = [
+    Route("/livez", livez, methods=["GET"]),
     Route("/healthz", healthz, methods=["GET"]),
     Route("/metrics", metrics, methods=["GET"]),
     Route("/openapi.json", openapi, methods=["GET"]),

@@ -13,6 +13,7 @@ CODES: dict[str, tuple[int, str]] = {
     "invalid-request": (400, "The request is not what this route takes"),
     "malformed-batch": (400, "The body is not a batch of reports to this task"),
     "empty-batch": (400, "The batch holds no report"),
+    "forbidden": (403, "The curator's token does not allow this"),
     "unauthorized": (401, "A curator's token is needed"),
     "token-required": (401, "This task takes reports with an upload token only"),
     "token-unknown": (403, "The upload token is not one of this task"),
@@ -25,13 +26,17 @@ CODES: dict[str, tuple[int, str]] = {
     "task-exists": (409, "The task is published already, with another announcement"),
     "task-not-open": (409, "The task is not open yet"),
     "task-still-open": (409, "The task must be closed first"),
+    "task-needed": (409, "Another task needs this one"),
     "no-reports": (409, "There is no report yet"),
     "first-round-unknown": (409, "The first round of this task was not collected here"),
     "task-ended": (410, "The time for reports to this task is over"),
     "task-closed": (410, "The curator has closed this task"),
+    "task-deleted": (410, "The curator has deleted this task"),
     "body-too-large": (413, "The body is too large"),
     "too-many-reports": (413, "There are too many reports in one request"),
     "unsupported-media-type": (415, "The media type or its version is not supported"),
+    "too-many-attempts": (429, "Too many wrong tokens were tried"),
+    "task-damaged": (500, "The task cannot be read from the database"),
     "internal": (500, "The service failed; nothing of this request was kept"),
     "busy": (503, "Too much is waiting to be written"),
     "storage-busy": (503, "The database is busy or out of reach"),
@@ -52,7 +57,7 @@ REPORT_CODES: dict[str, str] = {
 }
 """Why single reports of an accepted request fail."""
 
-_RETRY = {"busy": "1", "storage-busy": "5", "storage-full": "60"}
+_RETRY = {"busy": "1", "too-many-attempts": "10", "storage-busy": "5", "storage-full": "60"}
 
 
 class Problem(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -13,7 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hedgerow.content import canonical
+from hedgerow.service.audit import broken_at, read_audit
 from hedgerow.service.collection import Collection
+from hedgerow.service.curators import Curator
 from hedgerow.service.http import answer, curator, decode, service_of
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import Problem
@@ -66,7 +69,7 @@ async def _collection(request: Request, service: Service) -> Collection:
 
 async def create_task(request: Request) -> Response:
     """Publish a task: sign it, keep it, never change it."""
-    service = await curator(request)
+    service, who = await curator(request, "publish")
     now = int(service.clock())
     wanted = await decode(request, NewTask)
     content = {name: value for name, value in wanted.task.items() if name != "id"}
@@ -84,12 +87,12 @@ async def create_task(request: Request) -> Response:
     opens = now if wanted.opens is None else wanted.opens
     closes = opens + _MONTH if wanted.closes is None else wanted.closes
     words = {"title": wanted.title, "purpose": wanted.purpose, "curator": wanted.curator, "tokens": wanted.tokens}
-    return await _publish(service, task, wanted.simulation, now, opens=opens, closes=closes, **words)
+    return await _publish(service, who, task, wanted.simulation, now, opens=opens, closes=closes, **words)
 
 
-async def _publish(service: Service, task: Any, simulation: bool, now: int, **words: Any) -> Response:
+async def _publish(service: Service, who: Curator, task: Any, simulation: bool, now: int, **words: Any) -> Response:
     def work() -> tuple[Collection, bool]:
-        return service.publish(task, simulation=simulation, now=now, **words)
+        return service.publish(task, simulation=simulation, now=now, publisher=who, **words)
 
     collection, new = await run_in_threadpool(work)
     headers = {"Location": f"/v1/tasks/{collection.id}"}
@@ -98,7 +101,7 @@ async def _publish(service: Service, task: Any, simulation: bool, now: int, **wo
 
 async def second_round(request: Request) -> Response:
     """Grow the partition of the second round from the closed first round, and publish its task."""
-    service = await curator(request)
+    service, who = await curator(request, "publish")
     now = int(service.clock())
     first = await _collection(request, service)
     wanted = await decode(request, Grow)
@@ -123,14 +126,14 @@ async def second_round(request: Request) -> Response:
     opens = now if wanted.opens is None else wanted.opens
     closes = opens + _MONTH if wanted.closes is None else wanted.closes
     words = {"title": notice.title, "purpose": notice.purpose, "curator": notice.curator, "tokens": wanted.tokens}
-    return await _publish(service, task, first.simulation, now, opens=opens, closes=closes, **words)
+    return await _publish(service, who, task, first.simulation, now, opens=opens, closes=closes, **words)
 
 
 async def list_tasks(request: Request) -> Response:
     """List the tasks, newest first."""
     service = service_of(request)
     now = service.clock()
-    found = await run_in_threadpool(service.collections)
+    found, _ = await run_in_threadpool(service.collections)
     return answer({"tasks": [_summary(c, closed, now) for c, closed in found]})
 
 
@@ -149,7 +152,7 @@ async def get_task(request: Request) -> Response:
 
 async def status(request: Request) -> Response:
     """Return progress, refusals by reason, what a forged report can do, and alarms."""
-    service = await curator(request)
+    service, _ = await curator(request, "read")
     now = service.clock()
     collection = await _collection(request, service)
     return answer(await run_in_threadpool(lambda: Overview(service, collection, now).to_dict()))
@@ -157,12 +160,12 @@ async def status(request: Request) -> Response:
 
 async def close_task(request: Request) -> Response:
     """Close a task for ever."""
-    service = await curator(request)
+    service, who = await curator(request, "close")
     now = service.clock()
     collection = await _collection(request, service)
 
     def work() -> dict[str, Any]:
-        service.close(collection, int(now))
+        service.close(collection, int(now), who)
         return Overview(service, collection, now).to_dict()
 
     return answer(await run_in_threadpool(work))
@@ -170,22 +173,23 @@ async def close_task(request: Request) -> Response:
 
 async def issue_tokens(request: Request) -> Response:
     """Make upload tokens."""
-    service = await curator(request)
+    service, who = await curator(request, "publish")
     collection = await _collection(request, service)
     wanted = await decode(request, NewTokens)
     if not 1 <= wanted.count <= 100_000 or not 1 <= wanted.quota <= 1 << 40:
         raise Problem("invalid-request", "'count' must be 1 .. 100000 and 'quota' at least 1.")
     if not collection.announcement.tokens:
         raise Problem("not-available", "This task takes reports without tokens.")
-    made = await run_in_threadpool(service.issue_tokens, collection, wanted.count, wanted.quota)
+    made = await run_in_threadpool(service.issue_tokens, collection, wanted.count, wanted.quota, who)
     return answer({"tokens": made}, 201, {"Cache-Control": "no-store"})
 
 
 async def model(request: Request) -> Response:
     """Return the model of all acknowledged reports."""
-    service = await curator(request)
+    service, who = await curator(request, "read")
     now = service.clock()
     collection = await _collection(request, service)
+    await run_in_threadpool(service.note, who, "download", collection, "model")
     options = {name: _value(collection, name, text) for name, text in request.query_params.items()}
     text = await run_in_threadpool(lambda: Overview(service, collection, now).model(**options).to_json())
     return Response(text, media_type="application/json")
@@ -204,9 +208,10 @@ def _value(collection: Collection, name: str, text: str) -> Any:
 
 async def leaves(request: Request) -> Response:
     """Return the table of leaves, and what more reports would buy."""
-    service = await curator(request)
+    service, who = await curator(request, "read")
     now = service.clock()
     collection = await _collection(request, service)
+    await run_in_threadpool(service.note, who, "download", collection, "leaves")
     try:
         level = float(request.query_params.get("level", "0.9"))
     except ValueError:
@@ -226,15 +231,37 @@ async def leaves(request: Request) -> Response:
 
 async def data(request: Request) -> Response:
     """Return the data set of a label task (CSV) or the reports of a first round."""
-    service = await curator(request)
+    service, who = await curator(request, "read")
     now = service.clock()
     collection = await _collection(request, service)
+    await run_in_threadpool(service.note, who, "download", collection, "data")
     media, body = await run_in_threadpool(lambda: Overview(service, collection, now).data())
     return Response(body, media_type=media)
 
 
+async def delete_task(request: Request) -> Response:
+    """Delete a closed task, and all that was collected for it."""
+    service, who = await curator(request, "admin")
+    now = int(service.clock())
+    await run_in_threadpool(service.delete, request.path_params["id"], now, who)
+    return answer({"deleted": request.path_params["id"]})
+
+
+async def audit_log(request: Request) -> Response:
+    """Return what curators did, newest first, and whether the chain of the log holds."""
+    service, _ = await curator(request, "admin")
+
+    def work() -> dict[str, Any]:
+        with service.database.read() as connection:
+            return {"entries": [asdict(entry) for entry in read_audit(connection)], "broken_at": broken_at(connection)}
+
+    return answer(await run_in_threadpool(work))
+
+
 V1 = [
     Route("/v1/tasks/{id}", get_task, methods=["GET"]),
+    Route("/v1/tasks/{id}", delete_task, methods=["DELETE"]),
+    Route("/v1/audit", audit_log, methods=["GET"]),
     Route("/v1/tasks", create_task, methods=["POST"]),
     Route("/v1/tasks", list_tasks, methods=["GET"]),
     Route("/v1/tasks/{id}/status", status, methods=["GET"]),

@@ -1,4 +1,4 @@
-"""The tables of the service, and the steps that bring an older database up to date.
+"""The tables of the service, as they are now; :mod:`hedgerow.service.migrate` brings older databases there.
 
 Nothing in here says who sent a report: no address, no time of arrival, no token beside a report. Ids are kept as
 digests, apart from payloads and in the order of the digests, so that neither leads to the other.
@@ -11,14 +11,9 @@ So what uploads write (:data:`YOUNG`) is packed, not one row a report, and is wr
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import sqlalchemy as sa
-from sqlalchemy import Connection
 
-from hedgerow.errors import FormatError
-
-__all__ = ["VERSION", "YOUNG", "metadata", "migrate"]
+__all__ = ["YOUNG", "metadata"]
 
 metadata = sa.MetaData()
 _Blob = sa.LargeBinary
@@ -31,7 +26,41 @@ settings = sa.Table(
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
-"""The curator's signing key and the digests of curators' tokens."""
+"""The curator's signing key."""
+
+curators = sa.Table(
+    "curators",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("digest", _Blob, nullable=False, unique=True),
+    sa.Column("scopes", sa.Text, nullable=False),
+    sa.Column("created", sa.BigInteger, nullable=False),
+    sa.Column("revoked", sa.BigInteger),
+)
+"""Who may do what: the digest of a token, and the words of :data:`hedgerow.service.curators.SCOPES`."""
+
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("digest", _Blob, primary_key=True),
+    sa.Column("curator", sa.Integer, nullable=False),
+    sa.Column("expires", sa.BigInteger, nullable=False),
+)
+"""Signed-in browsers: the digest of a cookie. Signing out deletes the row, on every server at once."""
+
+audit = sa.Table(
+    "audit",
+    metadata,
+    sa.Column("seq", _Count, primary_key=True, autoincrement=True),
+    sa.Column("time", sa.BigInteger, nullable=False),
+    sa.Column("actor", sa.Text, nullable=False),
+    sa.Column("action", sa.Text, nullable=False),
+    sa.Column("task", sa.String(64)),
+    sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("chain", _Blob, nullable=False),
+)
+"""What curators did, never what holders did; rows are only ever added (:mod:`hedgerow.service.audit`)."""
 
 tasks = sa.Table(
     "tasks",
@@ -44,7 +73,9 @@ tasks = sa.Table(
     sa.Column("created", sa.BigInteger, nullable=False),
     sa.Column("closed", sa.BigInteger),
     sa.Column("finished", sa.Boolean, nullable=False, default=False),
+    sa.Column("deleted", sa.BigInteger),
 )
+"""Published tasks. Of a deleted one its number, its id and the time are left: neither is ever used again."""
 
 uploads = sa.Table(
     "uploads",
@@ -142,49 +173,3 @@ refusals = sa.Table(
 
 YOUNG = (arrivals, known, partials, segments, uploads, refusals)
 """What uploads and their aggregation write to, in the order in which transactions use them."""
-
-_version = sa.Table("schema_version", sa.MetaData(), sa.Column("version", sa.Integer, nullable=False))
-
-
-def _first(connection: Connection) -> None:
-    """Create everything."""
-    metadata.create_all(connection)
-    if connection.dialect.name != "postgresql":
-        return
-    # Noise does not compress; do not let the server try.
-    for table in (uploads, segments, sealed_segments):
-        connection.exec_driver_sql(f"ALTER TABLE {table.name} ALTER COLUMN body SET STORAGE EXTERNAL")
-    # ANALYZE would copy samples of payloads and digests into the catalogue, where nobody deletes them.
-    for table in metadata.sorted_tables:
-        for column in table.columns:
-            if isinstance(column.type, sa.LargeBinary):
-                connection.exec_driver_sql(f"ALTER TABLE {table.name} ALTER COLUMN {column.name} SET STATISTICS 0")
-
-
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_first,)
-"""Step i brings version i to version i + 1. A step that was released never changes."""
-
-VERSION = len(MIGRATIONS)
-
-
-def migrate(connection: Connection) -> int:
-    """Bring the database to :data:`VERSION` in one transaction; return the version it had.
-
-    A database of a newer version is refused: an old program must not write into it.
-    """
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7218541)")
-    _version.create(connection, checkfirst=True)
-    found = connection.execute(sa.select(_version.c.version)).scalar()
-    before = int(found or 0)
-    if before > VERSION:
-        raise FormatError(
-            f"the database has schema version {before}, and this program knows {VERSION}; upgrade hedgerow."
-        )
-    for step in MIGRATIONS[before:]:
-        step(connection)
-    if found is None:
-        connection.execute(_version.insert().values(version=VERSION))
-    elif before != VERSION:
-        connection.execute(_version.update().values(version=VERSION))
-    return before

@@ -119,14 +119,14 @@ def settle(database: Database) -> None:
         raise StoragePressure("a reader keeps the write-ahead log from being cut.")
 
 
-def forget(database: Database) -> None:
-    """Leave nothing of deleted ids and tokens in PostgreSQL's large tables; not within a transaction."""
+def forget(database: Database, names: tuple[str, ...] = ("report_ids", "upload_tokens")) -> None:
+    """Leave nothing of deleted ids, tokens and rows in PostgreSQL's large tables; not within a transaction."""
     if database.sqlite:
         return
     with database.outside() as run:
         run("SET lock_timeout = 1000")
         try:
-            for name in ("report_ids", "upload_tokens"):
+            for name in names:
                 run(f"VACUUM (FULL) {name}")
         finally:
             run("RESET lock_timeout")

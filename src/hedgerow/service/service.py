@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import hmac
 import secrets
 import threading
@@ -15,13 +14,18 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.errors import HedgerowError
 from hedgerow.service.aggregator import Aggregator, add_rows, kept_rows
-from hedgerow.service.collection import Collection
+from hedgerow.service.audit import write_audit
+from hedgerow.service.collection import Collection, Damaged
+from hedgerow.service.curators import ENVIRONMENT, Curator, check_token, digest_of, find_curator
 from hedgerow.service.database import Database, StorageError
+from hedgerow.service.guesses import Guesses
 from hedgerow.service.intake import Outcome, Upload
 from hedgerow.service.kinds import Kind
 from hedgerow.service.logs import log
 from hedgerow.service.problems import Problem
+from hedgerow.service.removal import remove
 from hedgerow.service.schema import partials, sealed_segments, segments, tasks, upload_tokens, uploads
 from hedgerow.service.schema import settings as settings_table
 from hedgerow.service.settings import Settings
@@ -34,18 +38,20 @@ from hedgerow.tasks.keys import base64url, ed25519, from_base64url
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["Service", "digest_of"]
+__all__ = ["Service"]
 
+STOP_SECONDS = 25.0
+"""How long stopping may take: less than the 30 seconds after which supervisors kill; by hand."""
 _MANY = 100_000  # reports that a result adds up at once, five segments of the aggregator; by hand
+PROBE_SECONDS = 1.0
+"""For which a write that succeeded speaks: probes are public, and each costs a commit; by hand."""
+_PROBE = sa.text(
+    "INSERT INTO settings (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+)
 _ADD_REFUSAL = sa.text(
     "INSERT INTO refusals (task, code, n) VALUES (:task, :code, :n) "
     "ON CONFLICT (task, code) DO UPDATE SET n = refusals.n + excluded.n"
 )
-
-
-def digest_of(token: str) -> bytes:
-    """Return what is stored of a secret token (they have 256 random bits, so a plain digest is enough)."""
-    return hashlib.sha256(token.encode()).digest()
 
 
 class Service:
@@ -60,7 +66,7 @@ class Service:
     key : Ed25519PrivateKey, optional
         The curator's signing key; by default the one in the database, made when first needed.
     curator_token : str, optional
-        A curator's token besides those in the database.
+        A curator's token besides those in the database; one that can be guessed is refused.
     """
 
     def __init__(
@@ -90,11 +96,13 @@ class Service:
         self._logged: Counter[str] = Counter()
         self._last_log = time.monotonic()
         self._refused: Counter[tuple[int, str]] = Counter()
+        self.guesses = Guesses(self.settings.guess_seconds)
         self._known: dict[str, Collection] = {}
         self._numbers: dict[int, Collection] = {}
+        self._probed = -PROBE_SECONDS
         self._lock = threading.Lock()
         self._key = key
-        self._curators = {digest_of(curator_token)} if curator_token else set()
+        self._environment = digest_of(check_token(curator_token)) if curator_token else None
 
     def start(self) -> Service:
         """Start the threads."""
@@ -104,37 +112,47 @@ class Service:
         return self
 
     def stop(self) -> None:
-        """Add up what waits and scrub, keep the counters, close the database."""
+        """Add up what waits and scrub, keep the counters, close the database; within :data:`STOP_SECONDS`.
+
+        A database that does not answer must not keep the process alive: what was acknowledged is in it, and what was
+        not will be sent again.
+        """
+        ending = threading.Thread(target=self._end, name="ending", daemon=True)
+        ending.start()
+        ending.join(STOP_SECONDS)
+        log("stopped" if not ending.is_alive() else "stopped-without-the-database")
+
+    def _end(self) -> None:
         self.aggregator.stop()
         with contextlib.suppress(StorageError):
             self._flush()
         self._log_uploads()
         self.writer.stop()
         self.database.close()
-        log("stopped")
 
     # Who may do what.
 
-    def is_curator(self, token: str) -> bool:
-        """Whether a token is a curator's."""
-        digest = digest_of(token)
-        known = self._curators or self._load_curators()
-        if any(hmac.compare_digest(digest, c) for c in known):
-            return True
-        return any(hmac.compare_digest(digest, c) for c in self._load_curators())
-
-    def _load_curators(self) -> set[bytes]:
+    def curator(self, token: str) -> Curator | None:
+        """Return whose token this is."""
+        if self._environment is not None and hmac.compare_digest(digest_of(token), self._environment):
+            return ENVIRONMENT
         with self.database.read() as connection:
-            query = sa.select(settings_table.c.name).where(settings_table.c.name.startswith("curator:"))
-            return {bytes.fromhex(name.split(":")[1]) for name in connection.execute(query).scalars()}
+            return find_curator(connection, token)
 
-    def add_curator(self) -> str:
-        """Make a curator's token; it is returned once, and only its digest is kept."""
-        token = "hc_" + secrets.token_urlsafe(32)
-        row = {"name": f"curator:{digest_of(token).hex()}", "value": "1"}
-        with self.database.write() as connection:
-            connection.execute(settings_table.insert().values(**row))
-        return token
+    @property
+    def has_environment(self) -> bool:
+        """Whether a token of the environment is set."""
+        return self._environment is not None
+
+    def note(self, curator: Curator, action: str, collection: Collection | None = None, detail: str = "") -> None:
+        """Write down what a curator does, durably, before it is done."""
+        now = int(self.clock())
+        task = None if collection is None else collection.id
+
+        def change(connection: Connection) -> None:
+            write_audit(connection, now, curator.name, action, task=task, detail=detail)
+
+        self.writer.run(change)
 
     @property
     def key(self) -> Ed25519PrivateKey:
@@ -159,7 +177,10 @@ class Service:
 
     def collection(self, task_id: str) -> Collection:
         """Return a published task, or raise the problem ``task-unknown``."""
-        found = self._known.get(task_id) or self._load(tasks.c.id == task_id)
+        try:
+            found = self._known.get(task_id) or self._load(tasks.c.id == task_id)
+        except HedgerowError as error:
+            raise Problem("task-damaged", f"It can be deleted, and nothing else: {error}") from None
         if found is None:
             raise Problem("task-unknown", "No task with this id was published here; check the address.")
         return found
@@ -176,19 +197,38 @@ class Service:
     def _load(self, condition: Any) -> Collection | None:
         with self.database.read() as connection:
             row = connection.execute(sa.select(tasks).where(condition)).first()
-        return None if row is None else self._remember(Collection.from_row(row))
+        if row is None:
+            return None
+        if row.deleted is not None:
+            raise Problem("task-deleted", "The curator has deleted this task and all that was collected.")
+        return self._remember(Collection.from_row(row))
 
     def _remember(self, collection: Collection) -> Collection:
         self._numbers[collection.number] = self._known[collection.id] = collection
         return collection
 
-    def collections(self) -> list[tuple[Collection, int | None]]:
-        """Return all tasks with the time of their closing, newest first."""
-        with self.database.read() as connection:
-            rows = connection.execute(sa.select(tasks).order_by(tasks.c.number.desc())).all()
-        return [(self._known.get(r.id) or self._remember(Collection.from_row(r)), r.closed) for r in rows]
+    def _forget(self, number: int) -> None:
+        found = self._numbers.pop(number, None)
+        if found is not None:
+            self._known.pop(found.id, None)
 
-    def publish(self, task: Any, *, simulation: bool, now: int, **words: Any) -> tuple[Collection, bool]:
+    def collections(self) -> tuple[list[tuple[Collection, int | None]], list[Damaged]]:
+        """Return all tasks with the time of their closing, newest first; and those that cannot be read."""
+        with self.database.read() as connection:
+            query = sa.select(tasks).where(tasks.c.deleted.is_(None)).order_by(tasks.c.number.desc())
+            rows = connection.execute(query).all()
+        found = []
+        damaged = []
+        for row in rows:
+            try:
+                found.append((self._known.get(row.id) or self._remember(Collection.from_row(row)), row.closed))
+            except HedgerowError as error:
+                damaged.append(Damaged(row.number, row.id, str(error)))
+        return found, damaged
+
+    def publish(
+        self, task: Any, *, simulation: bool, now: int, publisher: Curator, **words: Any
+    ) -> tuple[Collection, bool]:
         """Sign and publish a task; return it, and whether it is new. The same task twice must say the same."""
         notice = Announcement.sign(task, self.key, **words)
         first = self._first_of(task)
@@ -199,9 +239,12 @@ class Service:
             if found is not None:
                 return found, False
             connection.execute(tasks.insert().values(created=now, finished=False, **row))
+            write_audit(connection, now, publisher.name, "publish", task=notice.id, detail=notice.title)
             return connection.execute(sa.select(tasks).where(tasks.c.id == notice.id)).one(), True
 
         stored, new = self.writer.run(change)
+        if stored.deleted is not None:
+            raise Problem("task-deleted", "This task was deleted; give the new one another title.")
         if stored.announcement != row["announcement"] or bool(stored.simulation) != simulation:
             raise Problem("task-exists", "A published task never changes; give the new one another title.")
         if new:
@@ -216,27 +259,39 @@ class Service:
         except Problem:
             raise Problem("first-round-unknown", "Reports of the second round are checked against the first.") from None
 
-    def close(self, collection: Collection, now: int) -> int:
+    def close(self, collection: Collection, now: int, curator: Curator) -> int:
         """Take no more reports, for ever; return when it was closed. Closing twice is fine."""
 
         def change() -> int:
             own = tasks.c.number == collection.number
             with self.database.write_uploads() as connection:  # between two commits of reports, by whatever server
-                connection.execute(tasks.update().where(own & tasks.c.closed.is_(None)).values(closed=now))
+                changed = connection.execute(tasks.update().where(own & tasks.c.closed.is_(None)).values(closed=now))
+                if changed.rowcount:
+                    write_audit(connection, now, curator.name, "close", task=collection.id)
                 return int(connection.execute(sa.select(tasks.c.closed).where(own)).scalar_one())
 
         closed = self.writer.call(change)
         log("task-closed", task=collection.id)
         return closed
 
-    def issue_tokens(self, collection: Collection, count: int, quota: int) -> list[str]:
+    def delete(self, task_id: str, now: int, curator: Curator) -> None:
+        """Delete a task that is closed, or that cannot be read, with all that was collected for it, for ever."""
+        number = remove(self.database, self.writer, task_id, now, curator.name)
+        self._forget(number)
+        self.aggregator.overwrite()
+        log("task-deleted", task=task_id)
+
+    def issue_tokens(self, collection: Collection, count: int, quota: int, curator: Curator) -> list[str]:
         """Make upload tokens, each good for ``quota`` reports; only their digests are kept."""
         made = ["hu_" + secrets.token_urlsafe(32) for _ in range(count)]
         digests = sorted(map(digest_of, made))
         rows = [{"task": collection.number, "digest": d, "remaining": quota} for d in digests]
+        now = int(self.clock())
 
         def change(connection: Connection) -> None:
             connection.execute(upload_tokens.insert(), rows)
+            detail = f"{count} tokens for {quota} reports each"
+            write_audit(connection, now, curator.name, "tokens", task=collection.id, detail=detail)
 
         self.writer.run(change)
         log("tokens-issued", task=collection.id, count=count, quota=quota)
@@ -279,6 +334,19 @@ class Service:
     def refused_now(self, number: int) -> Counter[str]:
         """Return refusals that are not in the database yet."""
         return Counter({code: n for (task, code), n in list(self._refused.items()) if task == number})
+
+    def probe(self) -> None:
+        """Write something; raise if that cannot be done now. Whoever asks often gets the last good answer."""
+        if time.monotonic() - self._probed < PROBE_SECONDS:
+            return
+
+        def change() -> None:
+            with self.database.write() as connection:
+                values = {"name": "probe", "value": secrets.token_hex(4)}
+                connection.execute(_PROBE, values)
+
+        self.writer.call(change, seconds=10 * PROBE_SECONDS)
+        self._probed = time.monotonic()
 
     # Results.
 

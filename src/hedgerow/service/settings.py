@@ -32,6 +32,8 @@ class Settings:
         aggregation.
     log_seconds : float
         How often the log sums up uploads; seldom, so that a line does not tell when one person's report came.
+    guess_seconds : float
+        How late a wrong token is answered.
     storage : bool
         False acknowledges without storing anything: for measuring what storage costs, never for collecting.
     """
@@ -45,6 +47,7 @@ class Settings:
     aggregate_seconds: float = 1.0
     remember_seconds: float = 7 * 86_400.0
     log_seconds: float = 900.0
+    guess_seconds: float = 0.5
     storage: bool = True
 
     def __post_init__(self) -> None:

@@ -17,11 +17,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hedgerow.service.collection import Collection
+from hedgerow.service.curators import digest_of
 from hedgerow.service.http import bearer, problem_of, receive_body
 from hedgerow.service.intake import Outcome
 from hedgerow.service.kinds import ReadBatch
 from hedgerow.service.problems import Problem
-from hedgerow.service.service import Service, digest_of
+from hedgerow.service.service import Service
 
 __all__ = ["MEDIA_TYPE", "UPLOADS", "Gate"]
 

@@ -11,6 +11,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -23,6 +24,9 @@ __all__ = ["Busy", "Writer"]
 T = TypeVar("T")
 _Job = tuple[Callable[[], Any], "Future[Any]"]
 _NOTHING: tuple[()] = ()
+# By hand: longer than a database that hangs is waited for, shorter than a person or a proxy waits.
+_UPLOAD_SECONDS = 30.0
+_CALL_SECONDS = 3600.0  # for what rewrites whole tables
 _Waiting = tuple[Upload, "asyncio.Future[Outcome]", asyncio.AbstractEventLoop]
 
 
@@ -65,7 +69,10 @@ class Writer:
             self._thread.join()
 
     async def upload(self, upload: Upload) -> Outcome:
-        """Store reports; return when they are on the disk."""
+        """Store reports; return when they are on the disk.
+
+        Busy if that takes too long: it may still happen, and the same reports sent again are known by their ids.
+        """
         if self._stopping or self.waiting + len(upload) > self.most_waiting:
             raise Busy(f"{self.waiting} reports wait to be written; try again in a moment.")
         loop = asyncio.get_running_loop()
@@ -73,10 +80,15 @@ class Writer:
         self.waiting += len(upload)  # both ends of the count run in the event loop
         future.add_done_callback(_heard)
         self._queue.put((upload, future, loop))
+        future.add_done_callback(lambda _: self._settled(len(upload)))
         try:
-            return await asyncio.shield(future)
-        finally:
-            self.waiting -= len(upload)
+            async with asyncio.timeout(_UPLOAD_SECONDS):
+                return await asyncio.shield(future)
+        except TimeoutError:
+            raise Busy("the database has not answered in time; try again in a moment.") from None
+
+    def _settled(self, n: int) -> None:
+        self.waiting -= n
 
     def run(self, change: Callable[[Connection], T]) -> T:
         """Make a change in its own transaction and wait for it (not from the event loop)."""
@@ -87,13 +99,21 @@ class Writer:
 
         return self.call(in_transaction)
 
-    def call(self, action: Callable[[], T]) -> T:
+    def call(self, action: Callable[[], T], seconds: float = _CALL_SECONDS) -> T:
         """Do something between two transactions and wait for it (not from the event loop)."""
         if self._stopping or not self._thread.is_alive():
             raise Busy("the service is not running; try again in a moment.")
         future: Future[T] = Future()
         self._queue.put((action, future))
-        return future.result()
+        try:
+            return future.result(seconds)
+        except FutureTimeout:
+            raise Busy("the database has not answered in time; try again in a moment.") from None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive() and not self._stopping
 
     def _run(self) -> None:
         item: _Waiting | _Job | tuple[()] | None = self._queue.get()

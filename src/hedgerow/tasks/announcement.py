@@ -29,7 +29,7 @@ __all__ = ["Announcement", "read_task", "task_text"]
 _DOMAIN = b"hedgerow/announcement/1\n"
 _PUBLIC_KEY = 32  # bytes, of Ed25519
 _SIGNATURE = 64  # bytes, of Ed25519
-_LATEST = 1 << 53  # seconds that every language counts exactly
+_LATEST = 253_402_300_799  # the last second of the year 9999, beyond which calendars fail
 _LENGTHS = {"title": 200, "curator": 200, "purpose": 2000}  # characters: two lines, and a page of a phone; by hand
 
 
@@ -126,8 +126,8 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
                 raise FormatError(f"{name!r} must have at most {most} characters. Got {len(getattr(self, name))}.")
         if not 0 <= self.opens < self.closes <= _LATEST:
             raise FormatError(
-                f"'opens' and 'closes' must be unix seconds with opens < closes. "
-                f"Got {self.opens!r} and {self.closes!r} instead."
+                f"'opens' and 'closes' must be unix seconds (not milliseconds) before the year 10000 with "
+                f"opens < closes. Got {self.opens!r} and {self.closes!r} instead."
             )
         if len(self.public_key) != _PUBLIC_KEY or len(self.signature) != _SIGNATURE:
             raise FormatError("'public_key' must have 32 bytes and 'signature' 64.")

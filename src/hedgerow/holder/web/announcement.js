@@ -13,7 +13,7 @@ import { fields, insist, parsePublished, spell, text, whole } from "./reader.js"
 
 const NAMES = ["closes", "curator", "format", "kind", "opens", "public_key", "purpose", "signature", "task_text", "title", "tokens", "version"];
 const WHAT = "its announcement";
-const LATEST = 2 ** 53; // seconds that every language counts exactly
+const LATEST = 253402300799; // the last second of the year 9999, beyond which calendars fail
 const LONGEST = { title: 200, curator: 200, purpose: 2000 };
 
 /** @param {unknown} value @param {number} size */

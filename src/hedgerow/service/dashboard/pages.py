@@ -12,15 +12,19 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from hedgerow.service.audit import Entry, broken_at, read_audit
 from hedgerow.service.collection import Collection
-from hedgerow.service.dashboard.session import COOKIE, LIFETIME, Sessions
-from hedgerow.service.dashboard.views import card, detail
-from hedgerow.service.http import read_body, service_of
+from hedgerow.service.curators import Curator
+from hedgerow.service.dashboard.session import COOKIE, LIFETIME, end_session, find_session, form_token, start_session
+from hedgerow.service.dashboard.views import TaskView, card, damaged_card, detail, when
+from hedgerow.service.database import StorageError
+from hedgerow.service.http import known_token, problem_of, read_body, service_of
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import Problem
 
@@ -57,68 +61,77 @@ def _page(name: str, status: int = 200, **content: Any) -> Response:
     return Response(text, status, _HEADERS, "text/html; charset=utf-8")
 
 
-class Dashboard:
-    """The pages; one of them an application, since sessions belong to it."""
+async def _signed_in(request: Request) -> tuple[str, Curator] | None:
+    """Return the cookie and whose it is; None for strangers."""
+    service = service_of(request)
+    cookie = request.cookies.get(COOKIE, "")
+    now = service.clock()
 
-    def __init__(self) -> None:
-        self.sessions = Sessions()
+    def look() -> Curator | None:
+        with service.database.read() as connection:
+            return find_session(connection, cookie, now, environment=service.has_environment)
 
-    def _cookie(self, request: Request) -> str | None:
-        cookie = request.cookies.get(COOKIE)
-        return cookie if self.sessions.valid(cookie, service_of(request).clock()) else None
+    who = await run_in_threadpool(look) if cookie else None
+    return None if who is None else (cookie, who)
 
-    def signed_in(self, handler: Handler) -> Handler:
-        """Return a handler that sends strangers to the sign-in page; forms must also prove where they come from."""
 
-        async def guarded(request: Request) -> Response:
-            cookie = self._cookie(request)
-            if cookie is None:
-                return RedirectResponse("/dashboard/sign-in", 303, {"HX-Redirect": "/dashboard/sign-in"})
-            if request.method == "POST":
-                form = await _form(request)
-                if not hmac.compare_digest(form.get("csrf", "").encode(), self.sessions.form_token(cookie).encode()):
-                    raise Problem("invalid-request", "This form is not from the dashboard; open the page again.")
-            request.state.csrf = self.sessions.form_token(cookie)
-            return await handler(request)
+def _own(scope: str, handler: Handler) -> Handler:
+    """Return a handler that sends strangers to the sign-in page; forms must also prove where they come from."""
 
-        return guarded
+    async def guarded(request: Request) -> Response:
+        found = await _signed_in(request)
+        if found is None:
+            return RedirectResponse("/dashboard/sign-in", 303, {"HX-Redirect": "/dashboard/sign-in"})
+        cookie, who = found
+        if request.method == "POST":
+            form = await _form(request)
+            if not hmac.compare_digest(form.get("csrf", "").encode(), form_token(cookie).encode()):
+                raise Problem("invalid-request", "This form is not from the dashboard; open the page again.")
+        if not who.may(scope):
+            raise Problem("forbidden", f"This needs a token with the scope {scope!r}.")
+        request.state.csrf = form_token(cookie)
+        request.state.cookie = cookie
+        request.state.curator = who
+        return await handler(request)
 
-    async def sign_in(self, request: Request) -> Response:
-        """Ask for the curator's token and trade it for a cookie."""
-        service = service_of(request)
-        if request.method == "GET":
-            return _page("sign_in.html", signed_in=False, failed=False)
-        token = (await _form(request)).get("token", "").strip()
-        if not token or not await run_in_threadpool(service.is_curator, token):
-            return _page("sign_in.html", 403, signed_in=False, failed=True)
-        response = RedirectResponse("/dashboard", 303, _HEADERS)
-        response.set_cookie(
-            COOKIE,
-            self.sessions.start(service.clock()),
-            max_age=LIFETIME,
-            path="/dashboard",
-            secure=request.url.scheme == "https",
-            httponly=True,
-            samesite="strict",
-        )
-        return response
+    return guarded
 
-    def routes(self) -> list[BaseRoute]:
-        """Return the routes."""
-        task = "/dashboard/tasks/{id}"
-        own = self.signed_in
-        return [
-            Route("/dashboard/sign-in", self.sign_in, methods=["GET", "POST"]),
-            Route("/dashboard/sign-out", own(_sign_out), methods=["POST"]),
-            Route("/dashboard/static/{name}", _static, methods=["GET"]),
-            Route("/dashboard", own(_tasks), methods=["GET"]),
-            Route(task, own(_task), methods=["GET"]),
-            Route(f"{task}/live", own(_live), methods=["GET"]),
-            Route(f"{task}/close", own(_close), methods=["POST"]),
-            Route(f"{task}/model.json", own(_model), methods=["GET"]),
-            Route(f"{task}/leaves.csv", own(_leaves), methods=["GET"]),
-            Route(f"{task}/data", own(_data), methods=["GET"]),
-        ]
+
+async def _sign_in(request: Request) -> Response:
+    """Ask for the curator's token and trade it for a cookie."""
+    service = service_of(request)
+    if request.method == "GET":
+        return _page("sign_in.html", signed_in=False, failed=False)
+    token = (await _form(request)).get("token", "").strip()
+    who = await known_token(service, token) if token else None
+    if who is None:
+        return _page("sign_in.html", 403, signed_in=False, failed=True)
+    now = int(service.clock())
+    cookie = await run_in_threadpool(service.writer.run, lambda connection: start_session(connection, who, now))
+    response = RedirectResponse("/dashboard", 303, _HEADERS)
+    response.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=LIFETIME,
+        path="/dashboard",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+async def _sign_out(request: Request) -> Response:
+    service = service_of(request)
+    now = int(service.clock())
+
+    def change(connection: Connection) -> None:
+        end_session(connection, request.state.cookie, request.state.curator, now)
+
+    await run_in_threadpool(service.writer.run, change)
+    response = RedirectResponse("/dashboard/sign-in", 303)
+    response.delete_cookie(COOKIE, path="/dashboard")
+    return response
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -142,18 +155,22 @@ async def _static(request: Request) -> Response:
     return Response(body, headers={"Cache-Control": "max-age=3600"}, media_type=_STATIC[name])
 
 
-async def _sign_out(request: Request) -> Response:
-    response = RedirectResponse("/dashboard/sign-in", 303)
-    response.delete_cookie(COOKIE, path="/dashboard")
-    return response
-
-
 async def _tasks(request: Request) -> Response:
     service = service_of(request)
     now = service.clock()
 
-    def work() -> list[Any]:
-        return [card(Overview(service, collection, now)) for collection, _ in service.collections()]
+    def one(collection: Collection) -> TaskView:
+        """Return a card; one that fails says so, and the others are shown."""
+        try:
+            return card(Overview(service, collection, now))
+        except StorageError:
+            raise
+        except Exception as error:
+            return damaged_card(collection.id, problem_of(error).detail or type(error).__name__)
+
+    def work() -> list[TaskView]:
+        found, damaged = service.collections()
+        return [*(damaged_card(d.id, d.reason) for d in damaged), *(one(collection) for collection, _ in found)]
 
     return _page("tasks.html", tasks=await run_in_threadpool(work), signed_in=True, csrf=request.state.csrf)
 
@@ -171,12 +188,43 @@ async def _live(request: Request) -> Response:
 async def _close(request: Request) -> Response:
     service = service_of(request)
     now = int(service.clock())
-    await _look(request, lambda seen: service.close(seen.collection, now))
+    await _look(request, lambda seen: service.close(seen.collection, now, request.state.curator))
     return RedirectResponse(f"/dashboard/tasks/{request.path_params['id']}", 303)
+
+
+async def _delete(request: Request) -> Response:
+    service = service_of(request)
+    now = int(service.clock())
+    await run_in_threadpool(service.delete, request.path_params["id"], now, request.state.curator)
+    return RedirectResponse("/dashboard", 303)
+
+
+async def _audit(request: Request) -> Response:
+    service = service_of(request)
+
+    def work() -> tuple[list[Entry], int | None]:
+        with service.database.read() as connection:
+            return read_audit(connection), broken_at(connection)
+
+    entries, broken = await run_in_threadpool(work)
+    rows = [(when(entry.time), entry) for entry in entries]
+    return _page("audit.html", entries=rows, broken=broken, signed_in=True, csrf=request.state.csrf)
 
 
 def _download(body: str | bytes, name: str, media: str) -> Response:
     return Response(body, headers={"Content-Disposition": f'attachment; filename="{name}"'}, media_type=media)
+
+
+def _noted(what: str, handler: Handler) -> Handler:
+    """Return a handler whose download stands in the audit log before it begins."""
+
+    async def noting(request: Request) -> Response:
+        service = service_of(request)
+        collection = await run_in_threadpool(service.collection, request.path_params["id"])
+        await run_in_threadpool(service.note, request.state.curator, "download", collection, what)
+        return await handler(request)
+
+    return noting
 
 
 async def _model(request: Request) -> Response:
@@ -209,5 +257,19 @@ async def _data(request: Request) -> Response:
 
 
 def routes() -> list[BaseRoute]:
-    """Return the routes of a new dashboard."""
-    return Dashboard().routes()
+    """Return the routes."""
+    task = "/dashboard/tasks/{id}"
+    return [
+        Route("/dashboard/sign-in", _sign_in, methods=["GET", "POST"]),
+        Route("/dashboard/sign-out", _own("read", _sign_out), methods=["POST"]),
+        Route("/dashboard/static/{name}", _static, methods=["GET"]),
+        Route("/dashboard", _own("read", _tasks), methods=["GET"]),
+        Route("/dashboard/audit", _own("admin", _audit), methods=["GET"]),
+        Route(task, _own("read", _task), methods=["GET"]),
+        Route(f"{task}/live", _own("read", _live), methods=["GET"]),
+        Route(f"{task}/close", _own("close", _close), methods=["POST"]),
+        Route(f"{task}/delete", _own("admin", _delete), methods=["POST"]),
+        Route(f"{task}/model.json", _own("read", _noted("model", _model)), methods=["GET"]),
+        Route(f"{task}/leaves.csv", _own("read", _noted("leaves", _leaves)), methods=["GET"]),
+        Route(f"{task}/data", _own("read", _noted("data", _data)), methods=["GET"]),
+    ]

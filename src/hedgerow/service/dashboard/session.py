@@ -1,51 +1,61 @@
-"""Signed-in browsers: a cookie that this process alone can make, valid for a working day."""
+"""Signed-in browsers: a random cookie whose digest stands in the database, valid for a working day.
+
+Every server on the database knows it, and signing out ends it on all of them.
+"""
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import hmac
 import secrets
 
-__all__ = ["COOKIE", "LIFETIME", "Sessions"]
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from hedgerow.service.audit import write_audit
+from hedgerow.service.curators import ENVIRONMENT, Curator, digest_of
+from hedgerow.service.schema import curators, sessions
+
+__all__ = ["COOKIE", "LIFETIME", "end_session", "find_session", "form_token", "start_session"]
 
 COOKIE = "hedgerow-session"
 LIFETIME = 12 * 3600  # seconds: a day at work; by hand
 
 
-class Sessions:
-    """Make and check session cookies; a restart of the process signs everybody out.
+def start_session(connection: Connection, curator: Curator, now: int) -> str:
+    """Return a new cookie; nothing of the curator's token is in it. Old sessions are cleared away."""
+    cookie = secrets.token_urlsafe(32)
+    connection.execute(sessions.delete().where(sessions.c.expires <= now))
+    row = {"digest": digest_of(cookie), "curator": curator.number, "expires": now + LIFETIME}
+    connection.execute(sessions.insert().values(**row))
+    write_audit(connection, now, curator.name, "sign-in")
+    return cookie
 
-    A cookie is ``expiry . random . HMAC``: nothing is stored, and nothing of the curator's token is in it.
 
-    Examples
-    --------
-    >>> sessions = Sessions()
-    >>> cookie = sessions.start(now=1000)
-    >>> sessions.valid(cookie, now=1001), sessions.valid(cookie, now=1000 + LIFETIME), sessions.valid("9.x.y", now=1)
-    (True, False, False)
+def find_session(connection: Connection, cookie: str, now: float, *, environment: bool) -> Curator | None:
+    """Return whose session this is; None if it has ended, or its curator was revoked.
+
+    ``environment`` tells whether a token of the environment is still set.
     """
+    row = connection.execute(sa.select(sessions).where(sessions.c.digest == digest_of(cookie))).first()
+    if row is None or now >= row.expires:
+        return None
+    if row.curator == ENVIRONMENT.number:
+        return ENVIRONMENT if environment else None
+    own = (curators.c.number == row.curator) & curators.c.revoked.is_(None)
+    found = connection.execute(sa.select(curators).where(own)).first()
+    return None if found is None else Curator(found.number, found.name, frozenset(found.scopes.split()))
 
-    def __init__(self) -> None:
-        self._key = secrets.token_bytes(32)
 
-    def _mac(self, text: str) -> str:
-        digest = hmac.new(self._key, text.encode(), hashlib.sha256).digest()
-        return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+def end_session(connection: Connection, cookie: str, curator: Curator, now: int) -> None:
+    """Sign out."""
+    connection.execute(sessions.delete().where(sessions.c.digest == digest_of(cookie)))
+    write_audit(connection, now, curator.name, "sign-out")
 
-    def start(self, now: float) -> str:
-        """Return a new cookie."""
-        head = f"{int(now) + LIFETIME}.{secrets.token_urlsafe(12)}"
-        return f"{head}.{self._mac(head)}"
 
-    def valid(self, cookie: str | None, now: float) -> bool:
-        """Tell whether a cookie was made here and has not run out."""
-        if cookie is None or not cookie.isascii() or cookie.count(".") != 2:
-            return False
-        head, _, mac = cookie.rpartition(".")
-        expiry = head.split(".")[0]
-        return hmac.compare_digest(mac, self._mac(head)) and expiry.isdigit() and now < int(expiry)
+def form_token(cookie: str) -> str:
+    """Return what a form of this session must carry: other sites do not know the cookie, so they cannot make it.
 
-    def form_token(self, cookie: str) -> str:
-        """Return what a form of this session must carry, so that no other site can send it."""
-        return self._mac(f"form:{cookie}")
+    >>> form_token("a") == form_token("b")
+    False
+    """
+    return hashlib.sha256(f"form:{cookie}".encode()).hexdigest()

@@ -15,7 +15,7 @@ from hedgerow.tasks.forecast import Forecast
 from hedgerow.tasks.models import Model
 from hedgerow.tasks.shift import ShiftReport
 
-__all__ = ["Line", "Link", "TaskView", "card", "detail"]
+__all__ = ["Line", "Link", "TaskView", "card", "damaged_card", "detail", "when"]
 
 MOST_LEAVES = 128
 """Larger trees are downloaded, not drawn."""
@@ -64,10 +64,10 @@ class TaskView:
     downloads: tuple[Link, ...] = ()
 
 
-def _when(seconds: int) -> str:
+def when(seconds: int) -> str:
     """Return a time in words.
 
-    >>> _when(0)
+    >>> when(0)
     '1 January 1970, 00:00 UTC'
     """
     moment = datetime.fromtimestamp(seconds, UTC)
@@ -77,10 +77,10 @@ def _when(seconds: int) -> str:
 def _state(seen: Overview) -> str:
     notice = seen.collection.announcement
     words = {
-        "announced": f"opens {_when(notice.opens)}",
-        "open": f"open until {_when(notice.closes)}",
-        "ended": f"ended {_when(notice.closes)}",
-        "closed": f"closed {_when(seen.closed or 0)}",
+        "announced": f"opens {when(notice.opens)}",
+        "open": f"open until {when(notice.closes)}",
+        "ended": f"ended {when(notice.closes)}",
+        "closed": f"closed {when(seen.closed or 0)}",
     }
     return words[seen.state]
 
@@ -105,6 +105,23 @@ def _common(seen: Overview) -> dict[str, Any]:
 def card(seen: Overview) -> TaskView:
     """Return what the list of tasks shows."""
     return TaskView(**_common(seen))
+
+
+def damaged_card(task_id: str, reason: str) -> TaskView:
+    """Return a card for a task that cannot be shown; it can be deleted."""
+    return TaskView(
+        id=task_id,
+        title=f"Task {task_id[:12]}",
+        kind_words=f"It cannot be read: {reason}",
+        state="damaged",
+        state_words="damaged",
+        accepted=0,
+        aggregated=0,
+        public_key="",
+        guarantee="",
+        live=False,
+        simulation=False,
+    )
 
 
 def detail(seen: Overview) -> TaskView:

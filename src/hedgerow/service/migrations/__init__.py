@@ -1,0 +1,1 @@
+"""The steps of the database's schema, for Alembic; :mod:`hedgerow.service.migrate` runs them."""

@@ -1,0 +1,114 @@
+"""Connections to PostgreSQL that do not wait for ever.
+
+A server that is stopped or cut off says nothing: its time-outs do not run, and the kernel may keep the connection
+alive. So the wait itself has an end: :class:`Bounded` gives up where no byte has come for a while, and closes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Engine
+from sqlalchemy.engine import URL
+
+__all__ = ["ANSWER_SECONDS", "CONNECT_SECONDS", "patient", "postgres_engine"]
+
+# By hand: a commit takes milliseconds, a backlog's segment a second; stopping must end within half a minute.
+ANSWER_SECONDS = 10.0
+CONNECT_SECONDS = 5
+_LONG_SECONDS = 3600.0  # for what rewrites whole tables, such as VACUUM; by hand
+
+
+def within(steps: Generator[Any, Any, Any], seconds: float, error: type[Exception]) -> Generator[Any, Any, Any]:
+    """Run a driver's steps; raise ``error`` where it is not ready to read or write for that long.
+
+    >>> def steps():
+    ...     ready = yield "read"
+    ...     return ready
+    >>> list(within(steps(), 0.0, TimeoutError))
+    Traceback (most recent call last):
+    ...
+    TimeoutError: cannot connect on: the server has not answered for 0 seconds
+    """
+    last = time.monotonic()
+    ready: Any = None
+    while True:
+        try:
+            wanted = steps.send(ready)
+        except StopIteration as end:
+            return end.value
+        ready = yield wanted
+        now = time.monotonic()
+        if ready:
+            last = now
+        elif now - last >= seconds:
+            steps.close()
+            raise error(f"cannot connect on: the server has not answered for {seconds:g} seconds")
+
+
+@cache
+def _bounded() -> Any:
+    """Return the class of connections; psycopg is loaded only where it is used."""
+    import psycopg
+
+    class Bounded(psycopg.Connection[Any]):
+        """A connection that is closed if its server does not answer for ``answer_seconds``."""
+
+        answer_seconds = ANSWER_SECONDS
+
+        def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
+            """Wait for the server, for a while."""
+            steps = within(gen, self.answer_seconds, psycopg.OperationalError)
+            try:
+                return super().wait(steps, *args, **options)
+            except psycopg.OperationalError as error:
+                if "has not answered" in str(error):
+                    self.pgconn.finish()
+                raise
+
+    return Bounded
+
+
+def postgres_engine(url: URL, pool_size: int, *, read_only: bool = False) -> Engine:
+    """Return an engine whose connections have time-outs at every end."""
+    dialect = url.get_dialect()()
+    plain, named = dialect.create_connect_args(url)
+    milliseconds = round(1000 * ANSWER_SECONDS)
+    settings = f"-c idle_in_transaction_session_timeout={6 * milliseconds}"
+    if read_only:
+        settings += " -c default_transaction_read_only=on"
+    options = {
+        "connect_timeout": CONNECT_SECONDS,
+        "tcp_user_timeout": milliseconds,
+        "keepalives_idle": CONNECT_SECONDS,
+        "keepalives_interval": 1,
+        "keepalives_count": CONNECT_SECONDS,
+        **named,
+        "options": f"{named.get('options', '')} {settings}".strip(),
+    }
+
+    def connect() -> Any:
+        return _bounded().connect(*plain, **options)
+
+    return sa.create_engine(
+        url, creator=connect, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True,
+        pool_timeout=ANSWER_SECONDS,
+    )  # fmt: skip
+
+
+@contextmanager
+def patient(driver: Any) -> Iterator[None]:
+    """Let one statement take long, such as the rewriting of a large table."""
+    if not hasattr(driver, "answer_seconds"):
+        yield
+        return
+    driver.answer_seconds = _LONG_SECONDS
+    try:
+        yield
+    finally:
+        driver.answer_seconds = ANSWER_SECONDS

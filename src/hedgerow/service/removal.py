@@ -1,0 +1,103 @@
+"""Delete a task with all that was collected for it; its number and id stay, so that neither is ever used again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from hedgerow.service.audit import write_audit
+from hedgerow.service.database import Database
+from hedgerow.service.problems import Problem
+from hedgerow.service.schema import (
+    arrivals,
+    known,
+    partials,
+    refusals,
+    report_ids,
+    sealed_segments,
+    segments,
+    tasks,
+    upload_tokens,
+    uploads,
+)
+from hedgerow.service.writer import Writer
+
+__all__ = ["remove", "some_of"]
+
+_PURGE = 50_000  # rows deleted in one transaction: uploads wait for it; by hand
+_LARGE = (
+    (report_ids, report_ids.c.key),
+    (upload_tokens, upload_tokens.c.digest),
+    (sealed_segments, sealed_segments.c.seq),
+)
+_SMALL = (arrivals, known, partials, segments, uploads, refusals)
+
+
+def some_of(table: sa.Table, key: sa.Column[Any], number: int) -> Callable[[Connection], int]:
+    """Return what deletes a piece of a task's rows, and says how many those were."""
+
+    def change(connection: Connection) -> int:
+        keys = sa.select(key).where(table.c.task == number).limit(_PURGE)
+        return int(connection.execute(table.delete().where((table.c.task == number) & key.in_(keys))).rowcount)
+
+    return change
+
+
+def remove(database: Database, writer: Writer, task_id: str, now: int, actor: str) -> int:
+    """Delete what was collected for a task, then all of it but its number and id; return the number.
+
+    It must be closed, unless it cannot be read: a collection that people take part in does not vanish by one request.
+    """
+
+    def begin() -> int:
+        with database.write_uploads() as connection:  # between two commits of reports, by whatever server
+            row = _may_go(connection, task_id)
+            own = tasks.c.number == row.number
+            connection.execute(tasks.update().where(own).values(closed=row.closed or now))
+            return int(row.number)
+
+    number = writer.call(begin)
+    for table, key in _LARGE:
+        some = some_of(table, key, number)
+        while writer.run(some):
+            pass  # a piece at a time, so that uploads to other tasks are not held up
+
+    def end() -> None:
+        with database.write_uploads() as connection:
+            for table in _SMALL:
+                connection.execute(table.delete().where(table.c.task == number))
+            nothing = {"announcement": "", "deleted": now, "finished": True}
+            connection.execute(tasks.update().where(tasks.c.number == number).values(**nothing))
+            write_audit(connection, now, actor, "delete", task=task_id)
+
+    writer.call(end)
+    return number
+
+
+def _may_go(connection: Connection, task_id: str) -> Any:
+    """Return the row of a task that may be deleted."""
+    row = connection.execute(sa.select(tasks).where(tasks.c.id == task_id)).first()
+    if row is None:
+        raise Problem("task-unknown", "No task with this id was published here; check the address.")
+    if row.deleted is not None:
+        raise Problem("task-deleted", "It was deleted before.")
+    if row.closed is None and _readable(row):
+        raise Problem("task-still-open", "Close the task, then delete it.")
+    second = (tasks.c.first == row.number) & tasks.c.deleted.is_(None)
+    if connection.execute(sa.select(tasks.c.number).where(second)).first():
+        raise Problem("task-needed", "Its second round needs it; delete that first.")
+    return row
+
+
+def _readable(row: Any) -> bool:
+    from hedgerow.errors import HedgerowError
+    from hedgerow.service.collection import Collection
+
+    try:
+        Collection.from_row(row)
+    except HedgerowError:
+        return False
+    return True

@@ -1,0 +1,130 @@
+"""Databases of other versions: brought up to date in one piece, or left alone."""
+
+import sqlite3
+
+import pytest
+
+pytest.importorskip("starlette")
+sa = pytest.importorskip("sqlalchemy")
+pytest.importorskip("alembic")
+
+from hedgerow.errors import FormatError  # noqa: E402
+from hedgerow.service import migrate, schema  # noqa: E402
+from hedgerow.service.curators import digest_of, list_curators  # noqa: E402
+from hedgerow.service.database import Database, StorageError  # noqa: E402
+
+TOKEN = "hc_a-token-of-before"
+
+
+def at_version_1(engine):
+    """Make a database as the first version made it: its own table of the version, tokens among the settings."""
+    from alembic.config import Config
+    from alembic.runtime.environment import EnvironmentContext
+
+    scripts = migrate._scripts()
+    with engine.begin() as connection:
+        with EnvironmentContext(Config(), scripts) as environment:
+            environment.configure(connection=connection, fn=lambda revision, _: scripts._upgrade_revs("0001", revision))
+            environment.run_migrations()
+        connection.exec_driver_sql("DROP TABLE alembic_version")
+        connection.exec_driver_sql("CREATE TABLE schema_version (version INTEGER NOT NULL)")
+        connection.exec_driver_sql("INSERT INTO schema_version VALUES (1)")
+        connection.exec_driver_sql(f"INSERT INTO settings VALUES ('curator:{digest_of(TOKEN).hex()}', '1')")
+        connection.exec_driver_sql(
+            "INSERT INTO tasks (id, announcement, simulation, created, finished) VALUES ('a', '{}', false, 1, false)"
+        )
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def old(request, tmp_path):
+    url = f"sqlite:///{tmp_path}/x.db" if request.param == "sqlite" else request.getfixturevalue("postgres")
+    engine = sa.create_engine(url)
+    at_version_1(engine)
+    engine.dispose()
+    return url
+
+
+def test_the_previous_version_is_brought_up_to_date(old):
+    with Database(old) as database, database.read() as connection:
+        assert database.version_before == 1
+        assert connection.exec_driver_sql("SELECT id, deleted FROM tasks").all() == [("a", None)]
+        (curator,) = list_curators(connection)
+        assert curator.scopes == {"publish", "read", "close", "admin"}
+        assert connection.exec_driver_sql("SELECT count(*) FROM settings").scalar() == 0
+        assert "schema_version" not in sa.inspect(connection).get_table_names()
+    with Database(old) as database:
+        assert database.version_before == migrate.VERSION
+
+
+def test_whoever_only_reads_changes_nothing(old):
+    with pytest.raises(FormatError, match="brings it up to date"):
+        Database(old, "read")
+    engine = sa.create_engine(old)
+    with engine.connect() as connection:
+        assert "schema_version" in sa.inspect(connection).get_table_names()
+    engine.dispose()
+
+
+def test_a_step_that_fails_leaves_the_version_before(old, monkeypatch):
+    from alembic import op
+
+    made = op.create_table
+
+    def failing(name, *columns, **options):
+        if name == "audit":
+            op.execute("SELECT no_such_column FROM tasks")
+        return made(name, *columns, **options)
+
+    monkeypatch.setattr(op, "create_table", failing)
+    with pytest.raises(StorageError):
+        Database(old)
+    monkeypatch.undo()
+    engine = sa.create_engine(old)
+    with engine.connect() as connection:
+        names = sa.inspect(connection).get_table_names()
+        assert "schema_version" in names
+        assert "curators" not in names
+    engine.dispose()
+    with Database(old) as database:
+        assert database.version_before == 1
+
+
+@pytest.mark.parametrize("mode", ["use", "create", "read"])
+def test_a_newer_database_is_left_alone(tmp_path, mode):
+    url = f"sqlite:///{tmp_path}/x.db"
+    with Database(url, "create") as database, database.write() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0099'")
+    with pytest.raises(FormatError, match="upgrade hedgerow"):
+        Database(url, mode)
+
+
+@pytest.mark.parametrize("mode", ["use", "read"])
+def test_nothing_but_init_makes_a_database(tmp_path, mode):
+    with pytest.raises(StorageError, match="hedgerow serve init"):
+        Database(f"sqlite:///{tmp_path}/x.db", mode)
+    assert not list(tmp_path.iterdir())
+    sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE mine (a)").connection.close()
+    with pytest.raises(StorageError, match="nothing of hedgerow"):
+        Database(f"sqlite:///{tmp_path}/other.db", mode)
+
+
+def test_an_empty_database_of_postgres_is_not_taken_for_ours(postgres):
+    with pytest.raises(StorageError, match="hedgerow serve init"):
+        Database(postgres)
+    Database(postgres, "create").close()
+    Database(postgres).close()
+
+
+def test_the_steps_make_the_tables_that_the_program_uses(tmp_path):
+    def tables(engine):
+        with engine.connect() as connection:
+            rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+            return {name: " ".join(text.replace('"', "").split()) for name, text in rows}
+
+    Database(f"sqlite:///{tmp_path}/x.db", "create").close()
+    plain = sa.create_engine("sqlite://")
+    schema.metadata.create_all(plain)
+    made = tables(sa.create_engine(f"sqlite:///{tmp_path}/x.db"))
+    wanted = tables(plain)
+    assert {name: made[name] for name in wanted} == wanted
+    assert set(made) - set(wanted) == {"alembic_version", "audit_no_delete", "audit_no_update"}

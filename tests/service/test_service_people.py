@@ -1,0 +1,271 @@
+"""More than one server, more than one person: scopes, sessions, the audit log, deletion, damaged tasks."""
+
+import re
+import sqlite3
+
+import pytest
+
+from hedgerow.errors import HedgerowError
+from hedgerow.service.audit import broken_at, read_audit, write_audit
+from hedgerow.service.curators import add_curator, list_curators, revoke_curator
+from hedgerow.service.database import StorageError
+
+ADMIN = "curator-token-of-these-tests"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request, tmp_path):
+    return f"sqlite:///{tmp_path}/hedgerow.db" if request.param == "sqlite" else request.getfixturevalue("postgres")
+
+
+def add(service, name, *scopes):
+    with service.service.database.write() as connection:
+        return add_curator(connection, name, scopes or ("publish", "read", "close", "admin"), now=5)
+
+
+def sign_in(service, token):
+    return service.client.post("/dashboard/sign-in", data={"token": token}, follow_redirects=False)
+
+
+def asking(service, token, method, path, **options):
+    return service.client.request(method, path, headers={"Authorization": f"Bearer {token}"}, **options)
+
+
+def form(service, path):
+    return re.search(r'name="csrf" value="([0-9a-f]{64})"', service.client.get(path).text)[1]
+
+
+def actions(service):
+    with service.service.database.read() as connection:
+        assert broken_at(connection) is None
+        return [(entry.actor, entry.action, entry.detail) for entry in reversed(read_audit(connection))]
+
+
+@pytest.mark.parametrize(
+    ("scope", "method", "path"),
+    [
+        ("publish", "POST", "/v1/tasks"),
+        ("publish", "POST", "/v1/tasks/{id}/tokens"),
+        ("publish", "POST", "/v1/tasks/{id}/second"),
+        ("read", "GET", "/v1/tasks/{id}/status"),
+        ("read", "GET", "/v1/tasks/{id}/model"),
+        ("read", "GET", "/v1/tasks/{id}/leaves"),
+        ("read", "GET", "/v1/tasks/{id}/data"),
+        ("close", "POST", "/v1/tasks/{id}/close"),
+        ("admin", "DELETE", "/v1/tasks/{id}"),
+        ("admin", "GET", "/v1/audit"),
+    ],
+)
+def test_a_token_allows_what_its_scopes_say(inside, local_task, scope, method, path):
+    service, task = inside(), local_task()
+    service.publish(task)
+    one = add(service, "one", scope)
+    others = add(service, "others", *({"publish", "read", "close", "admin"} - {scope}))
+    refused = asking(service, others, method, path.format(id=task.id))
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert asking(service, one, method, path.format(id=task.id)).status_code != 403
+
+
+def test_every_route_of_curators_has_a_scope(inside):
+    """A route that forgot to ask for a token would be found here."""
+    service = inside()
+    for route in service.app.routes:
+        for method in getattr(route, "methods", None) or ():
+            if not route.path.startswith("/v1") or method == "HEAD" or route.path.endswith("/reports"):
+                continue
+            if (method, route.path) in {("GET", "/v1/tasks"), ("GET", "/v1/tasks/{id}")}:
+                continue
+            answer = service.client.request(method, route.path.replace("{id}", "0" * 64))
+            assert answer.status_code == 401, (method, route.path)
+
+
+def test_a_session_holds_on_every_server_and_ends_on_every_server(inside, url):
+    one, two = inside(url), inside(url)
+    assert sign_in(one, ADMIN).status_code == 303
+    two.client.cookies.update(one.client.cookies)
+    assert two.client.get("/dashboard", follow_redirects=False).status_code == 200
+    two.client.post("/dashboard/sign-out", data={"csrf": form(two, "/dashboard")})
+    assert one.client.get("/dashboard", follow_redirects=False).status_code == 303
+    assert [(actor, action) for actor, action, _ in actions(one)] == [
+        ("environment", "sign-in"),
+        ("environment", "sign-out"),
+    ]
+
+
+def test_a_revoked_curator_is_out_at_once(inside, url):
+    one, two = inside(url), inside(url)
+    token = add(one, "anna")
+    assert sign_in(two, token).status_code == 303
+    with one.service.database.write() as connection:
+        revoke_curator(connection, "anna", now=9)
+        assert [(c.name, c.revoked) for c in list_curators(connection)] == [("anna", 9)]
+    assert two.client.get("/dashboard", follow_redirects=False).status_code == 303
+    assert asking(two, token, "GET", "/v1/audit").status_code == 401
+    with one.service.database.write() as connection, pytest.raises(HedgerowError, match="tell them apart"):
+        add_curator(connection, "anna", now=10)
+
+
+def test_a_session_of_the_environment_ends_with_its_token(inside, tmp_path):
+    from starlette.testclient import TestClient
+
+    from hedgerow.service import create_app
+
+    service = inside()
+    sign_in(service, ADMIN)
+    other = create_app(f"sqlite:///{tmp_path}/hedgerow.db", clock=service.clock)
+    with TestClient(other) as client:
+        client.cookies.update(service.client.cookies)
+        assert client.get("/dashboard", follow_redirects=False).status_code == 303
+
+
+def test_wrong_tokens_are_counted_and_held_up(inside, caplog):
+    service = inside(guess_seconds=0.05)
+    with caplog.at_level("WARNING", logger="hedgerow.service"):
+        assert sign_in(service, "wrong").status_code == 403
+        assert asking(service, "wrong", "GET", "/v1/audit").status_code == 401
+    assert service.service.guesses.count == 2
+    assert [r.getMessage() for r in caplog.records] == ["wrong-tokens"]
+    assert "wrong" not in [str(v) for r in caplog.records for v in r.fields.values()]
+
+
+def test_too_many_wrong_tokens_at_once_are_refused():
+    import asyncio
+
+    from hedgerow.service.guesses import Guesses
+    from hedgerow.service.problems import Problem
+
+    async def many():
+        guesses = Guesses(seconds=0.05)
+        return await asyncio.gather(*(guesses.wrong() for _ in range(25)), return_exceptions=True)
+
+    refused = [found for found in asyncio.run(many()) if isinstance(found, Problem)]
+    assert len(refused) == 15
+    assert {problem.code for problem in refused} == {"too-many-attempts"}
+
+
+def test_what_curators_do_is_written_down_with_their_names(inside, local_task, holders, url):
+    service, task = inside(url), local_task("Hours")
+    anna = add(service, "anna")
+    body = {"task": task.to_dict(), "opens": 1000, "closes": 2000}
+    assert asking(service, anna, "POST", "/v1/tasks", json=body).status_code == 201
+    assert asking(service, anna, "POST", "/v1/tasks", json=body).status_code == 200  # nothing new, nothing said
+    service.send(task, holders(task, 20))
+    assert asking(service, anna, "GET", f"/v1/tasks/{task.id}/model").status_code == 200
+    assert asking(service, anna, "POST", f"/v1/tasks/{task.id}/close").status_code == 200
+    assert asking(service, anna, "DELETE", f"/v1/tasks/{task.id}").status_code == 200
+    said = [("anna", "publish", "Hours"), ("anna", "download", "model"), ("anna", "close", ""), ("anna", "delete", "")]
+    assert actions(service)[1:] == said
+    assert asking(service, anna, "GET", "/v1/audit").json()["broken_at"] is None
+
+
+def test_the_audit_log_cannot_be_changed_and_says_if_it_was(inside, url, tmp_path):
+    service = inside(url)
+    database = service.service.database
+    for i in range(4):
+        with database.write() as connection:
+            write_audit(connection, i, "anna", "close", detail=str(i))
+    for statement in ("UPDATE audit SET actor = 'bob'", "DELETE FROM audit"):
+        with pytest.raises(StorageError, match="only grows"), database.write() as connection:
+            connection.exec_driver_sql(statement)
+    if not database.sqlite:
+        return
+    with sqlite3.connect(tmp_path / "hedgerow.db") as other:  # somebody with the file
+        other.execute("DROP TRIGGER audit_no_delete")
+        other.execute("DELETE FROM audit WHERE seq = 2")
+    other.close()
+    with database.read() as connection:
+        assert broken_at(connection) == 3
+
+
+def test_a_deleted_task_leaves_nothing_and_never_comes_back(inside, local_task, holders, url, ids_in, tmp_path):
+    service, task, other = inside(url), local_task(), local_task("other")
+    service.publish(task, tokens=True)
+    service.publish(other)
+    token = service.post(task, "tokens", {"count": 1, "quota": 50}).json()["tokens"][0]
+    sent = holders(task, 30)
+    assert service.send(task, sent, Authorization=f"Bearer {token}").status_code == 200
+    service.send(other, holders(other, 7, seed=1))
+    service.service.aggregator.turn()
+    refused = asking(service, ADMIN, "DELETE", f"/v1/tasks/{task.id}")
+    assert (refused.status_code, refused.json()["code"]) == (409, "task-still-open")
+    service.post(task, "close")
+    assert asking(service, ADMIN, "DELETE", f"/v1/tasks/{task.id}").status_code == 200
+    assert ids_in(service.service.database) == 7
+    with service.service.database.read() as connection:
+        for table in ("uploads", "segments", "sealed_segments", "partials", "known", "upload_tokens", "refusals"):
+            count = f"SELECT count(*) FROM {table} WHERE task = 1"
+            assert connection.exec_driver_sql(count).scalar() == 0, table
+    for answer in (service.client.get(f"/v1/tasks/{task.id}"), service.get(task, "model"), service.send(task, sent)):
+        assert (answer.status_code, answer.json()["code"]) == (410, "task-deleted")
+    again = asking(service, ADMIN, "POST", "/v1/tasks", json={"task": task.to_dict(), "opens": 1000, "closes": 2000})
+    assert (again.status_code, again.json()["code"]) == (410, "task-deleted")
+    assert service.status(other)["accepted"] == 7
+    if service.service.database.sqlite:
+        assert token.encode() not in (tmp_path / "hedgerow.db").read_bytes()
+
+
+def test_another_server_refuses_reports_of_a_deleted_task(inside, local_task, holders, url):
+    one, two = inside(url), inside(url)
+    task = local_task()
+    one.publish(task)
+    assert two.send(task, holders(task, 3)).json()["accepted"] == 3  # and keeps the task in memory
+    one.post(task, "close")
+    asking(one, ADMIN, "DELETE", f"/v1/tasks/{task.id}")
+    answer = two.send(task, holders(task, 3, seed=1))
+    assert answer.status_code == 410
+
+
+def test_a_window_in_milliseconds_is_refused(inside, local_task):
+    service = inside()
+    body = {"task": local_task().to_dict(), "opens": 1_700_000_000, "closes": 1_800_000_000_000}
+    answer = asking(service, ADMIN, "POST", "/v1/tasks", json=body)
+    assert answer.status_code == 400
+    assert "milliseconds" in answer.json()["detail"]
+
+
+def test_a_damaged_task_disturbs_nobody_and_can_be_deleted(inside, local_task, holders, tmp_path):
+    """One stored when windows were not bounded."""
+    service, good, bad = inside(), local_task("good"), local_task("bad")
+    service.publish(good)
+    service.publish(bad)
+    service.send(bad, holders(bad, 4))
+    service.send(good, holders(good, 5, seed=1))
+    with service.service.database.write() as connection:
+        connection.exec_driver_sql(
+            "UPDATE tasks SET announcement = replace(announcement, '\"closes\":2000', '\"closes\":9000000000000000')"
+            " WHERE id = ?",
+            (bad.id,),
+        )
+    fresh = inside()
+    fresh.service.aggregator.turn()
+    assert fresh.status(good)["aggregated"] == 5
+    assert [row["id"] for row in fresh.client.get("/v1/tasks").json()["tasks"]] == [good.id]
+    assert fresh.get(bad, "status").json()["code"] == "task-damaged"
+    sign_in(fresh, ADMIN)
+    page = fresh.client.get("/dashboard").text
+    assert "cannot be read" in page
+    assert "good" in page
+    csrf = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)[1]
+    fresh.client.post(f"/dashboard/tasks/{bad.id}/delete", data={"csrf": csrf})
+    assert "cannot be read" not in fresh.client.get("/dashboard").text
+    assert "delete" in fresh.client.get("/dashboard/audit").text
+
+
+def test_a_card_that_fails_leaves_the_others(inside, local_task, monkeypatch):
+    from hedgerow.service.dashboard import pages
+
+    service = inside()
+    service.publish(local_task("one"))
+    service.publish(local_task("two"))
+    sign_in(service, ADMIN)
+    whole = pages.card
+
+    def card(seen):
+        if seen.collection.announcement.title == "one":
+            raise ArithmeticError
+        return whole(seen)
+
+    monkeypatch.setattr(pages, "card", card)
+    page = service.client.get("/dashboard").text
+    assert "two" in page
+    assert "cannot be read" in page
