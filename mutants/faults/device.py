@@ -185,10 +185,10 @@ _BOOKS = (
     Fault(
         name="sent before it is paid for",
         path="src/hedgerow/holder/device.py",
-        before="        self.store.charge(notice.id, place.base, notice.public_key, token)\n"
+        before="        self.store.charge(notice.id, place.base, notice.public_key, token, notice.closes)\n"
         '        checkpoint("charged")\n        return self._deliver(place)\n',
         after='        checkpoint("charged")\n        receipt = self._deliver(place)\n'
-        "        self.store.charge(notice.id, place.base, notice.public_key, token)\n        return receipt\n",
+        "        self.store.charge(notice.id, place.base, notice.public_key, token, notice.closes)\n        return receipt\n",
         caught_by=(f"{_DEVICE}",),
     ),
     Fault(
