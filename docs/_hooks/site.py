@@ -30,7 +30,7 @@ def on_config(config: Any) -> Any:
     models = [{title: name} for title, name in MODELS.items() if (DOCS / name).exists()]
     results = [f"results/{p.name}" for p in sorted((DOCS / "results").glob("*.md"))]
     costs = "results/costs.md" if "results/costs.md" in results else None
-    others = [page for page in results if page != costs]
+    others = ["evidence.md", *(page for page in results if page != costs)]
     optional = {"Trust models in detail": models, "What privacy costs": costs, "Results": others}
     at = len(config["nav"]) - 2
     config["nav"][at:at] = [{title: pages} for title, pages in optional.items() if pages]
@@ -38,7 +38,8 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Fill in `{{ run: example }}`, `{{ names: module }}` and `{{ help }}`."""
+    """Fill in `{{ run: example }}`, `{{ names: module }}`, `{{ recommended }}`, `{{ results }}` and `{{ help }}`."""
+    markdown = re.sub(r"^\{\{ (recommended|results) \}\}$", lambda m: LISTS[m[1]](), markdown, flags=re.MULTILINE)
     # `make docs` writes the pages of results first; a link to one that is not there becomes plain text.
     markdown = re.sub(
         r"\[([^\]]+)\]\((?:\.\./)?(results/\w+\.\w+)\)", lambda m: m[0] if (DOCS / m[2]).exists() else m[1], markdown
@@ -108,6 +109,26 @@ def public_names(module: str) -> str:
     home = importlib.import_module(module)
     places = [f"{getattr(getattr(home, n), '__module__', module)}.{n}" for n in names]
     return "\n\n".join(f"::: {place}" for place in places)
+
+
+def recommended() -> str:
+    """Return the table of what to use in which trust model."""
+    from hedgerow.recommended import RECOMMENDED
+
+    head = "| Who may see a person's record? | Model | Use |\n|---|---|---|"
+    return "\n".join([head, *(one.row() for one in RECOMMENDED)])
+
+
+def results() -> str:
+    """Return links to all pages of results, by their own titles."""
+    lines = []
+    for path in sorted((DOCS / "results").glob("*.md")):
+        title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        lines.append(f"- [{title}](results/{path.name})")
+    return "\n".join(lines) or "None was written: `hedgerow bench page` does it."
+
+
+LISTS = {"recommended": recommended, "results": results}
 
 
 def command_help() -> str:

@@ -6,7 +6,7 @@ from hedgerow.compare.scores import Summary
 from hedgerow_experiments.claims.base import geometric
 from hedgerow_experiments.data.public_facts import FACTS
 from hedgerow_experiments.found import Evidence
-from hedgerow_experiments.page.common import Section, by_epsilon, multiples, tables, versus
+from hedgerow_experiments.page.common import by_epsilon, multiples, section, tables, versus
 from hedgerow_experiments.printed import Printed, beside_the_paper
 from hedgerow_experiments.tables import Table, tabulate
 
@@ -83,12 +83,5 @@ def _anova(found: Evidence) -> tuple[str, str]:
     return f"PrivateAnova's error is {told}, on the same splits." if ratios else "", text + charts
 
 
-LABEL = Section(
-    "label", "Label", "All features are known; only the label is private.",
-    "<code>LabelPrivateRegressor</code> around any regressor, on a public model if there is one", ("label.md",), _label,
-)  # fmt: skip
-CENTRAL = Section(
-    "central", "Central", "One trusted curator holds all records; what is published must not give them away.",
-    "<code>PrivateAnovaRegressor</code> (or classifier); <code>DiPriMeForestRegressor</code> if delta must be 0",
-    ("anova.md", "diprime.md"), _central,
-)  # fmt: skip
+LABEL = section("label", "Label", ("label.md",), _label)
+CENTRAL = section("central", "Central", ("anova.md", "diprime.md"), _central)

@@ -10,12 +10,13 @@ from typing import NamedTuple
 from hedgerow.chart.svg import Curve, Point, chart
 from hedgerow.compare.scores import Summary
 from hedgerow.compare.web import details, grid, legend
+from hedgerow.recommended import RECOMMENDED
 from hedgerow_experiments.claims.base import geometric, ratio
 from hedgerow_experiments.forms import to_html
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.tables import Table
 
-__all__ = ["Section", "by_epsilon", "epsilons", "mean_curve", "multiples", "tables", "versus"]
+__all__ = ["Section", "by_epsilon", "epsilons", "mean_curve", "multiples", "section", "tables", "versus"]
 
 NOTE = (
     "<p class=soft>Bold: best of the row; underlined: second; *: significantly better than every other family of "
@@ -33,6 +34,12 @@ class Section(NamedTuple):
     use: str
     pages: tuple[str, ...]
     build: Callable[[Evidence], tuple[str, str]]
+
+
+def section(key: str, title: str, pages: tuple[str, ...], build: Callable[[Evidence], tuple[str, str]]) -> Section:
+    """Return the section of a trust model, which recommends what README and documentation do."""
+    found = next(one for one in RECOMMENDED if one.key == key)
+    return Section(key, title, found.who, found.html, pages, build)
 
 
 def versus(value: float) -> str:

@@ -8,7 +8,7 @@ from hedgerow.compare.web import grid, legend
 from hedgerow_experiments.claims.base import geometric
 from hedgerow_experiments.data.public_facts import FACTS
 from hedgerow_experiments.found import Evidence
-from hedgerow_experiments.page.common import Section, by_epsilon, epsilons, mean_curve, multiples, tables, versus
+from hedgerow_experiments.page.common import by_epsilon, epsilons, mean_curve, multiples, section, tables, versus
 from hedgerow_experiments.printed import beside_the_paper, over
 
 __all__ = ["LOCAL", "SEMI"]
@@ -143,12 +143,5 @@ def _semi_headline(found: Evidence) -> str:
     return f"HistOfTree's error beside the best of the naive methods: {told}." if ratios else ""
 
 
-LOCAL = Section(
-    "local", "Local", "Nobody may see a record; some records of the same kind are public.",
-    "<code>AssistedForestRegressor</code> (or classifier); <code>LPDTRegressor</code> for one readable tree",
-    ("frontier.md", "lpdt.md", "lpdt_figures.md"), _local,
-)  # fmt: skip
-SEMI = Section(
-    "semi", "Semi-feature local", "Some features are no secret; the others and the label are for nobody.",
-    "<code>HistOfTreeRegressor</code>", ("histoftree.md",), _semi,
-)  # fmt: skip
+LOCAL = section("local", "Local", ("frontier.md", "lpdt.md", "lpdt_figures.md"), _local)
+SEMI = section("semi", "Semi-feature local", ("histoftree.md",), _semi)
