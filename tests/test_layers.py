@@ -32,7 +32,8 @@ LAYERS = [
     ["explorer"],  # a page of it
     ["tasks"],  # know nothing of estimators
     ["estimators", "public"],  # what estimators share
-    ["local", "semi", "label", "central"],  # know nothing of each other, of engines or of the service
+    ["local", "label", "central"],  # know nothing of each other, of engines or of the service
+    ["semi"],  # learns from noisy errors as "label" does
     ["baselines"],
     ["export", "search"],
     ["collect"],

@@ -13,7 +13,7 @@ from hedgerow.mechanisms.interval import IntervalResponse
 from hedgerow.mechanisms.level import LaplaceNoise, LevelMechanism
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.top import TopResponse
-from hedgerow.mechanisms.unbiased import MatrixResponse
+from hedgerow.mechanisms.unbiased import MatrixResponse, k_ary_levels
 from hedgerow.partition import grow
 from hedgerow.samplers import ONE
 from hedgerow.schema import CategoryColumn, NumberColumn, Schema, WholeNumberColumn
@@ -27,7 +27,7 @@ from hedgerow.tasks.tree.task import LocalTask
 from vectors.assisted import make_task
 from vectors.classes import make_class_task
 from vectors.pilot import make_pilot
-from vectors.rounds import make_first, model_tree
+from vectors.rounds import make_first, make_residual, model_tree
 
 __all__ = ["bases"]
 
@@ -90,6 +90,8 @@ def _rounds() -> Iterator[tuple[str, Any]]:
     with_model = make_first(2.0, "tl", 8.0, 16, 0)
     yield "first round with a model", with_model
     yield "second round with a model", CellTask(with_model, model_tree())
+    yield "one round, policy", make_residual(k_ary_levels(2.0, 3), "tl", 8.0, 0, "policy")
+    yield "one round, personal", make_residual(LaplaceNoise(1.0, 16), "d", 3.0, 1, "personal")
 
 
 def bases() -> Iterator[tuple[str, str]]:

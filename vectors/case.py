@@ -17,7 +17,7 @@ from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, LazyCdf, _geometric_cdf, _laplace_cdf
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.labels.task import LabelTask
-from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.partly_public import CellTask, ResidualTask, SemiTask
 from hedgerow.tasks.tree.task import LocalTask
 
 __all__ = ["Case"]
@@ -134,7 +134,7 @@ class Case:
 
     def parameters(self) -> dict[str, int]:
         """Return the integers that the probabilities of this task are made of."""
-        if isinstance(self.task, LabelTask):
+        if isinstance(self.task, LabelTask | ResidualTask):
             m = self.task.mechanism
             found = {
                 "ratio": getattr(m, "ratio", None),

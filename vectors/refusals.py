@@ -17,6 +17,8 @@ from hedgerow.content import canonical
 from hedgerow.errors import HedgerowError
 from hedgerow.holder.budget import Cost
 from hedgerow.holder.make import check_question, make_body
+from hedgerow.mechanisms.gaussian import GaussianNoise
+from hedgerow.mechanisms.top import TopResponse
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.tasks.announcement import read_task
 from hedgerow.tasks.base import Task
@@ -70,6 +72,19 @@ KNOWN: dict[str, list[tuple[Path, str]]] = {
         (("mechanism", "epsilon"), "0.1"),
     ],
     "label, interval": [(("mechanism", "radius"), "-1"), (("mechanism", "low"), "-10")],
+    "one round, policy": [
+        (("epsilon",), "1.0"),
+        (("epsilon",), "4.0"),
+        (("masks",), '"hidden"'),
+        (("assist", "radius"), "1e+100"),
+        (("assist", "radius"), "6e+99"),
+        (("mechanism", "weights"), "[]"),
+        (("mechanism",), canonical(TopResponse(2.0, 2, (0, 2)).to_dict())),
+        (("mechanism",), canonical(GaussianNoise(2.0, 2, 1e-3).to_dict())),
+        (("private",), '["rent"]'),
+        (("private",), "[]"),
+    ],
+    "one round, personal": [(("mechanism", "n_steps"), "0.5"), (("mechanism", "n_steps"), "32")],
     "label, gaussian": [(("mechanism", "sigma"), "1.0")],
 }
 """Holes that were found by hand, beside those that are drawn."""

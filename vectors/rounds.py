@@ -1,4 +1,4 @@
-"""Tasks of two rounds of the shared vectors: every way to say what is private, with and without a public model."""
+"""Tasks of one and two rounds of the shared vectors: every mask, with and without a public model."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ from typing import Any
 
 from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.grid import LabelGrid
+from hedgerow.mechanisms.interval import IntervalResponse
+from hedgerow.mechanisms.level import LaplaceNoise, LevelMechanism
+from hedgerow.mechanisms.unbiased import k_ary_levels
 from hedgerow.partition.tree import Partition
 from hedgerow.portable import Trees
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.space import FeatureSpace
-from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.partly_public import CellTask, ResidualTask, SemiTask
 from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.records import one
 from vectors.assisted import BOUNDS, RESIDUALS, SPACE, ModelCase, make_base
 from vectors.case import Case
 
-__all__ = ["RoundCase", "make_first", "model_tree", "round_cases"]
+__all__ = ["RoundCase", "make_first", "make_residual", "model_tree", "round_cases"]
 
 
 class RoundCase(ModelCase):
-    """A first round with a public model: what is reported is the error of its prediction."""
+    """A round with a public model: what is reported is the error of its prediction."""
 
-    task: SemiTask
+    task: SemiTask | ResidualTask
 
     @property
     def assist(self) -> Assist:
@@ -54,6 +57,25 @@ def make_first(epsilon: float, kinds: str, radius: float, steps: int, seed: int,
     assist = Assist(make_base(kinds, SeededRandomness(seed)), BOUNDS, radius, RESIDUALS)
     private = ("home",) if masks == "policy" else ()
     return SemiTask(epsilon, LabelGrid(-radius, radius, steps), SPACE, 0.5, masks, private, "rent", "", assist)
+
+
+def make_residual(mechanism: LevelMechanism, kinds: str, radius: float, seed: int, masks: str) -> ResidualTask:
+    """Return a made-up task of one round; ``kinds`` are the parts of its public model, by their first letters."""
+    assist = Assist(make_base(kinds, SeededRandomness(seed)), BOUNDS, radius, RESIDUALS)
+    private = ("home",) if masks == "policy" else ()
+    return ResidualTask(mechanism.epsilon, SPACE, assist, mechanism, masks, private, "rent")
+
+
+def _one_round() -> Iterator[Case]:
+    chosen: list[tuple[LevelMechanism, str, float, str]] = [
+        (k_ary_levels(1.0, 2), "", 8.0, "policy"),
+        (k_ary_levels(2.5, 5), "td", 11.25, "personal"),
+        (LaplaceNoise(0.5, 16), "tdlk", 30.5, "policy"),
+        (IntervalResponse(4.0, 40, low=5, high=30, radius=3), "lk", 0.75, "personal"),
+    ]
+    for seed, (mechanism, kinds, radius, masks) in enumerate(chosen):
+        task = make_residual(mechanism, kinds, radius, seed, masks)
+        yield RoundCase(f"one round, {masks}, {mechanism.kind}, {kinds or 'constant'}", task, 12)
 
 
 def _model_cases() -> Iterator[Case]:
@@ -104,3 +126,4 @@ def round_cases() -> Iterator[Case]:
     """Yield all cases: policy, personal and hidden masks; labels, and errors of a public model."""
     yield from _plain_cases()
     yield from _model_cases()
+    yield from _one_round()

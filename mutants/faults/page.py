@@ -152,11 +152,25 @@ FAULTS = (
         caught_by=_REFUSALS,
     ),
     Fault(
-        name="page: two rounds with a public model report the label",
-        path=f"{_WEB}/first_round.js",
+        name="page: with a public model the label is reported",
+        path=f"{_WEB}/masked.js",
         before="reported: label - prediction",
         after="reported: label",
         caught_by=_VECTORS,
+    ),
+    Fault(
+        name="page: what a holder marks as private is sent in clear",
+        path=f"{_WEB}/masked.js",
+        before="parts.push(double(mask[j] ? 0 : value + 0));",
+        after="parts.push(double(value + 0));",
+        caught_by=_VECTORS,
+    ),
+    Fault(
+        name="page: the mechanism of one round may have another budget",
+        path=f"{_WEB}/residual.js",
+        before="insist(epsilon === this.epsilon && delta === 0 && !mechanism.top",
+        after="insist(delta === 0 && !mechanism.top",
+        caught_by=_REFUSALS,
     ),
     Fault(
         name="page: the fine label is sent where features are private",
@@ -198,7 +212,7 @@ FAULTS = (
     ),
     Fault(
         name="page: whether a private value is missing is sent in clear",
-        path=f"{_WEB}/first_round.js",
+        path=f"{_WEB}/masked.js",
         before="return this.columns.map((column) => this.secret.includes(column.of ?? column.name));",
         after="return this.columns.map((column) => this.secret.includes(column.name));",
         caught_by=_VECTORS,

@@ -11,6 +11,36 @@ _UNFORESEEN = f"{_TOTAL}::test_an_unforeseen_failure_is_the_report_of_the_fixed_
 
 FAULTS = (
     Fault(
+        name="one round: errors beyond the radius are sent as they are",
+        path="src/hedgerow/tasks/partly_public/residual.py",
+        before="        return Drawn(self.encoding.write(cast(\"IntArray\", codes), mask, Z))\n",
+        after="        known = np.abs(error) > 0.99 * self.assist.radius\n"
+        "        codes = np.where(known, (error > 0) * (self.mechanism.n_inputs - 1), codes)\n"
+        "        return Drawn(self.encoding.write(cast(\"IntArray\", codes), mask, Z))\n",
+        caught_by=("audit", "whole: partly public, one round"),
+    ),
+    Fault(
+        name="one round: the mechanism may have a larger budget than the task",
+        path="src/hedgerow/tasks/partly_public/residual.py",
+        before="        if self.mechanism.epsilon != self.epsilon or self.mechanism.guarantee.delta:\n",
+        after="        if self.mechanism.guarantee.delta:\n",
+        caught_by=("tests/semi/test_residual_task.py::test_what_does_not_fit_is_refused",),
+    ),
+    Fault(
+        name="one round: what a holder marks as private is sent in clear",
+        path="src/hedgerow/tasks/partly_public/clear.py",
+        before="    sent = np.where(private, 0.0, Z)[:, _sent(task)] + 0.0  # no -0.0\n",
+        after="    sent = Z[:, _sent(task)] + 0.0  # no -0.0\n",
+        caught_by=("tests/semi/test_residual_task.py::test_what_a_holder_marks_is_not_sent",),
+    ),
+    Fault(
+        name="one round: corrections read features that some holders hide",
+        path="src/hedgerow/semi/learn.py",
+        before="    shared = np.asarray(~private.any(axis=0))\n",
+        after="    shared = np.asarray(~private.all(axis=0))\n",
+        caught_by=("tests/semi/test_learn.py::test_what_nobody_shows_is_not_read",),
+    ),
+    Fault(
         name="the class that is asked about depends on the record",
         path="src/hedgerow/tasks/assisted/class_task.py",
         before="        return Drawn(self.encoding.draw(len(Z), source, answer))\n",
@@ -150,8 +180,8 @@ FAULTS = (
     Fault(
         name="codes of labels beyond 32 bits",
         path="src/hedgerow/tasks/labels/task.py",
-        before="        if not -_FARTHEST <= low <= high < _FARTHEST or",
-        after="        if",
+        before="    if not -_FARTHEST <= low <= high < _FARTHEST or",
+        after="    if",
         caught_by=(f"{_STRICT}::test_noise_that_does_not_fit_a_report_is_refused",),
     ),
     Fault(

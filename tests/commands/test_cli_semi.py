@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hedgerow.commands import answer, kept, tables
-from hedgerow.tasks.partly_public import CellTask, Secrets, SemiModel, SemiTask
+from hedgerow.tasks.partly_public import CellTask, CorrectedModel, ResidualTask, Secrets, SemiModel, SemiTask
 from hedgerow.tasks.reports import Reports
 
 NAMES = ("area", "heating", "people")
@@ -142,11 +142,30 @@ def test_files_of_several_devices(begun):
 def test_ranges_from_public_records(shell):
     shell.ok(
         "design", "public.csv", "--target", "kwh", "--epsilon", "2", "--label-bounds", "0:60", "--personal",
-        "--feature-bounds", "income=0:9", "-o", "task.json",
+        "--two-rounds", "--feature-bounds", "income=0:9", "-o", "task.json",
     )  # fmt: skip
     space = SemiTask.from_json(Path("task.json").read_text()).space
     assert space.names == ("area", "heating", "people", "income")
     assert space.features[1].categories == ("electric", "gas", "pump") and space.high[3] == 9 and space.low[0] >= 20
+
+
+def test_public_records_make_one_round(shell):
+    """Design, privatize, aggregate and predict, as through the library; private columns stay where they are."""
+    out = shell.ok(
+        "design", "public.csv", "--target", "kwh", "--epsilon", "4", "--label-bounds", "0:60", "--private-columns",
+        "area", "--assisted", "compact", "-o", "task.json",
+    )  # fmt: skip
+    assert "one round about the error of a public model" in out and "private for everybody: area" in out
+    task = ResidualTask.from_json(Path("task.json").read_text())
+    assert task.private == ("area",) and task.epsilon == 4
+    shell.ok("privatize", "task.json", "private.csv", "-o", "reports.bin", *SEED)
+    reports = Reports.from_bytes(task, Path("reports.bin").read_bytes())
+    assert not reports.payloads.size % len(reports) and "area" not in task.question().clear
+    shell.ok("aggregate", "task.json", "reports.bin", "-o", "model.json")
+    model = CorrectedModel.from_json(Path("model.json").read_text())
+    assert model == task.totals().add(reports).model()
+    shell.ok("predict", "model.json", "private.csv", "-o", "predictions.csv")
+    assert "Private: the task says which features are private" in shell.ok("explain", "model.json")
 
 
 def mode(path):
@@ -371,7 +390,7 @@ def test_a_label_drawn_twice_is_caught(begun):
         ),
         (
             ["--personal", "--n-holders", "9"],
-            "--n-holders is for local, assisted, assisted-class and pilot tasks; this is a semi-first task",
+            "public records are needed",
         ),
         (["--personal", "--features", "area,floor,heating,people"], "'floor' needs --feature-bounds floor=LOW:HIGH"),
         (["--personal", "--features", "area,heating"], "--feature-bounds names 'people', which is not a feature"),

@@ -22,7 +22,7 @@ from hedgerow.mechanisms.k_ary import KaryResponse
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.mechanisms.staircase import StaircaseNoise
 from hedgerow.mechanisms.top import TopResponse
-from hedgerow.mechanisms.unbiased import MatrixResponse
+from hedgerow.mechanisms.unbiased import MatrixResponse, k_ary_levels
 from hedgerow.partition.tree import Partition
 from hedgerow.portable import Kernel, Linear, Matern, PortableModel, Trees
 from hedgerow.samplers import ONE
@@ -33,7 +33,7 @@ from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import AssistedTask
 from hedgerow.tasks.class_labels import class_grid
 from hedgerow.tasks.labels.task import LabelTask
-from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.partly_public import CellTask, ResidualTask, SemiTask
 from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.tree.task import LocalTask
 
@@ -212,6 +212,20 @@ def _second(masks: str, response: str, assisted: bool = False) -> Callable:
     return make
 
 
+def _residual(masks: str) -> Callable:
+    def make(pick: Pick) -> ResidualTask:
+        space, bounds, epsilon = pick.space(2), pick.of(*BOUNDS), pick.epsilon()
+        assist = Assist(
+            pick.model(space), bounds, pick.of(1e-100, 1.0, 5e99), RESIDUALS, pick.within(*bounds)
+        )  # fmt: skip
+        named = pick.of(True, False)
+        mechanism = k_ary_levels(epsilon, pick.of(2, 3)) if named else LaplaceNoise(epsilon, pick.steps(4096))
+        private = (space.names[0],) if masks == "policy" else ()
+        return ResidualTask(epsilon, space, assist, mechanism, masks, private)
+
+    return make
+
+
 def _labels(mechanism: Callable) -> Callable:
     def make(pick: Pick) -> LabelTask:
         own = mechanism(pick)
@@ -264,6 +278,8 @@ KINDS = (
     Kind("second round, k_ary", _second("policy", "k_ary")),
     Kind("second round, bits, own mask", _second("personal", "bits"), masked=True),
     Kind("second round, k_ary, public model", _second("hidden", "k_ary", assisted=True)),
+    Kind("one round, policy", _residual("policy")),
+    Kind("one round, own mask", _residual("personal"), masked=True),
     Kind("labels, Laplace", _labels(lambda p: LaplaceNoise(p.epsilon(), p.steps(1 << 20)))),
     Kind("labels, staircase", _labels(lambda p: StaircaseNoise(p.epsilon(), p.steps(4096)))),
     Kind("labels, Gaussian", _labels(_gaussian)),

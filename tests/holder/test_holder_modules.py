@@ -9,7 +9,16 @@ import hedgerow.holder.page as page
 from hedgerow.holder.page import ASSETS, SCRIPTS, asset
 from hedgerow.tasks.registry import TASKS
 
-OWN = {"tree.js", "labels.js", "first_round.js", "second_round.js", "assisted.js", "assisted_classes.js", "pilot.js"}
+OWN = {
+    "tree.js",
+    "labels.js",
+    "first_round.js",
+    "second_round.js",
+    "residual.js",
+    "assisted.js",
+    "assisted_classes.js",
+    "pilot.js",
+}
 REGISTRY = "kinds.js"
 
 

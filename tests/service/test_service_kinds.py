@@ -117,6 +117,7 @@ def test_every_kind_gives_the_librarys_result_bit_for_bit(collected, example):
     for _ in range(2):  # before the reports are added up, and after
         if task.retains:
             assert service.get(task, "data").content == task.data(totals)[1]
+        if task.retains and task.makes != "model":
             assert service.get(task, "model").json()["code"] == "not-available"
         else:
             text = service.get(task, "model").text

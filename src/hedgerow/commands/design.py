@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names
@@ -30,10 +31,13 @@ from the public records and the known noise alone.
 With --assisted a public model travels in the task, and holders report where it is
 wrong; with --pilot a few of them first report how wrong it is.
 
-With --private-columns, --personal or --hide-mask the task is the first of two
-rounds, for holders who keep the label and some features private and leave the
-others open. No public records are needed: give each column its --feature-bounds
-or --categories. The second round's task comes from 'hedgerow grow'.
+With --private-columns or --personal holders keep the label and some features
+private and leave the others open. From public records comes one round: holders
+report how wrong a public model is for them.
+
+Without, or with --two-rounds or --hide-mask, the task is the first of two rounds.
+No public records are needed: give each column its --feature-bounds or
+--categories. The second round's task comes from 'hedgerow grow'.
 """
 
 
@@ -79,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     need_label(arguments)
     if schema is not None and schema.label is None:
         schema = _with_label(arguments, schema)
-    kind = _chosen(offered.given(arguments), arguments.classes is not None)
+    kind = _chosen(offered.given(arguments), arguments.classes is not None, arguments.public is not None)
     _check_later(offered.given(arguments), kind)
     options = offered.read(arguments, kind.kind)
     if arguments.classes is not None and not kind.designed.classes:
@@ -111,22 +115,35 @@ def _with_label(arguments: argparse.Namespace, schema: Schema) -> Schema:
     return schema.with_label(arguments.target, bounds=arguments.label_bounds)
 
 
-def _chosen(given: list[str], classes: bool) -> Any:
-    """Return the kind that the options ask for; if several, that with all options that ask for one, and its label."""
+def _chosen(given: list[str], classes: bool, records: bool) -> Any:
+    """Return the kind that the options ask for.
+
+    If several do: one with all options that ask for a kind; of these, one with all that were given, that reads public
+    records if there are any, and that has the label.
+    """
     kinds = list(_kinds().values())
     asking = {name for kind in kinds for name in kind.designed.chosen_by if name in given}
-    wanted = [kind for kind in kinds if asking & {*kind.designed.chosen_by}]
+    found = [kind for kind in kinds if asking & {*kind.designed.chosen_by}]
     if not asking:
-        wanted = [kind for kind in kinds if not kind.designed.chosen_by]
-    whole = [kind for kind in wanted if asking <= {option.name for option in kind.designed.options}]
-    found = whole or wanted
-    fitting = [kind for kind in found if kind.designed.classes is classes]
-    return (fitting or found)[0]
+        found = [kind for kind in kinds if not kind.designed.chosen_by]
+    wishes: list[Callable[[Any], bool]] = [
+        lambda kind: asking <= _options(kind),
+        lambda kind: {*given} <= _options(kind),
+        lambda kind: kind.designed.records is records,
+        lambda kind: kind.designed.classes is classes,
+    ]
+    for wish in wishes:
+        found = [kind for kind in found if wish(kind)] or found
+    return found[0]
+
+
+def _options(kind: Any) -> set[str]:
+    return {option.name for option in kind.designed.options}
 
 
 def _check_later(given: list[str], kind: Any) -> None:
     """Say so if an option is for what is made of this kind's reports, not for its design."""
-    own = {option.name for option in kind.designed.options}
+    own = _options(kind)
     for option in kind.model_options.values():
         if option.name in given and option.name not in own:
             name = option.name.replace("_", "-")

@@ -22,7 +22,7 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.samplers import ONE, exp_at_least
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["AUDITS", "MatrixResponse", "worst_column"]
+__all__ = ["AUDITS", "MatrixResponse", "k_ary_levels", "worst_column"]
 
 Row = tuple[Hex, ...]
 _MOST = 4096  # outputs; by hand: as many levels would make a task of 270 MB
@@ -170,10 +170,31 @@ def _alias_row(row: Row, bits: int) -> tuple[list[int], list[int]]:
     return cuts, others
 
 
+def k_ary_levels(epsilon: float, n_levels: int) -> MatrixResponse:
+    """Return k-ary response among levels as a matrix, unbiased for the level where the outputs lie.
+
+    Other levels get the same probability each, rounded up, and the true one what is left: the ratio is that of
+    :class:`~hedgerow.mechanisms.k_ary.KaryResponse` or smaller.
+
+    Examples
+    --------
+    >>> [round(mean, 9) for mean in k_ary_levels(1.0, 3).moments()[0].tolist()]
+    [0.0, 1.0, 2.0]
+    """
+    k = n_levels
+    other = -(-(ONE - KaryResponse(epsilon, k).truth) // (k - 1))
+    own = ONE - (k - 1) * other
+    if own <= other:
+        raise HedgerowError(f"The 'epsilon' parameter is too small for {k} levels. Got {epsilon!r} instead.")
+    weights = tuple(tuple(own if i == level else other for i in range(k)) for level in range(k))
+    kappa = (own - other) / ONE
+    middle = (k - 1) / 2
+    return MatrixResponse(epsilon, weights, tuple(middle + (i - middle) / kappa for i in range(k)))
+
+
 def _two_levels(epsilon: float) -> MatrixResponse:
-    """Return randomised response as a matrix, unbiased for levels 0 and 1 where the outputs lie."""
-    truth = KaryResponse(epsilon, 2).truth
-    return MatrixResponse(epsilon, ((truth, ONE - truth), (ONE - truth, truth)), (-0.5, 1.5))
+    """Return randomised response of two levels."""
+    return k_ary_levels(epsilon, 2)
 
 
 AUDITS = (Audit("unbiased response", _two_levels, (Chance(0, lambda code: code == 0),)),)

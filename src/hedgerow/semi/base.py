@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hedgerow.checks import Flag, OneOf, Real, Rule, Whole
+from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateEstimator, PrivateRegressor
 from hedgerow.public.given import PUBLIC_MODEL
 from hedgerow.space import FeatureSpace
@@ -43,6 +44,7 @@ class TwoRounds(PrivateEstimator):
     shrink: bool = True
     hide_mask: bool = False
     public_model: Any = "auto"
+    method: str = "auto"
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "rule": OneOf("auto", "max_edge", "cart", "random_max_edge"),
@@ -57,4 +59,40 @@ class TwoRounds(PrivateEstimator):
         "shrink": Flag(),
         "hide_mask": Flag(),
         "public_model": PUBLIC_MODEL,
+        "method": OneOf("auto", "one_round", "two_rounds"),
     }
+
+    def _in_one_round(self, public_model: Any) -> bool:
+        """Return whether holders are asked once, for the error of a public model; refuse what does not fit that."""
+        if self.method == "two_rounds":
+            return False
+        shaped = [name for name in _SHAPES if getattr(self, name) != TwoRounds.__dataclass_fields__[name].default]
+        if self.method == "auto":
+            return public_model is not None and not shaped
+        if public_model is None:
+            raise HedgerowError(
+                "method='one_round' asks holders for the error of a public model: pass 'X_public' and 'y_public', or a "
+                "fitted 'public_model'."
+            )
+        if shaped:
+            raise HedgerowError(
+                f"'{shaped[0]}' is for two rounds, and method='one_round' has one: leave it out, or pass "
+                "method='two_rounds'."
+            )
+        return True
+
+
+_SHAPES = (
+    "rule",
+    "max_depth",
+    "n_bins",
+    "n_private",
+    "label_share",
+    "response",
+    "min_samples_leaf",
+    "balance",
+    "constant",
+    "shrink",
+    "hide_mask",
+)
+"""Settings that one round does not have: whoever changes one asks for two."""

@@ -20,7 +20,7 @@ from hedgerow.semi.base import TwoRounds
 from hedgerow.semi.hist_of_tree import HistOfTreeRegressor
 from hedgerow.semi.masks import is_aligned, mask_of
 from hedgerow.spending import Booking
-from hedgerow.tasks.partly_public import SemiModel
+from hedgerow.tasks.partly_public import CorrectedModel, SemiModel
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class HistOfTreeClassifier(PrivateClassifier, TwoRounds):
         return as_if_local(joint)
 
     @property
-    def models_(self) -> list[SemiModel]:
+    def models_(self) -> list[SemiModel | CorrectedModel]:
         """What was made of the reports, a model for each class that was asked about."""
         check_is_fitted(self, "trees_")
         return [tree.model_ for tree in self.trees_.values()]

@@ -14,11 +14,14 @@ from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
 from hedgerow.public.given import fit_public_model, is_fitted
 from hedgerow.randomness import Randomness
 from hedgerow.semi.base import SemiRegressor, TwoRounds
+from hedgerow.semi.design import design_residual
 from hedgerow.semi.masks import is_aligned, mask_of
 from hedgerow.space import FeatureSpace
-from hedgerow.tasks.partly_public import CellTask, FirstReports, SemiModel, SemiTask
+from hedgerow.tasks.partly_public import CellTask, CorrectedModel, FirstReports, ResidualTask, SemiModel, SemiTask
 from hedgerow.tasks.partly_public.choose import Choice
 from hedgerow.tasks.partly_public.files import resolve, settle
+from hedgerow.tasks.totals import Totals
+from hedgerow.types import FloatArray
 
 __all__ = ["HistOfTreeRegressor"]
 
@@ -27,10 +30,15 @@ __all__ = ["HistOfTreeRegressor"]
 class HistOfTreeRegressor(SemiRegressor, TwoRounds):
     """Regression where each holder keeps the label and some features private, and shows the others.
 
-    Two rounds. First, holders send a noisy label and their public features; the curator grows a tree from them and
-    crosses it with a histogram over the most protected features. Second, each holder says in which cell it is, among
-    the cells that its public features leave open, through randomised response. ``fit`` runs that protocol
-    (:mod:`hedgerow.tasks.partly_public`) on arrays; both rounds together cost epsilon.
+    With public records there is one round: each holder sends how wrong a public model is for its whole record,
+    randomised with the whole epsilon, and its public features; the curator learns corrections over those, and uses
+    them as far as they predict reports that they have not seen.
+
+    Without, or by ``method="two_rounds"``, it is the paper's HistOfTree. First, holders send a noisy label and their
+    public features; the curator grows a tree from them and crosses it with a histogram over the most protected
+    features. Second, each holder says in which cell it is, among the cells that its public features leave open, through
+    randomised response; both rounds together cost epsilon. ``fit`` runs the protocol
+    (:mod:`hedgerow.tasks.partly_public`) on arrays.
 
     Parameters
     ----------
@@ -74,16 +82,20 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
         what the reports carry evidence for; without any, the public model's. "auto" fits one if ``fit`` gets public
         records. The schema is then that of the model: leave ``feature_bounds`` and ``categories`` out if you pass a
         fitted one. Epsilon and what it covers are unchanged.
+    method : {"auto", "one_round", "two_rounds"}, default="auto"
+        "auto" is one round where there is a public model, unless a setting of two rounds is changed: ``rule``,
+        ``max_depth``, ``n_bins``, ``n_private``, ``label_share``, ``response``, ``min_samples_leaf``, ``balance``,
+        ``constant``, ``shrink`` or ``hide_mask``.
     random_state, ledger : see :class:`~hedgerow.LPDTRegressor`
 
     Attributes
     ----------
-    task_, cell_task_ : SemiTask, CellTask
-        What the curator published for each round.
-    rule_, choice_ : str, Choice
-        The rule, and the n_private, max_depth and n_bins in use.
-    model_ : SemiModel
-        The private tree.
+    task_ : ResidualTask or SemiTask
+        What the curator published, for one round or the first of two.
+    cell_task_, rule_, choice_ : CellTask, str, Choice
+        Of two rounds: what was published for the second; the rule; the n_private, max_depth and n_bins in use.
+    model_ : CorrectedModel or SemiModel
+        The public model with its corrections, or the private tree.
     guarantee_ : Guarantee
         What is protected, from whom, under which condition.
 
@@ -119,6 +131,8 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
         model = self._fit_public(X_public, y_public, source)
         space = self._space(rows) if model is None else self._space_of(model, rows)
         mask = mask_of(private, rows.shape[0], space.inputs)
+        if self._in_one_round(model):
+            return self._fit_one_round(rows, labels, mask, is_aligned(private), model, source)
         policy = is_aligned(private) and not self.hide_mask
         known: dict[str, Any] = {
             "n": len(labels),
@@ -128,11 +142,12 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
         }
         self.rule_, depth = settle(self.rule, self.max_depth, **known)
         self.choice_ = self._choose(space.spread(mask), depth)
-        self.task_ = self._task(space, private, mask, model).following(self.schema)
-        sent = None if self.task_.masks == "policy" else mask
+        task = self._task(space, private, mask, model).following(self.schema)
+        self.task_: SemiTask | ResidualTask = task
+        sent = None if task.masks == "policy" else mask
         # Both rounds: the second spends what the first has left.
         booking = self._book(self._holders_claim(source, protects="private features and label"), source)
-        reports = FirstReports.of(self.task_.privatize(rows, labels, private=sent, randomness=source.child("first")))
+        reports = FirstReports.of(task.privatize(rows, labels, private=sent, randomness=source.child("first")))
         self.cell_task_ = CellTask.design(
             reports,
             n_private=self.choice_.n_private,
@@ -144,11 +159,36 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
             response=self.response,
             randomness=source.child("partition"),
         )
-        self.aggregate_ = self.cell_task_.simulate(rows, randomness=source.child("second"), kept=reports.kept)
-        self.model_: SemiModel = replace(
+        self.aggregate_: Totals = self.cell_task_.simulate(rows, randomness=source.child("second"), kept=reports.kept)
+        self.model_: SemiModel | CorrectedModel = replace(
             self.aggregate_.model(shrink=None if self.shrink else 0.0), notes=(AS_IF_LOCAL,)
         )
         self.guarantee_: Guarantee = self.model_.guarantee
+        booking.check(self.guarantee_)
+        return self
+
+    def _fit_one_round(
+        self,
+        rows: Any,
+        labels: FloatArray,
+        mask: npt.NDArray[np.bool_],
+        aligned: bool,
+        model: Any,
+        source: Randomness,
+    ) -> HistOfTreeRegressor:
+        """Ask every holder once, for the error of the public model, and learn corrections over public features."""
+        self.task_ = design_residual(
+            model,
+            epsilon=self.epsilon,
+            label_bounds=self._label_bounds,
+            private_columns=np.flatnonzero(mask[0]).tolist() if aligned else None,
+            n_holders=len(labels),
+        ).following(self.schema)
+        booking = self._book(self._holders_claim(source, protects="private features and label"), source)
+        sent = None if aligned else mask
+        self.aggregate_ = self.task_.simulate(rows, labels, private=sent, randomness=source.child("reports"))
+        self.model_ = replace(self.aggregate_.model(), notes=(AS_IF_LOCAL,))
+        self.guarantee_ = self.model_.guarantee
         booking.check(self.guarantee_)
         return self
 
@@ -207,7 +247,7 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
         return space
 
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
-        """Return the cell of each record."""
+        """Return the cell of each record; of one round, the group."""
         rows = self._rows(X)
         cell: npt.NDArray[np.int32] = self.model_.apply(rows)
         return cell

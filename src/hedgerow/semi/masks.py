@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hedgerow.errors import BoundsError, shown
 from hedgerow.ranges import listed_columns
-from hedgerow.tasks.partly_public.task import check_mask
+from hedgerow.tasks.partly_public.masks import check_mask
 
 __all__ = ["is_aligned", "mask_note", "mask_of", "read_mask"]
 

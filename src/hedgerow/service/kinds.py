@@ -1,7 +1,8 @@
 """How the service treats a task: how a body is read, what is kept, what an upload is checked against.
 
-Of a task that makes a model, reports are added up in exact integers and scrubbed; of one that grows a tree or delivers
-a data set (``task.retains``), the reports themselves are kept; with their ids, where a second round follows.
+Of most tasks that make a model, reports are added up in exact integers and scrubbed. Of one that learns from them,
+grows a tree or delivers a data set (``task.retains``), the reports themselves are kept; with their ids, where a second
+round follows.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Overview:
         totals = self.service.total(self.collection)
         if not totals.n_reports:
             raise Problem("no-reports", "A model needs at least one report.")
-        made: Model = totals.model(**options)
+        made: Model = self.service.learnt(self.collection, totals, **options)
         return made
 
     def leaves(self, model: Model, level: float = 0.9) -> list[dict[str, Any]]:

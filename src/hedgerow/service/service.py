@@ -97,6 +97,7 @@ class Service:
         self._last_log = time.monotonic()
         self._refused: Counter[tuple[int, str]] = Counter()
         self.guesses = Guesses(self.settings.guess_seconds)
+        self._learnt: dict[tuple[Any, ...], Any] = {}
         self._known: dict[str, Collection] = {}
         self._numbers: dict[int, Collection] = {}
         self._probed = -PROBE_SECONDS
@@ -354,13 +355,26 @@ class Service:
         """Return the aggregate of every acknowledged report, bit for bit that of the library."""
         kind = collection.kind
         if kind.retains:
-            raise Problem("not-available", "This task delivers its reports as a data set; see /data.")
+            if kind.task.makes != "model":
+                raise Problem("not-available", "This task delivers its reports as a data set; see /data.")
+            return kind.task.totals().add(kind.batch(*self.rows(collection)))
         while self._pending(collection) > _MANY and self.aggregator.segment(collection.number):
             pass  # a backlog is worked off first, a segment at a time
         with self.database.read() as connection:
             sums = connection.execute(sa.select(partials.c.sums).where(partials.c.task == collection.number)).scalar()
             pending = connection.execute(sa.select(uploads).where(uploads.c.task == collection.number)).all()
         return add_rows(kind, kind.aggregate(sums or b""), list(pending))
+
+    def learnt(self, collection: Collection, totals: Any, **options: Any) -> Any:
+        """Return the model of totals; of kept reports the last one is remembered, for learning it takes a while."""
+        if not collection.kind.retains:
+            return totals.model(**options)
+        key = (collection.number, totals.n_reports, *sorted(options.items()))
+        found = self._learnt.get(key)
+        if found is None:
+            found = totals.model(**options)
+            self._learnt = {key: found}
+        return found
 
     def _pending(self, collection: Collection) -> int:
         query = sa.select(sa.func.coalesce(sa.func.sum(uploads.c.n), 0)).where(uploads.c.task == collection.number)

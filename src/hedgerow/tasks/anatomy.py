@@ -19,7 +19,7 @@ __all__ = ["LEAF_MEAN", "LONGEST_RULE", "asked", "leaf_anatomy", "leaf_place", "
 
 LONGEST_RULE = 400
 """Characters of a rule that are shown: ten lines of a phone."""
-_ONE = {"leaves": "leaf", "cells": "cell"}
+_ONE = {"leaves": "leaf", "cells": "cell", "groups": "group"}
 LEAF_MEAN = "the average over the people whose records are in the same leaf"
 
 

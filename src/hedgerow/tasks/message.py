@@ -21,6 +21,7 @@ CODES = {
     "first round": 32,
     "second round k_ary": 33,
     "second round bits": 34,
+    "residual": 36,
     "label": 48,
 }
 """The one table of codes: what the second byte of a report says of the message that follows. Never used again."""

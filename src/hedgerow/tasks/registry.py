@@ -24,6 +24,7 @@ TASKS = {
     "hedgerow/pilot-task": ("hedgerow.tasks.assisted.pilot", "PilotTask"),
     "hedgerow/semi-task": ("hedgerow.tasks.partly_public.task", "SemiTask"),
     "hedgerow/cell-task": ("hedgerow.tasks.partly_public.cells", "CellTask"),
+    "hedgerow/residual-task": ("hedgerow.tasks.partly_public.residual", "ResidualTask"),
     "hedgerow/label-task": ("hedgerow.tasks.labels.task", "LabelTask"),
 }
 """Module and class of a task, by the format that its content names."""
@@ -34,6 +35,7 @@ MODELS = {
     "hedgerow/assisted-class-model": ("hedgerow.tasks.assisted.class_model", "AssistedClassModel"),
     "hedgerow/pilot-totals": ("hedgerow.tasks.assisted.pilot_totals", "PilotTotals"),
     "hedgerow/semi-model": ("hedgerow.tasks.partly_public.model", "SemiModel"),
+    "hedgerow/corrected-model": ("hedgerow.tasks.partly_public.corrected", "CorrectedModel"),
     "hedgerow/anova-model": ("hedgerow.central.anova.model", "AnovaModel"),
     "hedgerow/forest-model": ("hedgerow.central.model", "ForestModel"),
 }

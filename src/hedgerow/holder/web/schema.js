@@ -17,7 +17,7 @@ import { bounds, count, fields, floatText, insist, list, number, text, whole, wo
 /** @typedef {NumberColumn | CategoryColumn} Column */
 /** @typedef {{low: number, high: number, n_steps: number, missing: number}} Grid */
 
-const MOST_STEPS = 2 ** 20; // as in Python's LabelGrid: then 256ths of a step fit in 28 bits
+export const MOST_STEPS = 2 ** 20; // as in Python's LabelGrid: then 256ths of a step fit in 28 bits
 /** Of the label's bounds, of the width of its range, and of what errors are cut to; derived where Python has them, in hedgerow.bounds. */
 export const [SMALLEST, LARGEST] = [1e-100, 1e100];
 
@@ -71,7 +71,7 @@ export function readGrid(value) {
 }
 
 /** Wide enough, and near enough to 0, that all numbers that are made of a label are finite. @param {number} low @param {number} high */
-function checkRange(low, high) {
+export function checkRange(low, high) {
   insist(low < high && Math.max(-low, high, high - low) <= LARGEST && high - low >= SMALLEST, "the label's range");
 }
 

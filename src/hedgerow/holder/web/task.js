@@ -39,6 +39,7 @@ export const CODES = {
   firstRound: 32,
   secondRoundNamed: 33,
   secondRoundBits: 34,
+  residual: 36,
   label: 48,
 };
 

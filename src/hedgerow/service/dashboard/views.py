@@ -197,8 +197,10 @@ def _round(n: int) -> int:
 
 def _downloads(seen: Overview, shown: dict[str, Any]) -> tuple[Link, ...]:
     base = f"/dashboard/tasks/{seen.collection.id}"
+    found = []
     if seen.collection.kind.retains:
-        return (Link(f"{base}/data", "Download the noisy data"),)
-    if not shown:
-        return ()
-    return Link(f"{base}/model.json", "Download the model"), Link(f"{base}/leaves.csv", "Download the leaves")
+        found.append(Link(f"{base}/data", "Download the noisy data"))
+    if shown:
+        found.append(Link(f"{base}/model.json", "Download the model"))
+        found.append(Link(f"{base}/leaves.csv", "Download the leaves"))
+    return tuple(found)

@@ -22,14 +22,18 @@ _MOST = 1 << 18
 """Entries of the table of all laws; beyond, only additive noise is watched, in its tails."""
 
 
-def code_alarms(mechanism: LevelMechanism) -> Detector:
-    """Return the detector of a mechanism: of codes, or of labels far beyond their bounds.
+def code_alarms(mechanism: LevelMechanism, at: int = 8) -> Detector:
+    """Return the detector of a mechanism, whose code is ``at`` this byte: of codes, or of labels far beyond bounds.
 
     For a run of codes R the probability given the level v is known exactly, so that it lies between the least and the
     greatest over all v, whatever the labels are.
     """
+
+    def codes(rows: ByteRows) -> IntArray:
+        return np.ascontiguousarray(rows[:, at : at + 4]).view("<i4")[:, 0].astype(np.int64)
+
     if isinstance(mechanism, LaplaceNoise):
-        return far_levels(mechanism.noise, _codes)
+        return far_levels(mechanism.noise, codes)
     low, high = mechanism.code_range
     if isinstance(mechanism, AdditiveNoise) or (high - low + 1) * mechanism.n_inputs > _MOST:
         return NOTHING
@@ -38,7 +42,7 @@ def code_alarms(mechanism: LevelMechanism) -> Detector:
     names = [f"output {a}" if b == a + 1 else f"output {a} to {b - 1}" for a, b in itertools.pairwise(edges.tolist())]
 
     def count(rows: ByteRows) -> IntArray:
-        return np.histogram(_codes(rows), edges)[0].astype(np.int64)
+        return np.histogram(codes(rows), edges)[0].astype(np.int64)
 
     return within(names, table.min(axis=0), table.max(axis=0), count)
 
@@ -52,7 +56,3 @@ def _shares(mechanism: LevelMechanism, level: int, edges: IntArray) -> list[floa
     for at, weight in zip(run.tolist(), law.weights, strict=True):
         weights[at].append(weight / total)
     return [math.fsum(part) for part in weights]
-
-
-def _codes(rows: ByteRows) -> IntArray:
-    return np.ascontiguousarray(rows[:, 8:]).view("<i4")[:, 0].astype(np.int64)

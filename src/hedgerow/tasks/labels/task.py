@@ -37,7 +37,7 @@ from hedgerow.values import RULE, field
 if TYPE_CHECKING:
     from hedgerow.tasks.totals import KeptRows
 
-__all__ = ["LabelReports", "LabelTask"]
+__all__ = ["LabelReports", "LabelTask", "check_codes"]
 
 _FARTHEST = 1 << 31  # codes are 32 bits in a report; what they stand for is bounded by what grid.py counts on
 
@@ -46,6 +46,14 @@ NOTES = (
     "one randomised label a person; every further one spends epsilon again",
     RULE,
 )
+
+
+def check_codes(mechanism: LevelMechanism) -> None:
+    """Refuse a mechanism whose codes do not fit a report, or whose values no grid counts on."""
+    low, high = mechanism.code_range
+    values = getattr(mechanism, "values", getattr(mechanism, "outputs", ()))
+    if not -_FARTHEST <= low <= high < _FARTHEST or max(map(abs, values), default=0) > _FARTHEST:
+        raise HedgerowError("'mechanism' must send codes, and values in steps, that fit a report: below 2**31.")
 
 
 @dataclass(frozen=True)
@@ -92,10 +100,7 @@ class LabelTask(Task, what="label task", format="hedgerow/label-task", version=2
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, LevelMechanism) or self.mechanism.n_steps != self.grid.n_steps:
             raise HedgerowError(f"'mechanism' must be on a grid of {self.grid.n_steps} steps. Got {self.mechanism!r}.")
-        low, high = self.mechanism.code_range
-        values = getattr(self.mechanism, "values", getattr(self.mechanism, "outputs", ()))
-        if not -_FARTHEST <= low <= high < _FARTHEST or max(map(abs, values), default=0) > _FARTHEST:
-            raise HedgerowError("'mechanism' must send codes, and values in steps, that fit a report: below 2**31.")
+        check_codes(self.mechanism)
         if self.classes is not None:
             check_class_grid(self.classes, self.grid)
             if not isinstance(self.mechanism, TopResponse):

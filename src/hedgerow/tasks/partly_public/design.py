@@ -18,13 +18,14 @@ __all__ = ["DESIGN", "design"]
 DESIGN = Design(
     "hedgerow.tasks.partly_public.design:design",
     (
-        Option("private_columns", "two rounds: private for everybody", "names"),
-        Option("personal", "two rounds: each holder chooses, and the choice is sent in clear", "flag"),
-        Option("hide_mask", "two rounds: each holder chooses, and nobody learns what", "flag"),
+        Option("private_columns", "some features public: private for everybody", "names"),
+        Option("personal", "some features public: each holder chooses, and the choice is sent in clear", "flag"),
+        Option("hide_mask", "two rounds: each holder chooses what is private, and nobody learns what", "flag"),
+        Option("two_rounds", "two rounds, whatever public records there are", "flag"),
         Option("label_share", "two rounds: share of epsilon for the label (default: 0.5)", "number"),
         Option("title", "what holders are asked, in words", "words"),
     ),
-    chosen_by=("private_columns", "personal", "hide_mask"),
+    chosen_by=("private_columns", "personal", "hide_mask", "two_rounds"),
     records=False,
 )
 
@@ -35,6 +36,7 @@ def design(
     private_columns: Sequence[str] | None = None,
     personal: bool = False,
     hide_mask: bool = False,
+    two_rounds: bool = True,
     **options: Any,
 ) -> tuple[SemiTask, About]:
     """Design a task; see :meth:`SemiTask.design <hedgerow.tasks.partly_public.task.SemiTask.design>`."""

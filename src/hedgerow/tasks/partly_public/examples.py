@@ -1,4 +1,4 @@
-"""Small tasks of two rounds: one feature to hide and one in the open, every kind of mask, with and without a model."""
+"""Small tasks of one and two rounds: a feature to hide and one in the open, every mask, with and without a model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from hedgerow.grid import LabelGrid
+from hedgerow.mechanisms.unbiased import k_ary_levels
 from hedgerow.partition import grow
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.assisted.examples import RADIUS, RESIDUALS
@@ -14,6 +15,7 @@ from hedgerow.tasks.examples import Example, Record, public_model
 from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.partly_public.cells import CellTask
 from hedgerow.tasks.partly_public.histogram import histogram_below
+from hedgerow.tasks.partly_public.residual import ResidualTask
 from hedgerow.tasks.partly_public.task import SemiTask
 
 __all__ = ["EXAMPLES"]
@@ -47,6 +49,17 @@ def _second(masks: str, response: str, *, column: int = 0, assisted: bool = Fals
     return lambda epsilon: CellTask(first(epsilon), cells, response)
 
 
+def _residual(masks: str, levels: int) -> Callable[[float], ResidualTask]:
+    """Return a task of one round, whose errors are told by k-ary response among levels."""
+    private = ("hidden",) if masks == "policy" else ()
+    assist = Assist(public_model(2), (0.0, 1.0), RADIUS, RESIDUALS)
+
+    def build(epsilon: float) -> ResidualTask:
+        return ResidualTask(epsilon, _SPACE, assist, k_ary_levels(epsilon, levels), masks, private)
+
+    return build
+
+
 def _label_share(task: SemiTask) -> float:
     """Return what the first round alone may cost a holder with something to hide: the label's share."""
     return task.epsilons[0]
@@ -70,6 +83,9 @@ EXAMPLES = (
     Example("partly public, first round, label only", _first("personal"), _OPEN, (False, False)),
     Example("partly public, first round, hidden mask", _first("hidden"), _PLAIN, claim=_label_share),
     Example("partly public, first round, public model", _first("policy", assisted=True), _WRONG, claim=_label_share),
+    Example("partly public, one round", _residual("policy", 2), _WRONG),
+    Example("partly public, one round, own mask", _residual("personal", 3), _WRONG, _HIDES),
+    Example("partly public, one round, label only", _residual("personal", 2), _OPEN, (False, False)),
     _both("k_ary", _second("policy", "k_ary"), _PLAIN, quick_from=4.0),
     _both("bits", _second("personal", "bits"), _PLAIN, _HIDES, quick_from=4.0),
     _both("cell certain", _second("policy", "k_ary", column=1), _PLAIN),

@@ -17,6 +17,7 @@ from hedgerow.tasks.intervals import Ends, believe_leaves, cut, holding, widened
 from hedgerow.tasks.leaves import LeafModel
 from hedgerow.tasks.models import About
 from hedgerow.tasks.partly_public.cells import CellTask
+from hedgerow.tasks.partly_public.masks import MASK_WORDS
 from hedgerow.tasks.partly_public.selection import node_sums, reaching, strays
 from hedgerow.tasks.rules import reports
 from hedgerow.tasks.tree.encoding import Moments
@@ -30,11 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["SemiModel", "shrunk"]
 
 _MOMENTS = ("numerator", "denominator", "var_n", "cov", "var_d")
-_MASKS = {
-    "policy": "the task says which features are private, for everybody",
-    "personal": "each holder chose which features are private, and said so",
-    "hidden": "each holder chose which features are private, and did not say",
-}
 
 
 def shrunk(partition: Partition, moments: Moments, width: float, strength: float) -> FloatArray:
@@ -284,7 +280,7 @@ class SemiModel(LeafModel, what="model of two rounds", format="hedgerow/semi-mod
         quiet = []
         if first.assist is not None and not self.leaf_values.any():
             quiet = ["", "The reports carry no evidence against the public model: it predicts."]
-        return [f"Private: {_MASKS[first.masks]}{private}.", "", *super()._words(rows, level), *quiet]
+        return [f"Private: {MASK_WORDS[first.masks]}{private}.", "", *super()._words(rows, level), *quiet]
 
     def value_words(self, level: float = 0.9) -> str:
         """Return what a cell predicts, or adds to the public model."""

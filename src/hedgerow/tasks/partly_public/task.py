@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.checks import check_epsilon
-from hedgerow.errors import BoundsError, FormatError, HedgerowError, shown
+from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.forms import Budget
 from hedgerow.grid import LabelGrid, check_label_bounds, label_numbers
 from hedgerow.guarantee import Guarantee
@@ -28,6 +28,7 @@ from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.partly_public.design import DESIGN
 from hedgerow.tasks.partly_public.first import FirstMessage, FirstReports
 from hedgerow.tasks.partly_public.growing import RULES
+from hedgerow.tasks.partly_public.masks import Masked
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.tree.bits import split_epsilon
 from hedgerow.types import ByteRows, FloatArray, IntArray
@@ -39,34 +40,13 @@ if TYPE_CHECKING:
     from hedgerow.tasks.picture import Panel
     from hedgerow.tasks.totals import KeptRows
 
-__all__ = ["MASKS", "SemiTask", "check_mask"]
-
-MASKS = ("policy", "personal", "hidden")
-"""Who decides what is private: the task for everybody, each holder in the open, each holder in secret."""
+__all__ = ["SemiTask"]
 
 _ROUNDS = "two rounds about one record; the noisy label is drawn once and used in both, and one record answers once"
-_CLEAR = "features that are not private are sent in clear; what they imply about private ones is not covered"
-_NOTES = {
-    "policy": "conditional on the mask: the private features are fixed in advance, for everybody, by the task",
-    "personal": "conditional on the mask: each holder's choice of private features is sent in clear, so it must not "
-    "depend on the private values or the label; whatever the choice itself reveals is not covered",
-    "hidden": "covers the mask: nothing that is sent depends on which features a holder calls private, "
-    "for every feature is treated as private",
-}
-
-
-def check_mask(private: object, n: int, d: int) -> npt.NDArray[np.bool_]:
-    """Return a mask of shape ``(n, d)`` from one of shape ``(d,)`` (aligned) or ``(n, d)`` (personalised)."""
-    array = np.asarray(private)
-    if array.dtype != np.bool_ and not (array.dtype.kind in "iuf" and np.isin(array, (0, 1)).all()):
-        raise BoundsError(f"'private' must be a mask, True where a feature is protected. Got {shown(private)} instead.")
-    if array.shape not in ((d,), (n, d)):
-        raise BoundsError(f"'private' must have shape ({d},) or ({n}, {d}). Got {array.shape} instead.")
-    return np.broadcast_to(array.astype(bool), (n, d))
 
 
 @dataclass(frozen=True)
-class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", version=2):
+class SemiTask(Masked, Task, what="semi-feature task", format="hedgerow/semi-task", version=2):
     """A question to holders who keep some of their features, and the label, private.
 
     Frozen; equal content means equal :attr:`id`. The second round's task, :class:`CellTask`, contains this one.
@@ -119,12 +99,8 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        if self.masks not in MASKS:
-            raise HedgerowError(f"The 'masks' parameter must be one of {list(MASKS)}. Got {self.masks!r} instead.")
         _split(self.epsilon, self.label_share)
-        object.__setattr__(self, "private", tuple(n for n in self.space.inputs if n in set(self.private)))
-        if self.private and self.masks != "policy":
-            raise HedgerowError("'private' columns are for masks='policy' only.")
+        self._check_masks()
         _ = self.label  # refuses an epsilon too small for the label now rather than on the devices
         if self.assist is not None:
             if self.assist.public_model.n_columns != len(self.space):
@@ -203,37 +179,14 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         return GradualLaplace(self.epsilon, self.grid.n_steps, self.epsilons[0])
 
     @property
-    def policy(self) -> npt.NDArray[np.bool_]:
-        """The mask of everybody under a policy, of features."""
-        return self.space.spread(np.array([name in self.private for name in self.space.inputs], dtype=bool))
-
-    def effective(self, private: object, n: int) -> npt.NDArray[np.bool_]:
-        """Return the mask that a holder's reports are made with: of n holders and all features, from one of columns."""
-        d = len(self.space)
-        chosen = None if private is None else self.space.spread(check_mask(private, n, len(self.space.columns)))
-        if self.masks == "hidden":
-            return np.ones((n, d), dtype=bool)
-        if self.masks == "policy":
-            if chosen is not None and (chosen != self.policy).any():
-                raise HedgerowError("'private' differs from the task's policy; design a task with personal masks.")
-            return np.broadcast_to(self.policy, (n, d))
-        if chosen is None:
-            raise HedgerowError("'private' is required: this task lets each holder choose; pass a boolean mask.")
-        return chosen
-
-    @property
     def guarantee(self) -> Guarantee:
         """What both rounds together protect, from whom, and under which condition."""
-        condition = _NOTES[self.masks]
-        if self.masks == "policy":
-            condition += f" (private: {', '.join(self.private) or 'none, only the label is protected'})"
-        notes = (_ROUNDS, condition, *(() if self.masks == "hidden" else (_CLEAR,)), RULE)
         return Guarantee(
             epsilon=self.epsilon,
             protects="private features and label",
             trust="local",
             neighbours="replace",
-            notes=notes,
+            notes=(_ROUNDS, *self.conditions, RULE),
         )
 
     @property
@@ -248,9 +201,8 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
 
     def question(self) -> Question:
         """Return what is asked: the features, of which some are sent in clear, and the label."""
-        clear = frozenset(set(self.space.inputs) - set(self.private)) if self.masks == "policy" else frozenset[str]()
         label = LabelField(self.target, self.label_bounds, self.missing)
-        return Question(self.space.columns, label, clear=clear, chooses=self.masks == "personal")
+        return Question(self.space.columns, label, clear=self.clear, chooses=self.masks == "personal")
 
     @cached_property
     def encoding(self) -> FirstMessage:
@@ -268,10 +220,8 @@ class SemiTask(Task, what="semi-feature task", format="hedgerow/semi-task", vers
         return True
 
     def encode(self, X: Any, y: Any) -> tuple[FloatArray, FloatArray]:
-        """Return records in double precision: single precision rounds the ends of a range, beyond it now and then."""
-        if isinstance(X, np.ndarray) and X.dtype == np.float32:
-            X = X.astype(np.float64)
-        Z = np.asarray(self.space.encode(X, fill=True), dtype=np.float64)
+        """Return records in double precision, and labels."""
+        Z = self.read_features(X)
         return Z, self.labels(y, n=len(Z))
 
     def draw(self, Z: Any, y: Any, source: Randomness, *, private: Any = None, kept: Any = None) -> Drawn:

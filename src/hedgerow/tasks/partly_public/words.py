@@ -8,9 +8,11 @@ from hedgerow.tasks.assisted.words import public_model_words
 from hedgerow.tasks.words import listed, plain
 
 if TYPE_CHECKING:
+    from hedgerow.tasks.partly_public.masks import Masked
+    from hedgerow.tasks.partly_public.residual import ResidualTask
     from hedgerow.tasks.partly_public.task import SemiTask
 
-__all__ = ["first_odds", "second_odds"]
+__all__ = ["first_odds", "residual_odds", "second_odds"]
 
 
 def first_odds(task: SemiTask) -> list[str]:
@@ -28,15 +30,26 @@ def second_odds(first: SemiTask) -> list[str]:
     return [*_clear(first), cell, _label(first)]
 
 
+def residual_odds(task: ResidualTask) -> list[str]:
+    """Return what leaves in one round."""
+    mechanism = task.mechanism
+    done = f"the error is rounded to one of {mechanism.n_inputs} steps and replaced at random ({mechanism.name})"
+    return [public_model_words(task.target), _sent(task), f"{done}: {mechanism.words()}"]
+
+
 def _clear(task: SemiTask) -> list[str]:
+    model = [] if task.assist is None else [public_model_words(task.target)]
+    return [*model, _sent(task)]
+
+
+def _sent(task: Masked) -> str:
     private = f"; private are {listed(task.private)}" if task.private else "; only the label is private"
     words = {
         "policy": "features that the task does not call private are sent in clear" + private,
         "personal": "features that you do not mark as private are sent in clear, and so is what you marked",
         "hidden": "no feature is sent in clear",
     }
-    model = [] if task.assist is None else [public_model_words(task.target)]
-    return [*model, words[task.masks]]
+    return words[task.masks]
 
 
 def _label(task: SemiTask) -> str:

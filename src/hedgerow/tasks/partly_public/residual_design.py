@@ -1,0 +1,27 @@
+"""How one round is designed; the design fits a model on public records: it is with the estimator."""
+
+from __future__ import annotations
+
+from hedgerow.tasks.designs import Design
+from hedgerow.tasks.options import Option
+
+__all__ = ["DESIGN"]
+
+DESIGN = Design(
+    "hedgerow.semi.publish:residual",
+    (
+        Option(
+            "assisted",
+            "start from the best public model: holders report where it is wrong; 'compact': a model of at most 200 kB",
+            choices=("auto", "compact"),
+            bare="auto",
+            parameter="public_model",
+        ),
+        Option("private_columns", "some features public: private for everybody", "names"),
+        Option("personal", "some features public: each holder chooses, and the choice is sent in clear", "flag"),
+        Option("n_holders", "how many are expected to answer (default: 10 a public record)", "whole"),
+        Option("seed", "of the public model (default: the same every time)", "seed"),
+        Option("title", "what holders are asked, in words", "words"),
+    ),
+    chosen_by=("private_columns", "personal", "assisted"),
+)
