@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ _DRAWS = 50  # of records that the weights are averaged over: the mean is within
 # Public records, by hand; they bear on accuracy and time alone.
 _FEW = 30  # below which only a line is fitted
 _SMALL = 5000  # up to which boosting sorts all values, not 255 bins of them
+_DEALT_TWICE = 300  # below which records are dealt to folds twice, for as much time as 300 take
 _LEAST = 0.01  # weight below which a member is left out
 _SUPPORT_ROWS = 3000  # for support vectors, whose time grows with the square
 
@@ -165,40 +167,57 @@ def assign_folds(n: int, seed: int) -> npt.NDArray[np.int64]:
     return folds
 
 
-def fit_weights(P: FloatArray, y: FloatArray, seed: int) -> FloatArray:
+def partitions(n: int, seed: int) -> list[npt.NDArray[np.int64]]:
+    """Return one or two ways to deal records to folds.
+
+    >>> [len(partitions(n, 0)) for n in (10, 100, 1000)]
+    [1, 2, 1]
+    """
+    twice = _FEW <= n < _DEALT_TWICE
+    return [assign_folds(n, seed + i) for i in range(1 + twice)]
+
+
+def fit_weights(outs: Sequence[FloatArray], y: FloatArray, seed: int) -> FloatArray:
     """Return weights of at least 0 by least squares, averaged over draws of records with replacement.
 
     One least-squares solution gives everything to one of two members that are nearly equal, by chance; the mean over
-    draws shares it out as far as the records leave it open.
+    draws shares it out as far as the records leave it open. ``outs`` has predictions of all members, a column each, for
+    one or more partitions of the same records into folds.
 
     >>> y = np.random.default_rng(0).normal(size=200)
-    >>> fit_weights(np.column_stack([y, -y]), y, 0).round(6).tolist()
+    >>> fit_weights([np.column_stack([y, -y])], y, 0).round(6).tolist()
     [1.0, 0.0]
     """
     from scipy.optimize import nnls
 
     spread = float(y.std()) or 1.0
-    P = P / spread
-    y = y / spread
     rng = np.random.default_rng(seed)
-    draws = (rng.integers(len(y), size=len(y)) for _ in range(_DRAWS))
-    return np.asarray(np.mean([nnls(P[rows], y[rows])[0] for rows in draws], axis=0), dtype=np.float64)
+    solutions = []
+    for _ in range(_DRAWS):
+        rows = rng.integers(len(y), size=len(y))
+        P = np.concatenate([out[rows] for out in outs]) / spread
+        solutions.append(nnls(P, np.tile(y[rows], len(outs)) / spread)[0])
+    return np.asarray(np.mean(solutions, axis=0), dtype=np.float64)
 
 
 def fit_stack(D: FloatArray, y: FloatArray, seed: int) -> Stack:
     """Fit all members, and weights that minimise the squared error of the out-of-fold predictions.
 
     What members tune is tuned anew in each fold: tuned once on all records it makes them look better than they are.
+    Few records are dealt to folds twice: which fold a record is in moves the weights, and the error with them.
     """
     mean = float(y.mean())
-    folds = assign_folds(len(y), seed)
     unfitted = members(len(y), seed)
-    P = np.zeros((len(y), len(unfitted)))
+    outs = [np.zeros((len(y), len(unfitted)))]
     if len(y) > 1:
-        P = np.column_stack([out_of_fold(member, D, y, folds) - mean for member in unfitted.values()])
-    weights = dict(zip(unfitted, fit_weights(P, y - mean, seed).tolist(), strict=True))
+        outs = [
+            np.column_stack([out_of_fold(member, D, y, folds) - mean for member in unfitted.values()])
+            for folds in partitions(len(y), seed)
+        ]
+    weights = dict(zip(unfitted, fit_weights(outs, y - mean, seed).tolist(), strict=True))
     kept = {name: weight for name, weight in weights.items() if weight > _LEAST}
     fitted = {name: unfitted[name].fit(D, y) for name in kept}
     used = [name in kept for name in unfitted]
-    out = mean + P[:, used] @ np.array(list(kept.values()))
+    # Of one partition: the mean over two would be a better model's than the one that is fitted on all records.
+    out = mean + outs[0][:, used] @ np.array(list(kept.values()))
     return Stack(fitted, kept, mean, out)

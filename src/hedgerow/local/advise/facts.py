@@ -17,7 +17,7 @@ from hedgerow.content import Content
 from hedgerow.errors import HedgerowError
 from hedgerow.local.advise.learning import CurvePoints, Learner, LearningCurve, measure_curve, n_curve_fits
 from hedgerow.public import PublicModel
-from hedgerow.public.stack import Stack, assign_folds, fit_weights, members, out_of_fold
+from hedgerow.public.stack import Stack, assign_folds, fit_weights, members, out_of_fold, partitions
 from hedgerow.types import FloatArray
 
 __all__ = ["PublicFacts", "count_fits", "fresh_predictions", "measure_open_share", "measure_public"]
@@ -83,7 +83,7 @@ def fresh_predictions(
     for fold in range(n_folds):
         held = folds == fold
         mean = float(y[~held].mean())
-        weights = fit_weights(P[~held] - mean, y[~held] - mean, seed)
+        weights = fit_weights([P[~held] - mean], y[~held] - mean, seed)
         out[held] = mean + (P[held] - mean) @ weights
     return out
 
@@ -154,8 +154,10 @@ def count_fits(model: PublicModel) -> int:
 def _own_fits(model: PublicModel) -> int:
     """Return how many regressors the public model has fitted: each on all records, and once a fold."""
     n = len(model.residuals_)
-    each = 2 + int(assign_folds(n, 0).max(initial=0))
-    return each * len(members(n, 0)) if isinstance(model.fitted_, Stack) else each
+    n_folds = 1 + int(assign_folds(n, 0).max(initial=0))
+    if isinstance(model.fitted_, Stack):
+        return (1 + n_folds * len(partitions(n, 0))) * len(members(n, 0))
+    return 1 + n_folds
 
 
 def _n_members(model: PublicModel) -> int:
