@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hedgerow_experiments.experiment import Experiment, Group
-from hedgerow_experiments.public.sets import KEPT_OUT
+from hedgerow_experiments.public.sets import DESIGN, KEPT_OUT
 
-__all__ = ["EXPERIMENTS", "PUBLIC_MODEL", "SAMPLES", "SHARES"]
+__all__ = ["EXPERIMENTS", "LABEL", "MANY", "PUBLIC_MODEL", "SAMPLES", "SHARES"]
 
 SHARES = "1:7:2"
 SAMPLES = "400 rows"
@@ -37,4 +37,33 @@ PUBLIC_MODEL = Experiment(
     notes="A quick run: --repeats 1 --datasets AIR CON. Seconds are of one core.",
 )
 
-EXPERIMENTS = (PUBLIC_MODEL,)
+MANY = "500 public"
+_SHIFTED = ("none", "feature end", "label level", "label spread", "large labels", "small labels", "rare category")
+# Sets of fewer than 500 records have nobody left to ask.
+_LABEL_SETS = tuple(code for code in (*DESIGN, *KEPT_OUT) if code not in ("AQU", "HOU"))
+
+LABEL = Experiment(
+    name="public-label",
+    title="Private labels on top of a public model: the gap closed, and harm",
+    paper="ours",
+    datasets=_LABEL_SETS,
+    groups=(
+        Group("label", ("public", "ceiling", "label", "no public model"), settings=(MANY,),
+              datasets=("GAS", "MET", "CAL", *KEPT_OUT)),
+        Group("label", ("public", "ceiling", "label", "no public model"), settings=_SHIFTED),
+    ),
+    epsilons=(0.5, 1.0, 2.0, 4.0),
+    repeats=10,
+    settings=(MANY, *_SHIFTED),
+    split="a fifth for the test, 500 or (shifts) 400 of the others public, the rest private",
+    metric="mse",
+    compute="hedgerow_experiments.public.labels:compute",
+    tidy="hedgerow_experiments.public.labels:tidy",
+    choose="none",
+    keep="all",
+    page="hedgerow_experiments.public.labels_page:pages",
+    notes="Public models and ceilings are kept where $HEDGEROW_BENCH_CACHE names a folder. A quick run: --repeats 1 "
+    "--datasets RED --epsilons 1.",
+)  # fmt: skip
+
+EXPERIMENTS = (PUBLIC_MODEL, LABEL)
