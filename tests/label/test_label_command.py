@@ -37,6 +37,23 @@ def test_labels_are_replaced_and_features_kept(records, tmp_path, capsys, mechan
     assert sum(a["sales"] == b["sales"] for a, b in zip(before, after, strict=True)) < 30
 
 
+def test_classes_are_replaced_by_listed_ones_and_odd_cells_count_as_the_first(tmp_path, capsys):
+    """Of 4,000 cells e/(e + 2) = .576 stay; six deviations are a false alarm of 2e-9."""
+    cells = ["b", "c"] * 1000 + ["", "z"] * 1000
+    path = tmp_path / "kinds.csv"
+    path.write_text("x,kind\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells)))
+    out = tmp_path / "noisy.csv"
+    options = ["--target", "kind", "--epsilon", "1", "--classes", "a,b,c", "--seed", "3", "--json", "-o", str(out)]
+    assert main(["labels", "randomize", str(path), *options]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["guarantee"]["epsilon"] == 1.0 and summary["guarantee"]["protects"] == "label"
+    noisy = [row["kind"] for row in read(out)]
+    assert [row["x"] for row in read(out)] == [str(i) for i in range(4000)] and set(noisy) == {"a", "b", "c"}
+    known = [cell if cell in "abc" and cell else "a" for cell in cells]
+    kept = np.mean([a == b for a, b in zip(known, noisy, strict=True)])
+    assert abs(kept - 0.576) < 6 * 0.5 / np.sqrt(4000)
+
+
 def test_every_label_is_randomised_whatever_its_cell_is(tmp_path):
     options = ["--target", "sales", "--epsilon", "1", "--label-bounds", "0:80", "--seed", "1"]
     for name, cells in (("odd", ("", "much", "nan", "1e400", "-1e400", "7")), ("plain", (40, 40, 40, 80, 0, 7))):
@@ -57,6 +74,11 @@ def test_every_label_is_randomised_whatever_its_cell_is(tmp_path):
         (["--epsilon", "-1", "--label-bounds", "0:80"], "epsilon"),
         (["--epsilon", "1", "--label-bounds", "0:80", "--target", "profit"], "lacks the column"),
         (["--epsilon", "1", "--label-bounds", "0:80", "--target", "who"], "column 'who' holds no number at all"),
+        (["--epsilon", "1", "--classes", "a,b"], "column 'sales' holds no class of --classes at all"),
+        (["--epsilon", "1", "--classes", "a"], "--classes must name at least 2 classes"),
+        (["--epsilon", "1", "--classes", "a,b", "--label-bounds", "0:80"], "--label-bounds is for labels that are"),
+        (["--epsilon", "1", "--classes", "a,b", "--mechanism", "laplace"], "--mechanism is for labels that are"),
+        (["--epsilon", "1"], "--label-bounds LOW:HIGH or --classes A,B is needed"),
     ],
 )
 def test_bad_input_is_named_and_nothing_is_written(records, tmp_path, capsys, options, said):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_method_params
 
 from hedgerow.estimators.records import take_rows
 from hedgerow.label.channel import Channel
-from hedgerow.label.evidence import evidence_factor
+from hedgerow.label.evidence import SURE, evidence_factor
 from hedgerow.label.features import as_numbers
 from hedgerow.label.public_classes import PublicClasses, as_shares
 from hedgerow.label.residual import learn_corrections
@@ -129,10 +129,12 @@ def learn_reports(
             part = _fit(classifier, take_rows(X, rest), sent[rest], fit_params, rest, X)
             unseen[held] = _read(part, take_rows(X, held), channel.k)
     at = np.arange(len(sent))
-    return Learnt(channel, reader, _belief(expected[at, sent], unseen[at, sent]), base, space)
+    # What is the same for all records is no more than a start; a public model is not to be harmed.
+    caution = SURE**2 if isinstance(base, PublicClasses) else 1.0
+    return Learnt(channel, reader, _belief(expected[at, sent], unseen[at, sent], caution), base, space)
 
 
-def _belief(expected: FloatArray, unseen: FloatArray) -> float:
+def _belief(expected: FloatArray, unseen: FloatArray, caution: float) -> float:
     """Return the weight of the second of two predictions that makes the reports likeliest, less its doubt.
 
     The likelihood of a mixture is concave in its weight, so that halving the interval finds it.
@@ -148,7 +150,7 @@ def _belief(expected: FloatArray, unseen: FloatArray) -> float:
     if low == 0:
         return 0.0
     gain = np.log(np.maximum(expected + low * move, _TINY)) - np.log(expected)
-    return low * evidence_factor(gain)
+    return low * evidence_factor(gain, caution)
 
 
 def correct_classes(base: PublicClasses, X: Any, sent: IntArray, channel: Channel, shares: FloatArray) -> Corrected:

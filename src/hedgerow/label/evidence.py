@@ -86,13 +86,14 @@ def safe_scale(
     return min(best, most)
 
 
-def evidence_factor(gain: FloatArray) -> float:
+def evidence_factor(gain: FloatArray, caution: float = _CAUTION) -> float:
     r"""Return how much of a correction to apply, from what it gains on each record it was not fitted to.
 
     .. math:: \max(0, 1 - c / z^2), \qquad z = \sqrt{n}\, \mathrm{mean}(gain) / \mathrm{std}(gain)
 
     the positive-part factor of James and Stein: 0 unless the gain is more than sqrt(c) standard errors, and near 1 for
-    a clear one. c = 1 was chosen together with :func:`signal_factor`.
+    a clear one. c = 1 was chosen together with :func:`signal_factor`; with ``c = SURE**2`` noise alone passes in 0.5 %
+    of runs.
 
     Examples
     --------
@@ -103,7 +104,7 @@ def evidence_factor(gain: FloatArray) -> float:
     """
     error = float(gain.std() / np.sqrt(len(gain)))
     z = float(gain.mean()) / error if error > 0 else 0.0
-    return max(0.0, 1.0 - _CAUTION / z**2) if z > 0 else 0.0
+    return max(0.0, 1.0 - caution / z**2) if z > 0 else 0.0
 
 
 def signal_factor(noisy: FloatArray, residuals: npt.ArrayLike) -> float:
