@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from hedgerow.compare.scores import Row
 from hedgerow.label import LabelPrivateRegressor
@@ -20,7 +21,7 @@ def compute(key: Key, seed: int) -> dict[str, float]:
     many = key.setting == MANY
     case = draw(key.dataset, key.repeat, "none" if many else key.setting, 500 if many else 400)
     model = public_model(case)
-    shared = {"epsilon": key.epsilon, "label_bounds": case.label_bounds, "random_state": seed % 2**31}
+    shared: dict[str, Any] = {"epsilon": key.epsilon, "label_bounds": case.label_bounds, "random_state": seed % 2**31}
     helped = LabelPrivateRegressor(public_model=model, **shared).fit(case.X, case.y)
     numbers = [model._design(rows) for rows in (case.X, case.X_test)]
     alone = LabelPrivateRegressor(public_model=None, **shared).fit(numbers[0], case.y)
