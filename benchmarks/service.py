@@ -206,7 +206,13 @@ def measure(name: str, database: str, plan: dict[str, int], rounds: int, limit: 
     """Interleave a database and no storage; return rates, their ratio, and the server's CPU time."""
     rates: dict[str, list[float]] = {"on": [], "off": []}
     cpu: dict[str, list[float]] = {"on": [], "off": []}
-    body = {"task": make_task(plan["depth"]).to_dict(), "closes": 1 << 50, "opens": 0}
+    body = {
+        "task": make_task(plan["depth"]).to_dict(),
+        "purpose": "To test",
+        "curator": "Town",
+        "closes": 1 << 37,
+        "opens": 0,
+    }
     for i in range(rounds):
         for kind, options in (("on", ()), ("off", ("--no-storage",))):
             with Server(database, *options) as server:

@@ -109,7 +109,8 @@ def collect(task: LocalTask, homes: Homes, folder: Path, *, title: str) -> Colle
         old.unlink()
     curator = {"Authorization": f"Bearer {token}"}
     with service(database, token) as port:
-        body: dict[str, Any] = {"task": task.to_dict(), "title": title, "purpose": "To show how homes use electricity."}
+        words = {"title": title, "purpose": "To show how homes use electricity.", "curator": "The example"}
+        body: dict[str, Any] = {"task": task.to_dict(), **words}
         status, answer = ask(port, "POST", "/v1/tasks", json.dumps(body).encode(), **curator)
         if status != 201:
             raise RuntimeError(f"the task was not published: {status} {answer!r}")

@@ -52,7 +52,9 @@ class Server:
             return json.loads(response.read() or b"null")
 
     def publish(self, task, **more):
-        self.call("/v1/tasks", {"task": task.to_dict(), "title": "Hours", "curator": "Town", **more})
+        self.call(
+            "/v1/tasks", {"task": task.to_dict(), "title": "Hours", "purpose": "To test", "curator": "Town", **more}
+        )
         return f"{self.base}/join/{task.id}"
 
 

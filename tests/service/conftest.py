@@ -27,6 +27,7 @@ from hedgerow.tasks.tree.tuning import PAPER  # noqa: E402
 
 MEDIA = "application/vnd.hedgerow.reports+bin; version=1"
 TOKEN = "curator-token-of-these-tests"
+WORDS = {"purpose": "To test", "curator": "Town"}
 CURATOR = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -63,7 +64,7 @@ class Inside:
         self.client = TestClient(self.app, raise_server_exceptions=False)
 
     def publish(self, task, **words):
-        body = {"task": task.to_dict(), "opens": 1000, "closes": 2000, **words}
+        body = {"task": task.to_dict(), "opens": 1000, "closes": 2000, **WORDS, **words}
         answer = self.client.post("/v1/tasks", json=body, headers=CURATOR)
         assert answer.status_code == 201, answer.text
         return answer.json()

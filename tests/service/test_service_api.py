@@ -77,7 +77,9 @@ def test_a_curator_made_by_init_is_known_and_only_its_digest_is_kept(inside, loc
     with service.service.database.write() as connection:
         token = add_curator(connection, "anna", now=1)
     answer = service.client.post(
-        "/v1/tasks", json={"task": local_task().to_dict()}, headers={"Authorization": f"Bearer {token}"}
+        "/v1/tasks",
+        json={"task": local_task().to_dict(), "purpose": "To test", "curator": "Town"},
+        headers={"Authorization": f"Bearer {token}"},
     )
     assert answer.status_code == 201
     assert token.encode() not in b"".join(p.read_bytes() for p in tmp_path.iterdir())

@@ -15,7 +15,7 @@ FULL = bool(os.environ.get("HEDGEROW_FULL_CRASH"))
 
 
 def survive(server, task, reports, part, load, kills, size):
-    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 37}
+    body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}
     assert server.client.post("/v1/tasks", json=body, headers=CURATOR).status_code == 201
     n = len(reports)
     bodies = [part(reports, i, i + size).to_bytes() for i in range(0, n, size)]
@@ -81,7 +81,7 @@ def test_a_crash_between_aggregation_and_commit_repeats_the_segment(inside, loca
 
 def test_stopping_gracefully_answers_what_was_sent(outside, local_task, holders, part, load):
     server, task = outside(), local_task()
-    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 37}
+    body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}
     server.client.post("/v1/tasks", json=body, headers=CURATOR)
     reports = holders(task, 2000)
     sending = load(server, task, [part(reports, i, i + 10).to_bytes() for i in range(0, 2000, 10)]).start()

@@ -55,7 +55,14 @@ def published(client, **design):
     X, y = records(seed=9)
     options = {"epsilon": 4.0, "label_bounds": (0, 1), "max_depth": 2, "response": "unary", **design}
     task = LocalTask.design(X, y, title="Sleep & <b>coffee</b>", **{**PAPER, **options})
-    body = {"task": task.to_dict(), "opens": NOW - 10, "closes": NOW + 86_400, "simulation": True}
+    body = {
+        "task": task.to_dict(),
+        "purpose": "To test",
+        "curator": "Town",
+        "opens": NOW - 10,
+        "closes": NOW + 86_400,
+        "simulation": True,
+    }
     answer = client.post("/v1/tasks", json=body, headers={"Authorization": f"Bearer {TOKEN}"})
     assert answer.status_code == 201, answer.text
     return task
@@ -128,7 +135,14 @@ def test_classes_are_shown_by_name(client):
         rule="max_edge",
         min_samples_leaf=20,
     )
-    body = {"task": task.to_dict(), "opens": NOW, "closes": NOW + 10, "simulation": True}
+    body = {
+        "task": task.to_dict(),
+        "purpose": "To test",
+        "curator": "Town",
+        "opens": NOW,
+        "closes": NOW + 10,
+        "simulation": True,
+    }
     client.post("/v1/tasks", json=body, headers={"Authorization": f"Bearer {TOKEN}"})
     reports = privatize_many(task, X, names, randomness=1)
     client.post(f"/v1/tasks/{task.id}/reports", content=reports.to_bytes(), headers=MEDIA)

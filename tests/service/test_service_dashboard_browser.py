@@ -72,8 +72,8 @@ def test_progress_and_tree_appear_while_reports_come_in(served, page):
         min_samples_leaf=20,
     )
     now = int(time.time())
-    service.publish(task, simulation=True, now=now, publisher=ENVIRONMENT, title=None, purpose="", curator="",
-                    tokens=False, opens=now - 1, closes=now + 600)  # fmt: skip
+    service.publish(task, simulation=True, now=now, publisher=ENVIRONMENT, title=None, purpose="To test",
+                    curator="Town", tokens=False, opens=now - 1, closes=now + 600)  # fmt: skip
     complaints = []
     page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda e: complaints.append(str(e)))

@@ -66,7 +66,7 @@ def test_a_file_that_may_not_grow(outside, local_task):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     server, task = outside(limit=small), local_task(max_depth=7)
-    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 37}
+    body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}
     assert server.client.post("/v1/tasks", json=body, headers=CURATOR).status_code == 201
     kept, codes = [], set()
     headers = {"Content-Type": "application/vnd.hedgerow.reports+bin; version=1"}
@@ -158,7 +158,7 @@ def test_slow_clients_are_cut_off_and_hold_up_nobody(inside, local_task, holders
 
 def test_a_client_that_leaves_in_the_middle_leaves_nothing(outside, local_task, holders):
     server, task = outside(), local_task()
-    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 37}
+    body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}
     server.client.post("/v1/tasks", json=body, headers=CURATOR)
     sent = holders(task, 10).to_bytes()
     head = (

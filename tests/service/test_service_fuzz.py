@@ -189,7 +189,7 @@ def test_the_description_is_kept(outside, local_task, holders):
     """schemathesis: what the OpenAPI description says is what happens, whatever is sent."""
     schemathesis = pytest.importorskip("schemathesis")
     server, task = outside(), local_task()
-    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 37}
+    body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}
     server.client.post("/v1/tasks", json=body, headers=CURATOR)
     media = {"Content-Type": "application/vnd.hedgerow.reports+bin; version=1"}
     url = f"/v1/tasks/{task.id}"

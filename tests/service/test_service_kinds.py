@@ -258,7 +258,8 @@ def test_the_second_round_is_checked_against_the_first(inside):
     second = CellTask.design(reports, n_private=1, n_bins=2, max_depth=1)
     unknown = semi().privatize(X, X[:, 0], private=X > 0.5)
     assert service.client.post(
-        "/v1/tasks", json={"task": CellTask.design(unknown, n_private=1).to_dict()},
+        "/v1/tasks",
+        json={"task": CellTask.design(unknown, n_private=1).to_dict(), "purpose": "To test", "curator": "Town"},
         headers={"Authorization": "Bearer curator-token-of-these-tests"},
     ).json()["code"] == "first-round-unknown"  # fmt: skip
     service.publish(second)

@@ -124,7 +124,7 @@ def test_init_backup_and_restore_from_the_command_line(tmp_path):
 
 def test_a_served_process_logs_no_address(outside, local_task, holders):
     server, task = outside(), local_task()
-    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 37}
+    body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}
     headers = {"Authorization": "Bearer curator-token-of-these-tests", "User-Agent": "device-77"}
     with httpx.Client(timeout=20) as client:
         client.post(server.address + "/v1/tasks", json=body, headers=headers)

@@ -146,7 +146,7 @@ def test_too_many_wrong_tokens_at_once_are_refused():
 def test_what_curators_do_is_written_down_with_their_names(inside, local_task, holders, url):
     service, task = inside(url), local_task("Hours")
     anna = add(service, "anna")
-    body = {"task": task.to_dict(), "opens": 1000, "closes": 2000}
+    body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 1000, "closes": 2000}
     assert asking(service, anna, "POST", "/v1/tasks", json=body).status_code == 201
     assert asking(service, anna, "POST", "/v1/tasks", json=body).status_code == 200  # nothing new, nothing said
     service.send(task, holders(task, 20))
@@ -197,7 +197,13 @@ def test_a_deleted_task_leaves_nothing_and_never_comes_back(inside, local_task, 
             assert connection.exec_driver_sql(count).scalar() == 0, table
     for answer in (service.client.get(f"/v1/tasks/{task.id}"), service.get(task, "model"), service.send(task, sent)):
         assert (answer.status_code, answer.json()["code"]) == (410, "task-deleted")
-    again = asking(service, ADMIN, "POST", "/v1/tasks", json={"task": task.to_dict(), "opens": 1000, "closes": 2000})
+    again = asking(
+        service,
+        ADMIN,
+        "POST",
+        "/v1/tasks",
+        json={"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 1000, "closes": 2000},
+    )
     assert (again.status_code, again.json()["code"]) == (410, "task-deleted")
     assert service.status(other)["accepted"] == 7
     if service.service.database.sqlite:
@@ -217,7 +223,13 @@ def test_another_server_refuses_reports_of_a_deleted_task(inside, local_task, ho
 
 def test_a_window_in_milliseconds_is_refused(inside, local_task):
     service = inside()
-    body = {"task": local_task().to_dict(), "opens": 1_700_000_000, "closes": 1_800_000_000_000}
+    body = {
+        "task": local_task().to_dict(),
+        "purpose": "To test",
+        "curator": "Town",
+        "opens": 1_700_000_000,
+        "closes": 1_800_000_000_000,
+    }
     answer = asking(service, ADMIN, "POST", "/v1/tasks", json=body)
     assert answer.status_code == 400
     assert "milliseconds" in answer.json()["detail"]

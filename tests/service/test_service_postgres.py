@@ -129,7 +129,7 @@ def test_backups_move_between_databases(postgres, inside, local_task, holders, t
 
 def test_a_real_process(postgres, outside, local_task, holders, load, part):
     server, task = outside(postgres), local_task()
-    body = {"task": task.to_dict(), "opens": 0, "closes": 1 << 37}
+    body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}
     assert server.client.post("/v1/tasks", json=body, headers=CURATOR).status_code == 201
     reports = holders(task, 2000)
     load(server, task, [part(reports, i, i + 50).to_bytes() for i in range(0, 2000, 50)]).start().join()

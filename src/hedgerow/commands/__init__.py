@@ -25,5 +25,9 @@ COMMANDS = (
     "compare",
     "bench",
     "serve",
+    "publish",
+    "status",
+    "close",
+    "fetch",
     "join",
 )

@@ -231,6 +231,9 @@ class Service:
         self, task: Any, *, simulation: bool, now: int, publisher: Curator, **words: Any
     ) -> tuple[Collection, bool]:
         """Sign and publish a task; return it, and whether it is new. The same task twice must say the same."""
+        for name in ("purpose", "curator"):
+            if not str(words.get(name, "")).strip():
+                raise Problem("invalid-request", f"Holders are told the {name!r} of a task: say it.")
         notice = Announcement.sign(task, self.key, **words)
         first = self._first_of(task)
         row = {"id": notice.id, "announcement": notice.to_json(), "first": first, "simulation": simulation}

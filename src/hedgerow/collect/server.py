@@ -1,0 +1,116 @@
+"""A curator's server, seen by its curator: publish, look, close, fetch. Standard library only."""
+
+from __future__ import annotations
+
+import json
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from typing import Any
+
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.holder.client import Client, Place, is_loopback, read_url
+from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.base import Task
+
+__all__ = ["Server"]
+
+WHAT = {"model": "model", "data": "data", "leaves": "leaves"}
+"""What can be fetched of a task."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """The address of a service and a curator's token.
+
+    Parameters
+    ----------
+    base : str
+        Such as ``https://town.example``; http is for this machine only, unless ``insecure``.
+    token : str
+        The curator's, as ``hedgerow serve init`` printed it.
+
+    Examples
+    --------
+    >>> Server("http://town.example", "hc_...")
+    Traceback (most recent call last):
+    ...
+    hedgerow.errors.HedgerowError: town.example is asked for over http, which shows the curator's token to anybody ...
+    """
+
+    base: str
+    token: str
+    insecure: bool = False
+
+    def __post_init__(self) -> None:
+        parts = urllib.parse.urlsplit(self.base)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+            raise HedgerowError(f"the address of a server is https://host. Got {self.base!r} instead.")
+        if parts.scheme == "http" and not is_loopback(parts.hostname) and not self.insecure:
+            raise HedgerowError(
+                f"{parts.hostname} is asked for over http, which shows the curator's token to anybody on the way. Use "
+                "https, or --insecure if you know better."
+            )
+        object.__setattr__(self, "base", self.base.rstrip("/"))
+
+    def __repr__(self) -> str:
+        return f"Server({self.base!r})"
+
+    def _call(self, method: str, path: str, content: Any = None) -> bytes:
+        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        body = None
+        if content is not None:
+            body = json.dumps(content).encode()
+            headers["Content-Type"] = "application/json"
+        request = urllib.request.Request(f"{self.base}{path}", data=body, headers=headers, method=method)
+        return Client(attempts=4).ask(request)
+
+    def publish(self, task: Task, **words: Any) -> Announcement:
+        """Publish a task (title, purpose, curator, opens, closes, tokens); return the signed announcement."""
+        given = {name: value for name, value in words.items() if value is not None}
+        answer = self._call("POST", "/v1/tasks", {"task": task.to_dict(), **given})
+        notice = Announcement.from_json(answer).verify()
+        if notice.id != task.id:
+            raise FormatError(f"the server published {notice.id[:12]}..., not {task.id[:12]}...; tell whoever runs it.")
+        return notice
+
+    def tasks(self) -> list[dict[str, Any]]:
+        """Return all published tasks, newest first."""
+        found: list[dict[str, Any]] = json.loads(self._call("GET", "/v1/tasks"))["tasks"]
+        return found
+
+    def status(self, task_id: str) -> dict[str, Any]:
+        """Return progress, refusals by reason and alarms of a task."""
+        found: dict[str, Any] = json.loads(self._call("GET", f"/v1/tasks/{task_id}/status"))
+        return found
+
+    def close(self, task_id: str) -> dict[str, Any]:
+        """Take no more reports, for ever; return the status."""
+        found: dict[str, Any] = json.loads(self._call("POST", f"/v1/tasks/{task_id}/close", {}))
+        return found
+
+    def delete(self, task_id: str) -> None:
+        """Delete a closed task, and all that was collected for it, for ever."""
+        self._call("DELETE", f"/v1/tasks/{task_id}")
+
+    def issue_tokens(self, task_id: str, count: int, quota: int = 1) -> list[str]:
+        """Make upload tokens; each is shown once."""
+        content = {"count": count, "quota": quota}
+        found: list[str] = json.loads(self._call("POST", f"/v1/tasks/{task_id}/tokens", content))["tokens"]
+        return found
+
+    def fetch(self, task_id: str, what: str = "model") -> bytes:
+        """Return the model (JSON), the data set of a task that delivers one, or the table of leaves (JSON)."""
+        if what not in WHAT:
+            raise HedgerowError(f"'what' must be one of {sorted(WHAT)}. Got {what!r} instead.")
+        return self._call("GET", f"/v1/tasks/{task_id}/{WHAT[what]}")
+
+    def join_url(self, task_id: str) -> str:
+        """Return the link for holders."""
+        return f"{self.base}/join/{task_id}"
+
+
+def place_of(url: str, insecure: bool = False) -> Place | None:
+    """Return the task that a link names; None for the address of a server."""
+    path = urllib.parse.urlsplit(url).path
+    return read_url(url, insecure=insecure) if path.strip("/") else None

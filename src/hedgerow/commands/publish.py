@@ -1,0 +1,88 @@
+"""``hedgerow publish``: put a task on a curator's server."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.commands.files import add_command, read_task, report
+from hedgerow.commands.server import add_server, moment, server_of
+from hedgerow.errors import HedgerowError
+
+if TYPE_CHECKING:
+    from hedgerow.tasks.base import Task
+
+_DESCRIPTION = """\
+Sign a task on a curator's server and publish it; prints the link for holders.
+
+  hedgerow publish task.json --to https://town.example --purpose "Plan bus lines"
+      --curator "Town of X" --closes 14d
+  hedgerow publish --to https://town.example --purpose ... --curator ...
+      --draft public.csv --target hours --epsilon 2 --label-bounds 0:80
+
+What follows --draft is what 'hedgerow design' takes (but -o): the task is
+designed and published in one go. A published task never changes.
+"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(subparsers, "publish", "put a task on a curator's server", _DESCRIPTION)
+    parser.add_argument("task", nargs="?", help="the task, JSON, as 'hedgerow design' wrote it")
+    parser.add_argument("--to", required=True, metavar="URL", help="the address of the server")
+    parser.add_argument("--title", help="what is asked, in a line (default: that of the task)")
+    parser.add_argument("--purpose", required=True, help="what the answers are for; holders read it")
+    parser.add_argument("--curator", required=True, help="who asks; holders read it")
+    parser.add_argument("--opens", type=moment, metavar="WHEN", help="a date, a time or days from now (default: now)")
+    parser.add_argument("--closes", type=moment, metavar="WHEN", help="likewise (default: 30 days after it opens)")
+    parser.add_argument("--tokens", type=int, metavar="N", help="take reports with an upload token only, and print N")
+    add_server(parser, None)
+    parser.add_argument("--draft", nargs=argparse.REMAINDER, metavar="...", help="design the task from these")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Publish."""
+    from hedgerow.holder.words import when
+
+    if (arguments.task is None) == (arguments.draft is None):
+        raise HedgerowError("name the file of a task, or design one with --draft; one of the two.")
+    if arguments.tokens is not None and arguments.tokens < 1:
+        raise HedgerowError(f"--tokens must be at least 1. Got {arguments.tokens} instead.")
+    server = server_of(arguments, arguments.to)
+    task = read_task(arguments.task) if arguments.task is not None else _designed(arguments.draft)
+    words = {name: getattr(arguments, name) for name in ("title", "purpose", "curator", "opens", "closes")}
+    notice = server.publish(task, tokens=arguments.tokens is not None, **words)
+    made = [] if arguments.tokens is None else server.issue_tokens(notice.id, arguments.tokens)
+    link = server.join_url(notice.id)
+    links = [f"{link}#token={token}" for token in made]
+    summary = {
+        "id": notice.id, "url": link, "opens": notice.opens, "closes": notice.closes, "fingerprint": notice.fingerprint,
+        "links": links,
+    }  # fmt: skip
+    lines = [
+        f"published until {when(notice.closes)}; the link for holders:",
+        f"  {link}",
+        f"signed with the key {notice.fingerprint}: tell it to holders by another way than the server",
+    ]
+    if links:
+        lines = [lines[0].replace("the link for holders", "one link for each holder, shown once"), *links, lines[2]]
+    report(arguments, summary, lines)
+    return 0
+
+
+def _designed(words: list[str]) -> Task:
+    """Design a task, as the command would; what it says goes to standard error."""
+    import contextlib
+    import sys
+
+    from hedgerow.cli import build_parser
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "task.json")
+        arguments = build_parser(("design",)).parse_args(["design", *words, "-o", path])
+        with contextlib.redirect_stdout(sys.stderr):
+            arguments.run(arguments)
+        return read_task(path)

@@ -1,0 +1,89 @@
+"""What the commands for curators share: the address of their server, and their token."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hedgerow.errors import HedgerowError
+
+if TYPE_CHECKING:
+    from hedgerow.collect.server import Server
+
+__all__ = ["TOKEN", "add_server", "moment", "server_of", "status_lines", "task_of"]
+
+TOKEN = "HEDGEROW_CURATOR_TOKEN"
+_DAY = 86_400
+_LENGTH = re.compile(r"(\d{1,4})d")
+
+
+def add_server(parser: argparse.ArgumentParser, link: str | None) -> None:
+    """Add the link to a task (unless the command has another way to name its server) and where the token is."""
+    if link is not None:
+        parser.add_argument("url", metavar="URL", help=link)
+    parser.add_argument("--token-file", metavar="FILE", help=f"holds the curator's token (default: {TOKEN})")
+    parser.add_argument("--insecure", action="store_true", help="allow http to other machines")
+
+
+def server_of(arguments: argparse.Namespace, base: str) -> Server:
+    """Return the server, with the curator's token: never from the command line, which others on a machine see."""
+    from hedgerow.collect.server import Server
+
+    token = os.environ.get(TOKEN, "")
+    if arguments.token_file is not None:
+        with open(arguments.token_file, encoding="utf-8") as file:
+            token = file.read().strip()
+    if not token:
+        raise HedgerowError(f"the curator's token is needed: set {TOKEN}, or name its file with --token-file.")
+    return Server(base, token, arguments.insecure)
+
+
+def task_of(arguments: argparse.Namespace) -> tuple[Server, str]:
+    """Return the server and the task that the link names."""
+    from hedgerow.collect.server import place_of
+
+    place = place_of(arguments.url, arguments.insecure)
+    if place is None:
+        raise HedgerowError(f"URL must be the link to a task, https://host/join/ID. Got {arguments.url!r} instead.")
+    return server_of(arguments, place.base), place.task_id
+
+
+def moment(text: str) -> int:
+    """Read a time: a date (its start, UTC), a date with a time, unix seconds, or days from now.
+
+    >>> moment("2030-01-01"), moment("1893456000")
+    (1893456000, 1893456000)
+    """
+    if text.isdecimal():
+        return int(text)
+    if found := _LENGTH.fullmatch(text):
+        return int(time.time()) + int(found[1]) * _DAY
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected a date such as 2030-01-31, a time such as 2030-01-31T18:00, or days from now such as 14d. "
+            f"Got {text!r} instead."
+        ) from None
+    return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
+
+
+def status_lines(status: dict[str, Any]) -> list[str]:
+    """Return a task's state in words."""
+    from hedgerow.holder.words import when
+
+    lines = [
+        f"{status['title'] or status['id'][:12]}: {status['state']}, {status['accepted']:,} reports",
+        f"  opens {when(status['opens'])}, closes {when(status['closes'])}",
+        f"  {status['guarantee']}",
+    ]
+    lines += [f"  refused {n:,}: {code}" for code, n in status["refused"].items()]
+    alarms = status["manipulation"]["alarms"]
+    lines += [
+        f"  ALARM {alarm['event']}: seen {alarm['seen']:,}, expected {alarm['expected']:,.0f}" for alarm in alarms
+    ]
+    return lines

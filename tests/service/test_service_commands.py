@@ -1,0 +1,115 @@
+"""A survey from public records to a model by commands alone, against a real server."""
+
+import json
+
+import numpy as np
+import pytest
+
+from hedgerow.cli import main
+from hedgerow.commands.server import moment
+
+TOKEN = "curator-token-of-these-tests"
+
+
+@pytest.fixture
+def curator(monkeypatch):
+    monkeypatch.setenv("HEDGEROW_CURATOR_TOKEN", TOKEN)
+
+
+@pytest.fixture
+def public(tmp_path):
+    rng = np.random.default_rng(0)
+    ages = rng.integers(18, 90, 200)
+    lines = [f"{age},{age / 2:g}" for age in ages]
+    path = tmp_path / "public.csv"
+    path.write_text("\n".join(["age,hours", *lines]) + "\n")
+    return path
+
+
+def said(capsys, *words):
+    """Run a command; return its exit code and what it printed as JSON."""
+    capsys.readouterr()
+    code = (
+        main([*map(str, words), "--json"])
+        if words[0] != "publish"
+        else main([words[0], "--json", *map(str, words[1:])])
+    )
+    out = capsys.readouterr()
+    return code, json.loads(out.out) if out.out else out.err
+
+
+@pytest.mark.usefixtures("curator")
+def test_a_survey_in_six_commands(outside, public, tmp_path, capsys):
+    server = outside()
+    design = [public, "--target", "hours", "--epsilon", "4", "--label-bounds", "0:80", "--max-depth", "1"]
+    words = ["--to", server.address, "--purpose", "Plan buses", "--curator", "Town", "--closes", "14d"]
+    code, published = said(capsys, "publish", *words, "--draft", *design)
+    assert code == 0, published
+    link = published["url"]
+    assert link == f"{server.address}/join/{published['id']}"
+    for i in range(5):
+        assert main(["join", link, "age=40", f"hours={i}", "--yes", "--home", str(tmp_path / f"home{i}")]) == 0
+    code, status = said(capsys, "status", link)
+    assert (code, status["accepted"], status["state"]) == (0, 5, "open")
+    code, listed = said(capsys, "status", server.address)
+    assert [task["id"] for task in listed["tasks"]] == [published["id"]]
+    assert said(capsys, "close", link)[1]["state"] == "closed"
+    model = tmp_path / "model.json"
+    assert said(capsys, "fetch", link, "-o", model)[0] == 0
+    assert main(["predict", str(model), str(public), "-o", str(tmp_path / "out.csv")]) == 0
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 201
+    assert said(capsys, "fetch", link, "--leaves", "-o", tmp_path / "leaves.json")[0] == 0
+    code, error = said(capsys, "fetch", link, "--data", "-o", tmp_path / "data")
+    assert code == 2
+    assert "not-available" in error
+    assert not (tmp_path / "data").exists()
+    assert said(capsys, "close", link, "--delete")[1]["deleted"] is True
+    assert "task-deleted" in said(capsys, "status", link)[1]
+
+
+@pytest.mark.usefixtures("curator")
+def test_a_task_from_a_file_with_links_for_single_holders(outside, local_task, tmp_path, capsys):
+    server, task = outside(), local_task()
+    (tmp_path / "task.json").write_text(task.to_json())
+    words = ["--to", server.address + "/", "--purpose", "Plan buses", "--curator", "Town", "--tokens", "3"]
+    code, published = said(capsys, "publish", *words, tmp_path / "task.json")
+    assert code == 0, published
+    links = published["links"]
+    assert len(set(links)) == 3
+    names = [f.name for f in task.question().features]
+    record = [*(f"{name}=0.5" for name in names), f"{task.target}=0.5"]
+    for i, link in enumerate(links):
+        assert main(["join", link, *record, "--yes", "--home", str(tmp_path / f"home{i}")]) == 0
+    assert main(["join", links[0], *record, "--yes", "--home", str(tmp_path / "another")]) == 2
+    assert said(capsys, "status", links[0].split("#")[0])[1]["accepted"] == 3
+
+
+def test_what_is_needed_is_said(monkeypatch, tmp_path, capsys, local_task):
+    monkeypatch.delenv("HEDGEROW_CURATOR_TOKEN", raising=False)
+    (tmp_path / "task.json").write_text(local_task().to_json())
+    words = ["publish", str(tmp_path / "task.json"), "--purpose", "x", "--curator", "y"]
+    assert main([*words, "--to", "https://town.example"]) == 2
+    assert "HEDGEROW_CURATOR_TOKEN" in capsys.readouterr().err
+    (tmp_path / "token").write_text(TOKEN)
+    assert main([*words, "--token-file", str(tmp_path / "token"), "--to", "http://town.example"]) == 2
+    assert "over http" in capsys.readouterr().err
+    monkeypatch.setenv("HEDGEROW_CURATOR_TOKEN", TOKEN)
+    assert main(["close", "https://town.example"]) == 2
+    assert "link to a task" in capsys.readouterr().err
+    assert main(["publish", "--purpose", "x", "--curator", "y", "--to", "https://town.example"]) == 2
+    assert "--draft" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("missing", ["purpose", "curator"])
+def test_a_task_without_purpose_or_curator_is_not_published(inside, local_task, missing):
+    words = {"purpose": "To test", "curator": "Town", missing: "  "}
+    body = {"task": local_task().to_dict(), **words}
+    answer = inside().client.post("/v1/tasks", json=body, headers={"Authorization": f"Bearer {TOKEN}"})
+    assert answer.status_code == 400
+    assert missing in answer.json()["detail"]
+
+
+def test_times_of_a_window():
+    assert moment("2030-01-01T01:00+01:00") == moment("2030-01-01") == 1893456000
+    with pytest.raises(Exception, match="14d"):
+        moment("soon")
