@@ -137,7 +137,7 @@ def test_predict_agrees_with_the_model_and_refuses_what_it_cannot_do(table, tmp_
     predicted = known.predict(pd.DataFrame({"age": [3.0, None], "kind": ["a", "b"]}))[:, 0]
     assert pd.read_csv(out)["prediction"].tolist() == predicted.tolist()
     assert "column 'age': 1 value missing" in capsys.readouterr().err
-    model.write_text(model.read_text().replace('"version":2', '"version":7'))
+    model.write_text(model.read_text().replace('"version":3', '"version":7'))
     assert main(["predict", str(model), str(table), "-o", str(out)]) == 2
     assert "version 7" in capsys.readouterr().err
 

@@ -81,6 +81,16 @@ class Purse:
         """Draw the noise of a release."""
         raise NotImplementedError
 
+    def divided(self, share: Fraction) -> tuple[Purse, Purse]:
+        """Return two purses, the second with a share of this one: both together hold what it holds.
+
+        >>> [purse.total for purse in LaplacePurse(Fraction(1)).divided(Fraction(1, 4))]
+        [Fraction(3, 4), Fraction(1, 4)]
+        """
+        if self.total is None:
+            return type(self)(None), type(self)(None)
+        return type(self)((1 - share) * self.total), type(self)(share * self.total)
+
     def charge(self, cost: Fraction) -> None:
         """Note a cost; refuse what was not budgeted for."""
         if self.total is None:

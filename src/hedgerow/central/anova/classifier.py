@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.central.anova.base import AnovaBase
-from hedgerow.classes import class_note
+from hedgerow.central.anova.base import AnovaBase, Labels
+from hedgerow.classes import class_codes, class_note
 from hedgerow.estimators.base import PrivateClassifier
 from hedgerow.types import FloatArray
 
@@ -29,6 +29,8 @@ class PrivateAnovaClassifier(PrivateClassifier, AnovaBase):
     classes : list or "observed"
         The public list of classes, required; labels of other classes count as the first of it. "observed"
         reads the list off the labels, and the guarantee says so: it then does not hide that a class occurs at all.
+    public_model : "auto", "compact", regressor, fitted PublicModel or None, default="auto"
+        As in :class:`~hedgerow.PrivateAnovaRegressor`, for the indicator of each class.
 
     Attributes
     ----------
@@ -48,19 +50,30 @@ class PrivateAnovaClassifier(PrivateClassifier, AnovaBase):
     ['no', 'yes']
     """
 
-    def fit(self, X: Any, y: Any) -> PrivateAnovaClassifier:
-        """Fit on private records; they are used through mechanisms only."""
-        rows, codes = self._open(X, y, ordered=True)
+    def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> PrivateAnovaClassifier:
+        """Fit on private records; they are used through mechanisms only. Public ones are for the public model."""
+        rows, codes = self._open(X, y, X_public, y_public, ordered=True)
         note = class_note(self._classes)
         k = len(self.classes_)
         outputs = 1 if k <= 2 else k
-        on = codes[:, None] == (np.array([1]) if outputs == 1 else np.arange(k))
+        on = codes[:, None] == np.arange(k - outputs, k)
         offset = 0.5 if outputs == 1 else 1.0 / k
         # The norm of a residual vector at the start: (1 - 1/k, 1/k, ..., 1/k).
         clip = 0.5 if outputs == 1 else float(np.sqrt(1 - offset)) if self.delta else 2 * (1 - offset)
-        bounds = ([0.0] * outputs, [1.0] * outputs)
-        self._fit(rows, on.astype(np.float64), offset, *bounds, tuple(self.classes_.tolist()), clip, note)
+        bounds = ((0.0,) * outputs, (1.0,) * outputs)
+        classes = tuple(self.classes_.tolist())
+        source = self._source()
+        start = self._start(X_public, self._indicators(y_public, outputs), source, classes=True)
+        self._fit(rows, Labels(on.astype(np.float64), offset, *bounds, classes, clip, note), start, source)
         return self
+
+    def _indicators(self, y_public: Any, outputs: int) -> list[Any] | None:
+        """Return, for each output, whether public records are of its class."""
+        if y_public is None:
+            return None
+        codes = class_codes(self.classes_, y_public)
+        k = len(self.classes_)
+        return [(codes == code).astype(np.float64) for code in range(k - outputs, k)]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the estimated probability of each class; rows sum to 1."""

@@ -14,7 +14,7 @@ from hedgerow.central.anova.quantiles import project
 from hedgerow.randomness import Randomness
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["QUANTILE", "UNIT", "Descent", "Steps", "allocation", "descend", "influences", "noise_variance"]
+__all__ = ["QUANTILE", "UNIT", "Descent", "Steps", "allocation", "descend", "influences", "noise_variance", "whole"]
 
 
 _COEFFICIENT = 1 << 24  # grid steps of a coefficient
@@ -98,7 +98,7 @@ def descend(
     noise = []
     edge = clip
     for t in range(steps.rounds):
-        at = _whole(theta + steps.momentum * (theta - before))
+        at = whole(theta + steps.momentum * (theta - before))
         if t in looks:
             clip = min(clip, _look(rows, targets, at, edge, steps, purse, randomness))
         each = purse.release(steps.share * parts[t], norm, _LEVELS)
@@ -115,7 +115,7 @@ def descend(
     return Descent(total / (steps.rounds - half), tuple(noise), clip)
 
 
-def _whole(theta: FloatArray) -> FloatArray:
+def whole(theta: FloatArray) -> FloatArray:
     """Return coefficients in whole grid steps, shortened if need be (after the release: costs nothing)."""
     length = float(np.sqrt((theta**2).sum()))
     scaled = theta * (min(1.0, _LONGEST / length) if length > 0 else 1.0)

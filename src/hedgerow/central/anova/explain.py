@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.central.anova.design import GRID
-from hedgerow.central.anova.model import AnovaModel, encode
+from hedgerow.central.anova.model import AnovaModel
 from hedgerow.central.anova.quantiles import CELLS
 from hedgerow.central.anova.recipe import energies
 from hedgerow.digits import plain
@@ -74,13 +75,14 @@ class Explanation:
         """Return what the numbers of an output are, for an axis."""
         return f"adds to {self.outputs[output] if self.outputs else 'the prediction'}"
 
-    def feature_importances(self) -> FloatArray:
-        """Return each feature's share of the squared sizes, pairs halved; sums to 1."""
-        names = list(self.curves)
+    def feature_importances(self, among: Sequence[str] | None = None) -> FloatArray:
+        """Return the share of each feature, or of some, in their squared sizes, pairs halved; sums to 1."""
+        names = list(self.curves if among is None else among)
         total = np.zeros(len(names))
         for group, (size, _) in self.importances.items():
             for name in group:
-                total[names.index(name)] += size**2 / len(group)
+                if name in names:
+                    total[names.index(name)] += size**2 / len(group)
         return total / total.sum() if total.sum() > 0 else np.full(len(names), 1 / len(names))
 
     def __str__(self) -> str:
@@ -100,7 +102,7 @@ class Explanation:
 
 def _points(model: AnovaModel, j: int, count: int) -> tuple[npt.NDArray[np.int64], Any]:
     """Return cells of a feature and the values they stand for."""
-    feature = model.space.features[j]
+    feature = model.feature_map.space.features[j]
     if isinstance(feature, CategoricalFeature):
         return np.arange(len(feature.categories)), list(feature.categories)
     cells = np.linspace(0, CELLS - 1, count).astype(np.int64)
@@ -110,20 +112,20 @@ def _points(model: AnovaModel, j: int, count: int) -> tuple[npt.NDArray[np.int64
 def _terms(model: AnovaModel, members: list[int], columns: dict[int, npt.NDArray[np.int64]]) -> tuple[Any, Any]:
     """Return value and noise deviation, in label units, of some functions at given cells of their features."""
     n = len(next(iter(columns.values())))
-    codes = np.zeros((n, len(model.space)), dtype=np.int32)
+    codes = np.zeros((n, len(model.feature_map.space)), dtype=np.int32)
     for j, cells in columns.items():
         codes[:, j] = cells
     phi = model.feature_map.functions(codes)[:, members]
     width = np.array(model.high) - np.array(model.low)
-    noise = np.sqrt(phi**2 @ model.variance[members])
-    return (phi @ model.theta[members]) * width, noise[:, None] * width
+    noise = model.share * np.sqrt(phi**2 @ model.variance[members])
+    return (phi @ model.coefficients[members]) * width, noise[:, None] * width
 
 
 def explain(model: AnovaModel) -> Explanation:
     """Take a model apart. Curves are drawn before any shortening of long records."""
     groups = dict(model.feature_map.basis.groups())
-    names = model.space.names
-    energy = energies(model.feature_map)
+    names = model.feature_map.space.names
+    energy = energies(model.feature_map) * model.share**2
     width = np.array(model.high) - np.array(model.low)
     curves = {}
     surfaces = {}
@@ -161,17 +163,20 @@ def _surface(model: AnovaModel, features: tuple[int, ...], members: list[int]) -
     columns = {j: g.ravel() for j, g in zip(features, grid, strict=True)}
     y, noise = _terms(model, members, columns)
     shape = (len(cells_a), len(cells_b), -1)
-    names = (model.space.names[features[0]], model.space.names[features[1]])
+    known = model.feature_map.space.names
+    names = (known[features[0]], known[features[1]])
     return Surface(names, (a, b), y.reshape(shape), noise.reshape(shape))
 
 
 def local_terms(model: AnovaModel, X: Any) -> dict[str, FloatArray]:
     """Return for each record the exact terms of its (unclipped) prediction, by feature and pair."""
-    Z = encode(model.space, X, model.missing)
+    Z, start = model.start(X)
     phi = model.feature_map.vectors(model.feature_map.codes(Z)) / GRID
     low = np.array(model.low)
     width = np.array(model.high) - np.array(model.low)
-    out = {"offset": low + width * (model.offset + phi[:, :1] * model.theta[0])}
+    theta = model.coefficients
+    names = model.feature_map.space.names
+    out = {"offset": low + width * (start + phi[:, :1] * theta[0])}
     for features, members in model.feature_map.basis.groups():
-        out[" x ".join(model.space.names[j] for j in features)] = width * (phi[:, members] @ model.theta[members])
+        out[" x ".join(names[j] for j in features)] = width * (phi[:, members] @ theta[members])
     return out

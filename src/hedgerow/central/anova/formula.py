@@ -15,6 +15,8 @@ import numpy as np
 from hedgerow.central.anatomy import AVERAGE, two_classes
 from hedgerow.central.anova.design import FINE, GRID, SHORTEN, FeatureMap
 from hedgerow.central.anova.quantiles import CELLS
+from hedgerow.central.anova.records import MISSING
+from hedgerow.features import CategoricalFeature
 from hedgerow.formula.anatomy import Anatomy, Part, least
 from hedgerow.formula.formula import Formula
 from hedgerow.formula.inputs import Input, NumberInput, inputs_of
@@ -31,12 +33,13 @@ __all__ = ["anova_anatomy", "anova_formula"]
 
 def anova_formula(model: AnovaModel) -> Formula:
     """Return what the model computes."""
-    return _formula(model, _vectors(model.feature_map, records()))
+    rows, start = _start(model)
+    return _formula(model, _vectors(model.feature_map, rows), start)
 
 
-def _formula(model: AnovaModel, vectors: Term) -> Formula:
-    """Return what the model computes of the vectors of records."""
-    raw = (vectors.product(model.theta) / float(GRID) + model.offset).clip(0.0, 1.0)
+def _formula(model: AnovaModel, vectors: Term, start: Term) -> Formula:
+    """Return what the model computes of the vectors of records, and of what is predicted before any correction."""
+    raw = (vectors.product(model.coefficients) / float(GRID) + start).clip(0.0, 1.0)
     value = _probabilities(model, raw) if model.classes is not None else _labels(model, raw)
     inputs = tuple(_open(column, model) for column in inputs_of(model.space))
     return Formula.of(
@@ -46,17 +49,16 @@ def _formula(model: AnovaModel, vectors: Term) -> Formula:
 
 def anova_anatomy(model: AnovaModel, level: float) -> Anatomy:
     """Return the terms of features and pairs, which add up to the prediction, and its interval."""
-    vectors = _vectors(model.feature_map, records())
-    formula = _formula(model, vectors)
-    parts = [_part(model, "average", vectors, [0])]
+    rows, start = _start(model)
+    vectors = _vectors(model.feature_map, rows)
+    formula = _formula(model, vectors, start)
+    parts = _starts(model, vectors, start)
     for features, members in model.feature_map.basis.groups():
-        name = " x ".join(one_line(model.space.names[j]) for j in features)
-        parts.append(_part(model, name, vectors, members))
+        name = " x ".join(one_line(model.feature_map.space.names[j]) for j in features)
+        parts.append(Part(name, _both(model, _added(model, vectors, members), 0.0)))
     ends = None
     if model.classes is None:
-        square = (vectors / float(GRID)) * (vectors / float(GRID))
-        half = square.product(model.variance[:, None]).apply("square_root") * model.reach(level)
-        wide = half.product(np.atleast_2d(np.array(model.high) - np.array(model.low)))
+        wide = _deviation(model, vectors) * model.reach(level)
         low = formula.value - wide
         high = formula.value + wide
         ends = join(*(_cut(model, end, i) for end in (low, high) for i in range(len(model.low))))
@@ -65,21 +67,78 @@ def anova_anatomy(model: AnovaModel, level: float) -> Anatomy:
     return Anatomy(formula, tuple(parts), ends, level, AVERAGE, unit=model.unit, bounds=bounds, words=words)
 
 
+def _starts(model: AnovaModel, vectors: Term, start: Term) -> list[Part]:
+    """Return what the terms are added to: the public prediction if there is one, and the average."""
+    width = np.array(model.high) - np.array(model.low)
+    average = _added(model, vectors, [0])
+    if model.public is None:
+        whole = average + (np.array(model.low) + width * model.offset)
+        return [Part("average", _both(model, whole, 1.0), start=True)]
+    public = start * width + np.array(model.low)
+    return [
+        Part("public model", _both(model, public, 1.0), start=True),
+        Part("average correction", _both(model, average, 0.0)),
+    ]
+
+
+def _deviation(model: AnovaModel, vectors: Term) -> Term:
+    """Return :meth:`~hedgerow.central.anova.model.AnovaModel.noise_deviation`, as a term."""
+    width = np.array(model.high) - np.array(model.low)
+    unit = vectors / float(GRID)
+    known = (unit * unit).product(np.repeat(model.variance[:, None], len(width), axis=1))
+    if model.public is not None:
+        correction = unit.product(model.public.doubt * model.theta)
+        known = known * model.likely**2 + correction * correction
+    return known.apply("square_root") * width
+
+
 def _cut(model: AnovaModel, end: Term, output: int) -> Term:
     return end.pick([output]).clip(model.low[output], model.high[output])
 
 
-def _part(model: AnovaModel, name: str, vectors: Term, members: Sequence[int]) -> Part:
+def _added(model: AnovaModel, vectors: Term, members: Sequence[int]) -> Term:
     """Return what some functions add to every output, in label units; the first of all is the constant."""
     width = np.array(model.high) - np.array(model.low)
-    added = vectors.pick(members).product(model.theta[members]) * (width / float(GRID))
-    whole = 0.0
-    if members[0] == 0:
-        added = added + (np.array(model.low) + width * model.offset)
-        whole = 1.0
+    return vectors.pick(members).product(model.coefficients[members]) * (width / float(GRID))
+
+
+def _both(model: AnovaModel, added: Term, whole: float) -> Term:
+    """Return what is added to both of two classes, from what is added to the second."""
     if model.classes is not None and len(model.classes) == 2:
-        added = two_classes(added, constant(whole))
-    return Part(name, added, start=members[0] == 0)
+        return two_classes(added, constant(whole))
+    return added
+
+
+def _start(model: AnovaModel) -> tuple[Term, Term]:
+    """Return records as the feature map takes them, and what is predicted before any correction, in [0, 1]."""
+    rows = records()
+    if model.public is None:
+        return rows, constant(model.offset)
+    values = model.public.term(_plain(model, rows), (model.low, model.high), classes=bool(model.classes))
+    low = np.array(model.low)
+    n = len(model.space.columns)
+    after = range(n, len(model.space))
+    parts = [rows.pick(range(n)), values]
+    if after:
+        parts.append(rows.pick(after))
+    return join(*parts), (values - low) / (np.array(model.high) - low)
+
+
+def _plain(model: AnovaModel, rows: Term) -> Term:
+    """Return records as the public model reads them, as :func:`~hedgerow.central.anova.records.plain` does."""
+    if not model.missing:
+        return rows
+    columns = []
+    for j, feature in enumerate(model.space.features):
+        column = rows.pick([j])
+        if not isinstance(feature, CategoricalFeature):
+            column = where_missing(column, feature.missing, column)
+        elif feature.categories[-1] == MISSING:
+            codes = np.arange(len(feature.categories), dtype=np.float64)
+            codes[-1] = feature.categories.index(feature.missing)
+            column = lookup(column, codes[:, None])
+        columns.append(column)
+    return join(*columns)
 
 
 def _open(column: Input, model: AnovaModel) -> Input:
@@ -89,8 +148,6 @@ def _open(column: Input, model: AnovaModel) -> Input:
     if isinstance(column, NumberInput):
         return replace(column, missing=np.nan)
     codes = dict(zip(column.keys, column.codes, strict=True))
-    from hedgerow.central.anova.model import MISSING
-
     return replace(column, missing=codes.get(MISSING, column.unknown))
 
 

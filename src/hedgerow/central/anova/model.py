@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -10,58 +11,36 @@ import numpy as np
 
 from hedgerow.arrays import listed
 from hedgerow.central.anova.design import GRID, FeatureMap
+from hedgerow.central.anova.records import encode
+from hedgerow.central.anova.records import plain as plain_records
 from hedgerow.central.card import Carded
 from hedgerow.central.intervals import NoiseIntervals
+from hedgerow.central.public import PublicPart, without
 from hedgerow.content import Content
 from hedgerow.digits import plain
-from hedgerow.errors import BoundsError, FormatError
-from hedgerow.features import CategoricalFeature
-from hedgerow.frames import columns_of
+from hedgerow.errors import FormatError
 from hedgerow.guarantee import Guarantee
 from hedgerow.schema.words import one_line
 from hedgerow.space import FeatureSpace
 from hedgerow.summary import Summary, SummaryTable
 from hedgerow.tasks.models import Explanation, check_level
 from hedgerow.types import FloatArray
-from hedgerow.values import category, cells, numbers
 from hedgerow.wording import check_unit
 
 if TYPE_CHECKING:
     from hedgerow.formula import Formula
     from hedgerow.formula.anatomy import Anatomy
 
-__all__ = ["MISSING", "AnovaModel", "encode"]
+__all__ = ["AnovaModel"]
 
 _ROWS = 4096  # records predicted at a time: with 800 functions, 26 MB of floats
-MISSING = "(missing)"
-"""The category of a missing categorical value."""
-
-
-def encode(space: FeatureSpace, X: Any, missing: bool) -> FloatArray:
-    """Return records as floats; with ``missing``, NaN for a missing number and a category of its own for the others."""
-    if not missing:
-        return np.asarray(space.encode(X), dtype=np.float64)
-    names, columns = columns_of(X)
-    if names is None or columns is None:
-        array = np.asarray(X)
-        names = list(space.inputs)
-        columns = list(array.T) if array.ndim == 2 else []
-    if len(columns) != len(space.columns) or not set(space.inputs) <= set(names):
-        raise BoundsError(f"X has {len(columns)} features, but {len(space.columns)} features are expected.")
-    out = np.empty((int(X.shape[0]), len(space)))
-    for j, feature in enumerate(space.columns):
-        column = columns[names.index(feature.name)]
-        if isinstance(feature, CategoricalFeature):
-            out[:, j] = feature.codes([MISSING if category(v) is None else v for v in cells(column)])
-        else:
-            out[:, j] = np.clip(numbers(column), feature.low, feature.high)
-    out[:, len(space.columns) :] = np.isnan(out[:, space.told])
-    return out
 
 
 @dataclass(frozen=True, eq=False)
-class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="hedgerow/anova-model", version=2):
+class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="hedgerow/anova-model", version=3):
     """Predict ``offset + <theta, phi(x)>``, clipped to [0, 1] and scaled to the label bounds.
+
+    With a public model its prediction stands for the offset, and is a feature of phi; the rest counts by a factor.
 
     Intervals cover the average of such predictions over the noise of the fit, for the same records. That other records
     might have been drawn is not covered.
@@ -84,6 +63,8 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
         The noisy number of records.
     units, unit : dict and str
         Units of features by name, and that of the label, where a schema had them.
+    public : PublicPart or None
+        The public model that is corrected, and the factor of the correction.
     """
 
     feature_map: FeatureMap
@@ -99,14 +80,31 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
     guarantee: Guarantee
     units: dict[str, str] = field(default_factory=dict)
     unit: str = ""
+    public: PublicPart | None = None
 
     task: ClassVar[None] = None
     audited: ClassVar[tuple[str, ...]] = ("PrivateAnova",)
 
-    @property
+    @cached_property
     def space(self) -> FeatureSpace:
-        """The public schema."""
-        return self.feature_map.space
+        """The public schema of records."""
+        whole = self.feature_map.space
+        return whole if self.public is None else without(whole, self.public)
+
+    @property
+    def share(self) -> float:
+        """The factor of what was learnt from private records, beside a public model; 1 without one."""
+        return 1.0 if self.public is None else self.public.share
+
+    @property
+    def likely(self) -> float:
+        """A factor that might as well have come out, one deviation larger."""
+        return 1.0 if self.public is None else min(1.0, self.share + self.public.doubt)
+
+    @property
+    def coefficients(self) -> FloatArray:
+        """``theta``, as far as it counts."""
+        return np.asarray(self.share * self.theta)
 
     @property
     def simulation(self) -> bool:
@@ -120,13 +118,22 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
 
     def scores(self, X: Any) -> FloatArray:
         """Return the predictions on the scale [0, 1], clipped, one column an output."""
+        Z, start = self.start(X)
+        parts = [self._block(Z[at : at + _ROWS]) for at in range(0, len(Z), _ROWS)]
+        return np.asarray(np.clip(start + np.concatenate(parts), 0.0, 1.0))
+
+    def start(self, X: Any) -> tuple[FloatArray, Any]:
+        """Return records as the feature map takes them, and what is predicted before any correction, in [0, 1]."""
         Z = encode(self.space, X, self.missing)
-        parts = [self._block(Z[start : start + _ROWS]) for start in range(0, len(Z), _ROWS)]
-        return np.clip(np.concatenate(parts), 0.0, 1.0)
+        if self.public is None:
+            return Z, self.offset
+        low, high = self._value_bounds()
+        values = self.public.values(plain_records(self.space, Z), (self.low, self.high), classes=bool(self.classes))
+        return self.public.widen(Z, values, len(self.space.columns)), (values - low) / (high - low)
 
     def _block(self, Z: FloatArray) -> FloatArray:
         phi = self.feature_map.vectors(self.feature_map.codes(Z))
-        return np.asarray(self.offset + phi @ self.theta / GRID)
+        return np.asarray(phi @ self.coefficients / GRID)
 
     def predict(self, X: Any) -> Any:
         """Return predicted labels, within their bounds, one column an output; or the likeliest class."""
@@ -138,9 +145,10 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
 
     def noise_deviation(self, X: Any) -> FloatArray:
         """Return the standard deviation of the noise in each prediction, one column an output."""
-        Z = encode(self.space, X, self.missing)
-        parts = [np.zeros(0), *(self._noise(Z[start : start + _ROWS]) for start in range(0, len(Z), _ROWS))]
-        return np.asarray(np.concatenate(parts)[:, None] * (np.array(self.high) - np.array(self.low)))
+        Z, _ = self.start(X)
+        outputs = len(self.low)
+        parts = [np.zeros((0, outputs)), *(self._noise(Z[at : at + _ROWS]) for at in range(0, len(Z), _ROWS))]
+        return np.asarray(np.concatenate(parts) * (np.array(self.high) - np.array(self.low)))
 
     def reach(self, level: float) -> float:
         """Return how many deviations of the known noise an interval of this level reaches to either side."""
@@ -151,7 +159,11 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
 
     def _noise(self, Z: FloatArray) -> FloatArray:
         phi = self.feature_map.vectors(self.feature_map.codes(Z)) / GRID
-        return np.asarray(np.sqrt(phi**2 @ self.variance))
+        known = phi**2 @ self.variance[:, None]
+        if self.public is None:
+            return np.asarray(np.sqrt(known + np.zeros(len(self.low))))
+        # The factor is noisy as well, and may have come out as 0 where others had not.
+        return np.asarray(np.sqrt(self.likely**2 * known + (self.public.doubt * (phi @ self.theta)) ** 2))
 
     def _value_bounds(self) -> tuple[Any, Any]:
         return np.array(self.low), np.array(self.high)
@@ -188,6 +200,8 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
             label = "; ".join(f"{plain(low)} to {plain(high)}" for low, high in zip(self.low, self.high, strict=True))
         facts = [("people", f"about {plain(max(self.size, 0.0), 3)} (a noisy count)"), ("label", label)]
         facts.append(("features", str(len(self.space))))
+        if self.public is not None:
+            facts.append(("public model", f"corrected by what private records say, times {plain(self.share, 2)}"))
         terms = sorted(found.importances.items(), key=lambda item: -item[1][0])
         rows = tuple(
             (plain(size, 3), plain(noise, 2), one_line(" x ".join(names))) for names, (size, noise) in terms if size > 0
@@ -196,6 +210,8 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
         how = "The prediction is exactly the sum of the curves."
         if not self.additive:
             how = "Each record's sum of terms is shortened by a factor of its own; explain_local has the terms."
+        if self.public is not None:
+            how = f"The terms correct a public model, whose prediction is a feature too. {how}"
         return Summary("A private functional ANOVA", self.guarantee, facts, [table] if rows else [], [how])
 
     def _repr_html_(self) -> str:
@@ -214,6 +230,7 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
             "label_bounds": None if self.classes else [list(pair) for pair in zip(self.low, self.high, strict=True)],
             "classes": None if self.classes is None else list(self.classes),
             "additive": self.additive,
+            "public_model_corrected_by": None if self.public is None else self.share,
             "noisy_records": self.size,
             "importances": [{"features": list(g), "size": size, "noise": noise} for g, (size, noise) in by_size],
             "curves": {
@@ -232,5 +249,7 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
         fits = self.theta.shape == (n, outputs) and self.variance.shape == (n,) and len(self.high) == outputs
         if not fits or not all(low < high for low, high in zip(self.low, self.high, strict=True)):
             raise FormatError("anova model: coefficients, weights and bounds do not fit together.")
+        if self.public is not None:
+            self.public.check(self.space, outputs)
         for name, unit in {**self.units, "label": self.unit}.items():
             check_unit(name, unit)

@@ -52,7 +52,7 @@ class Fitted:
     """What was released: the map, its coefficients with the variance of their noise, the noisy number of records.
 
     ``planned`` is that variance as it was foreseen, were no record shortened and no residual clipped. The second stage
-    is decided by it.
+    is decided by it. ``steps`` and ``clip`` are how the last descent went, and at what size it clipped in the end.
     """
 
     feature_map: FeatureMap
@@ -60,6 +60,8 @@ class Fitted:
     variance: FloatArray
     planned: FloatArray
     size: float
+    steps: Steps
+    clip: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +98,8 @@ def fit_anova(
         missing=options.missing,
     )
     if not rich:
-        only = _stage(data, options, quantiles, first, None, size, Fraction(1), options.clip)
-        return only[0]
-    fitted, clip = _stage(data, options, quantiles, first, None, size, _STAGES[0], options.clip)
+        return _stage(data, options, quantiles, first, None, size, Fraction(1), options.clip)
+    fitted = _stage(data, options, quantiles, first, None, size, _STAGES[0], options.clip)
     second = choose(
         space,
         relevance(fitted, len(space)).tolist(),
@@ -109,7 +110,7 @@ def fit_anova(
         most=500,
         missing=options.missing,
     )
-    return _stage(data, options, quantiles, second, fitted, size, _STAGES[1], clip)[0]
+    return _stage(data, options, quantiles, second, fitted, size, _STAGES[1], fitted.clip)
 
 
 def _stage(
@@ -121,7 +122,7 @@ def _stage(
     size: float,
     share: Fraction,
     clip: float,
-) -> tuple[Fitted, float]:
+) -> Fitted:
     """Descend once in a basis, from zero or from what the stage before found."""
     radius = _RADIUS * basis.root_mean_square() if options.interactions else basis.largest(2)
     feature_map = FeatureMap(data.space, quantiles, basis, radius)
@@ -131,7 +132,7 @@ def _stage(
     steps = plan(reach, size, whole * share, _LOOK_SHARE / (2 * stages))
     start = np.zeros((len(basis), data.targets.shape[1])) if warm is None else carry(warm, feature_map)
     found = _descend(data, options, feature_map, start, clip, steps, GRID**2)
-    return _fitted(feature_map, found, steps, size, warm), found.clip
+    return _fitted(feature_map, found, steps, size, warm)
 
 
 def _fitted(feature_map: FeatureMap, found: Descent, steps: Steps, size: float, warm: Fitted | None) -> Fitted:
@@ -141,7 +142,7 @@ def _fitted(feature_map: FeatureMap, found: Descent, steps: Steps, size: float, 
     variance = noise_variance(steps, found.noise, pull)
     if warm is not None:
         variance = variance + remains(steps, pull, len(found.noise)) ** 2 * carried(warm, feature_map)
-    return Fitted(feature_map, found.theta, variance, planned, size)
+    return Fitted(feature_map, found.theta, variance, planned, size, steps, found.clip)
 
 
 def plan(reach: float, size: float, share: Fraction, look_share: Fraction) -> Steps:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.central.anova.base import AnovaBase
-from hedgerow.errors import BoundsError
+from hedgerow.central.anova.base import AnovaBase, Labels
+from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.estimators.public import check_public
 from hedgerow.estimators.records import label_columns, read_private_labels
-from hedgerow.grid import check_label_bounds
+from hedgerow.grid import check_label_bounds, check_labels, check_public_range
 from hedgerow.types import FloatArray
 
 __all__ = ["PrivateAnovaRegressor"]
@@ -47,6 +49,10 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
     missing : {"middle", "indicator"}, default="middle"
         What a missing value counts as: the middle of its range (a category as an unlisted one), or something of its
         own, with an indicator in the model.
+    public_model : "auto", "compact", regressor, fitted PublicModel or None, default="auto"
+        A model from public records to start from; "auto" fits one if ``fit`` gets public records. What it leaves over
+        is then learnt from the private ones, with its prediction as a further feature, and a tenth of the budget says
+        how much of that counts. Ranges and category lists that are not declared are those of the public records.
     callback : callable, optional
         ``callback(round)`` after each round, for progress; returning True ends the descent early, once it averages.
     random_state : None, int or Randomness, default=None
@@ -76,11 +82,13 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
     (1.0, 1e-05, 'add/remove')
     """
 
-    def fit(self, X: Any, y: Any) -> PrivateAnovaRegressor:
-        """Fit on private records; they are used through mechanisms only."""
+    def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> PrivateAnovaRegressor:
+        """Fit on private records; they are used through mechanisms only. Public ones are for the public model."""
         self._check_parameters()
+        check_public(X_public, y_public)
         bounds = self._bounds()
         rows = self._records(X, reset=True)
+        self._check_public_columns(rows, X_public)
         columns = label_columns(y)
         self._several = len(columns) > 1
         if len(bounds) not in (1, len(columns)):
@@ -93,8 +101,22 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
         k = len(columns)
         clip = 0.5 * (k**0.5 if self.delta else k)
         note = "provided that the label bounds are public"
-        self._fit(rows, np.column_stack(scaled), 0.5, low, high, None, clip, note)
+        source = self._source()
+        start = self._start(X_public, self._public_labels(y_public, low, high), source)
+        self._fit(rows, Labels(np.column_stack(scaled), 0.5, low, high, None, clip, note), start, source)
         return self
+
+    def _public_labels(self, y_public: Any, low: Sequence[float], high: Sequence[float]) -> list[Any] | None:
+        """Return public labels, one column an output."""
+        if y_public is None:
+            return None
+        columns = label_columns(y_public)
+        if len(columns) != len(low):
+            raise HedgerowError(f"'y_public' must have {len(low)} columns, as 'y' has. Got {len(columns)} instead.")
+        found = [check_labels(column, name="y_public") for column in columns]
+        for column, *bounds in zip(found, low, high, strict=True):
+            check_public_range(column, (bounds[0], bounds[1]))
+        return found
 
     def _bounds(self) -> list[tuple[float, float]]:
         if self._label_bounds is not None and np.ndim(self._label_bounds) == 2:

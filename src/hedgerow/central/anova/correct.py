@@ -1,0 +1,121 @@
+"""Fitting what a public model leaves over, and weighing it against the public model alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hedgerow.central.anova.accounting import Purse
+from hedgerow.central.anova.descent import UNIT, influences, whole
+from hedgerow.central.anova.design import GRID, Rows
+from hedgerow.central.anova.gate import GATE, Evidence, Look, agreement
+from hedgerow.central.anova.recipe import Fitted, Options, energies, fit_anova
+from hedgerow.central.anova.records import plain
+from hedgerow.central.public import PublicPart, PublicStart
+from hedgerow.randomness import Randomness
+from hedgerow.space import FeatureSpace
+from hedgerow.types import FloatArray
+
+__all__ = ["Corrected", "fit_correction"]
+
+_QUANTILE = 0.98
+"""Share of public residuals within the first clip; the looks at private ones lower it after a tenth of the rounds."""
+_LEAST = 1e-3  # of the label's width, at least: a public model without errors is not believed; by hand
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """What was released: a fit of the residuals, and the public part with the factor of it."""
+
+    fitted: Fitted
+    part: PublicPart
+
+
+def fit_correction(
+    space: FeatureSpace,
+    Z: FloatArray,
+    targets: FloatArray,
+    start: PublicStart,
+    bounds: tuple[tuple[float, ...], tuple[float, ...]],
+    classes: bool,
+    purse: Purse,
+    options: Options,
+    randomness: Randomness,
+) -> Corrected:
+    """Fit labels in [0, 1] less what the public model predicts, with its prediction as a further feature.
+
+    Proof: the public model is fixed before a private record is looked at, and its prediction is a function of each
+    record alone, to the last bit (:func:`~hedgerow.central.steady.steady`): so records with their predictions, and
+    labels less them, differ in one record wherever the records do. The fit spends nine tenths of the purse on them
+    (:func:`~.recipe.fit_anova`). The look at the end adds up, for each record, three whole numbers of bounded norm that
+    depend on the record and on what was released (:func:`~.gate.agreement`), and spends the last tenth.
+    """
+    low, high = (np.array(ends) for ends in bounds)
+    values = start.part.values(plain(space, Z), bounds, classes=classes)
+    base = (values - low) / (high - low)
+    wide = start.part.widen(Z, values, len(space.columns))
+    known = start.scaled(bounds)
+    most = 2 * options.clip  # labels are twice as far from each other as from the middle
+    own = replace(options, clip=known.radius(_QUANTILE, _LEAST * most, most, purse.order))
+    fit_purse, look_purse = purse.divided(GATE)
+    fitted = fit_anova(start.part.space(space, bounds), wide, targets - base, fit_purse, own, randomness)
+    look = _look(fitted, space, known, bounds, classes)
+    share, doubt = _weigh(fitted, wide, targets - base, base, look, look_purse, randomness)
+    return Corrected(fitted, replace(start.part, share=share, doubt=doubt))
+
+
+def _look(
+    fitted: Fitted,
+    space: FeatureSpace,
+    start: PublicStart,
+    bounds: tuple[tuple[float, ...], tuple[float, ...]],
+    classes: bool,
+) -> Look:
+    """Return what the look is made by: from public records, and from what was released."""
+    if start.records is None:
+        energy = energies(fitted.feature_map)
+        size = np.sqrt((np.square(fitted.theta) * energy[:, None]).sum(axis=0))
+        free = _freedom(fitted, energy)
+        return Look.of(fitted.clip, size[None, :], start.norms(), freedom=free, size=fitted.size)
+    values = start.part.values(start.records, bounds, classes=classes)
+    wide = start.part.widen(start.records, values, len(space.columns))
+    vectors = fitted.feature_map.vectors(fitted.feature_map.codes(wide)) / GRID
+    spectrum = np.linalg.eigvalsh(vectors @ vectors.T / max(1, len(vectors)))
+    free = _freedom(fitted, np.clip(spectrum, 0.0, 1.0))
+    return Look.of(fitted.clip, vectors @ fitted.theta, start.norms(), freedom=free, size=fitted.size)
+
+
+def _freedom(fitted: Fitted, energy: FloatArray) -> float:
+    r"""Return degrees of freedom: over directions of mean square h, the share of the truth that the descent finds.
+
+    The descent is linear in the labels but for clips. By the mean squares of single functions this is an upper bound
+    (the share is concave in h, and the diagonal of a matrix is majorised by its eigenvalues).
+    """
+    found = influences(fitted.steps, energy, fitted.steps.rounds).sum(axis=0)
+    return float((found * fitted.steps.size * energy).sum())
+
+
+def _weigh(
+    fitted: Fitted,
+    Z: FloatArray,
+    targets: FloatArray,
+    base: FloatArray,
+    look: Look,
+    purse: Purse,
+    randomness: Randomness,
+) -> tuple[float, float]:
+    """Look at the private records once more; return the factor of the correction, and its deviation."""
+    rows = Rows(fitted.feature_map, fitted.feature_map.codes(Z))
+    at = whole(fitted.theta)
+    first = np.rint(base * UNIT)
+    wanted = np.rint(targets * UNIT)
+    release = Evidence.release(purse)
+
+    def term(part: slice, block: FloatArray) -> FloatArray:
+        corrections = np.clip(first[part] + block @ at, 0.0, UNIT) - first[part]
+        parts = agreement(wanted[part] - corrections, corrections, look.clip * UNIT, look.reach * UNIT, release.weight)
+        return np.asarray(parts.sum(axis=0))
+
+    sums = rows.total(term) + np.zeros(3, dtype=np.int64)  # without records: zeros
+    return look.take(Evidence.of(release, sums, randomness))
