@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.portable import Kernel, Linear, PortableModel, Trees
+from hedgerow.errors import HedgerowError
+from hedgerow.portable import Kernel, Linear, Matern, PortableModel, Trees
+from hedgerow.portable.bumps import matern
 from hedgerow.portable.model import Part
 from hedgerow.types import FloatArray
 
@@ -39,12 +41,11 @@ def _part(part: Part, D: FloatArray) -> FloatArray:
         return part.predict(D)
     if isinstance(part, Linear):
         return _weighted(np.ascontiguousarray(D.T), part.coef)
-    if isinstance(part, Kernel):
+    if isinstance(part, Kernel | Matern):
         rows = max(1, _VALUES // max(1, len(part.weights)))
         parts = [_bumps(part, D[start : start + rows]) for start in range(0, len(D), rows)]
         return np.concatenate([np.zeros(0), *parts])
-    one_by_one = [part.predict(D[i : i + 1]) for i in range(len(D))]
-    return np.concatenate([np.zeros(0), *one_by_one])
+    raise HedgerowError(f"a public model with a part of kind {part.kind!r} cannot be corrected; update hedgerow.")
 
 
 def _weighted(columns: FloatArray, weights: FloatArray) -> FloatArray:
@@ -55,9 +56,11 @@ def _weighted(columns: FloatArray, weights: FloatArray) -> FloatArray:
     return out
 
 
-def _bumps(part: Kernel, D: FloatArray) -> FloatArray:
+def _bumps(part: Kernel | Matern, D: FloatArray) -> FloatArray:
     U = (D - part.center) / part.scale
     squares = np.zeros((len(part.points), len(D)))
     for values, centres in zip(U.T, part.points.T, strict=True):
         squares += np.square(values[None, :] - centres[:, None])
+    if isinstance(part, Matern):
+        return _weighted(matern(squares), part.weights)
     return _weighted(np.exp(-part.gamma[0] * squares), part.weights)

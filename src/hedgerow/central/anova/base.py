@@ -21,7 +21,6 @@ from hedgerow.estimators.records import ABSORBED, column_names
 from hedgerow.features import CategoricalFeature, Feature
 from hedgerow.guarantee import Guarantee
 from hedgerow.public.given import PUBLIC_MODEL
-from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
@@ -68,17 +67,15 @@ class AnovaBase(PrivateEstimator):
     def _space(self, X: Any) -> FeatureSpace:
         return public_space(column_names(X), self._declared_categories(X), self._feature_bounds)
 
-    def _start(self, X_public: Any, labels: Any, source: Randomness, *, classes: bool = False) -> PublicStart | None:
+    def _start(self, X_public: Any, labels: Any, *, classes: bool = False) -> PublicStart | None:
         """Return the public model that is corrected, fitted to these labels if it is not yet; None for none."""
-        seed = 0
-        if X_public is not None:
-            seed = int(source.child("public model").integers(2**31 - 1, 1)[0])
         known = {"feature_bounds": self._feature_bounds, "categories": self.categories}
-        return start_from(self.public_model, X_public, labels, random_state=seed, classes=classes, **known)
+        return start_from(self.public_model, X_public, labels, random_state=0, classes=classes, **known)
 
-    def _fit(self, X: Any, labels: Labels, start: PublicStart | None, source: Randomness) -> None:
+    def _fit(self, X: Any, labels: Labels, start: PublicStart | None) -> None:
         """Fit labels in [0, 1] around a public offset, or around what a public model predicts."""
         purse = open_purse(float(self.epsilon), float(self.delta), self.neighbours)
+        source = self._source()
         space = self._space(X) if start is None else start.space
         missing = self.missing == "indicator"
         if missing:

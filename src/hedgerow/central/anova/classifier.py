@@ -62,9 +62,8 @@ class PrivateAnovaClassifier(PrivateClassifier, AnovaBase):
         clip = 0.5 if outputs == 1 else float(np.sqrt(1 - offset)) if self.delta else 2 * (1 - offset)
         bounds = ((0.0,) * outputs, (1.0,) * outputs)
         classes = tuple(self.classes_.tolist())
-        source = self._source()
-        start = self._start(X_public, self._indicators(y_public, outputs), source, classes=True)
-        self._fit(rows, Labels(on.astype(np.float64), offset, *bounds, classes, clip, note), start, source)
+        start = self._start(X_public, self._indicators(y_public, outputs), classes=True)
+        self._fit(rows, Labels(on.astype(np.float64), offset, *bounds, classes, clip, note), start)
         return self
 
     def _indicators(self, y_public: Any, outputs: int) -> list[Any] | None:

@@ -89,7 +89,8 @@ def _deviation(model: AnovaModel, vectors: Term) -> Term:
     if model.public is not None:
         correction = unit.product(model.public.doubt * model.theta)
         known = known * model.likely**2 + correction * correction
-    return known.apply("square_root") * width
+    deviation: Term = known.apply("square_root") * width
+    return deviation
 
 
 def _cut(model: AnovaModel, end: Term, output: int) -> Term:
@@ -99,7 +100,8 @@ def _cut(model: AnovaModel, end: Term, output: int) -> Term:
 def _added(model: AnovaModel, vectors: Term, members: Sequence[int]) -> Term:
     """Return what some functions add to every output, in label units; the first of all is the constant."""
     width = np.array(model.high) - np.array(model.low)
-    return vectors.pick(members).product(model.coefficients[members]) * (width / float(GRID))
+    added: Term = vectors.pick(members).product(model.coefficients[members]) * (width / float(GRID))
+    return added
 
 
 def _both(model: AnovaModel, added: Term, whole: float) -> Term:

@@ -101,9 +101,8 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
         k = len(columns)
         clip = 0.5 * (k**0.5 if self.delta else k)
         note = "provided that the label bounds are public"
-        source = self._source()
-        start = self._start(X_public, self._public_labels(y_public, low, high), source)
-        self._fit(rows, Labels(np.column_stack(scaled), 0.5, low, high, None, clip, note), start, source)
+        start = self._start(X_public, self._public_labels(y_public, low, high))
+        self._fit(rows, Labels(np.column_stack(scaled), 0.5, low, high, None, clip, note), start)
         return self
 
     def _public_labels(self, y_public: Any, low: Sequence[float], high: Sequence[float]) -> list[Any] | None:
