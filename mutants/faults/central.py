@@ -403,10 +403,10 @@ _MODELS = (
         caught_by=("tests/central/test_anova_public.py::test_the_look_is_priced_by_these_bounds",),
     ),
     Fault(
-        name="corrections in the look not cut to their reach",
+        name="what is left over not clipped in the look",
         path=f"{_ANOVA}/gate.py",
-        before="    length = np.maximum(np.sqrt(square), max(reach, _TINY))\n",
-        after="    length = np.full(len(square), max(reach, _TINY))\n",
+        before="    first = np.clip(np.rint(2 * weight * (product / (size * length))), -2 * weight, 2 * weight)\n",
+        after="    first = np.rint(2 * weight * (product / (most * length)))\n",
         caught_by=(
             "tests/central/test_anova_public.py::test_what_a_record_adds_to_the_look_is_bounded_in_whole_numbers",
         ),
@@ -416,7 +416,7 @@ _MODELS = (
         path=f"{_ANOVA}/accounting.py",
         before="        return type(self)((1 - share) * self.total), type(self)(share * self.total)\n",
         after="        return type(self)(self.total), type(self)(share * self.total)\n",
-        caught_by=_fits("PrivateAnovaRegressor, public model"),
+        caught_by=("tests/central/test_anova_public.py::test_the_fit_and_the_look_spend_what_there_is",),
     ),
     Fault(
         name="public predictions rounded by whoever is beside a record",

@@ -78,13 +78,13 @@ def test_same_model_in_any_order_of_records(fitted):
 @pytest.mark.parametrize("delta", [0.0, 1e-5])
 def test_the_fit_and_the_look_spend_what_there_is(delta, monkeypatch):
     purses = []
+    kind = GaussianPurse if delta else LaplacePurse
+    divided = kind.divided
 
     def recorded(purse, share):
-        parts = type(purse)((1 - share) * purse.total), type(purse)(share * purse.total)
-        purses.extend(parts)
-        return parts
+        purses.extend(divided(purse, share))
+        return tuple(purses)
 
-    kind = GaussianPurse if delta else LaplacePurse
     monkeypatch.setattr(kind, "divided", recorded)
     PrivateAnovaRegressor(1.0, delta=delta, **REG).fit(X[200:2000], Y[200:2000], **PUBLIC)
     whole = open_purse(1.0, delta, "add/remove").total
