@@ -21,7 +21,7 @@ LAYERS = [
     ["content", "arrays", "vdaf", "sealing"],
     ["randomness", "guarantee", "wording"],
     ["samplers", "ledger", "grid", "frames"],
-    ["features"],
+    ["features", "discrete_gaussian"],
     ["space"],
     ["counting", "spending", "classes", "schema"],
     ["chart", "datasets", "summary"],

@@ -9,11 +9,12 @@ the laws are in test_samplers_laws.py.
 import math
 from fractions import Fraction
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 import pytest
 
-from hedgerow import samplers
+from hedgerow import discrete_gaussian, samplers
 from hedgerow.errors import HedgerowError
 from hedgerow.randomness import SeededRandomness
 from hedgerow.samplers import ONE, binomial, discrete_laplace, dyadic_exp, exp_at_least, exp_bounds, geometric
@@ -121,6 +122,22 @@ def binomial_thresholds(n, numerator):
     return [Fraction(sum(pmf[: k + 1]), ONE**n) for k in range(n)]
 
 
+def gaussian_cdf(variance, shift):
+    """The law of the discrete Gaussian, counted from ``-shift``."""
+
+    def bounds(bits):
+        offset, lows, highs = discrete_gaussian._thresholds(variance, bits)
+        return offset + shift, lows, highs
+
+    return samplers.LazyCdf(bounds)
+
+
+def gaussian_thresholds(variance, shift):
+    weights = [sum(exp_bounds(-Fraction(k * k) / (2 * variance), 700)) for k in range(shift + 1)]
+    cums = list(accumulate([*weights[:0:-1], *weights]))
+    return [Fraction((cum / cums[-1]) * UNIT // 1, UNIT) for cum in cums[:-1]]
+
+
 HALF, NARROW, WIDER, WIDE = (
     ONE // 2,
     dyadic_exp(Fraction(1, 5)),
@@ -138,6 +155,8 @@ CASES = {
     "binomial, one trial": (samplers._binomial_cdf, binomial_thresholds, (1, 12345678901234567)),
     "binomial, rare": (samplers._binomial_cdf, binomial_thresholds, (64, 5)),
     "binomial, nearly all": (samplers._binomial_cdf, binomial_thresholds, (64, ONE - 5)),
+    "Gaussian": (gaussian_cdf, gaussian_thresholds, (Fraction(57, 4), 120)),
+    "Gaussian, narrow": (gaussian_cdf, gaussian_thresholds, (Fraction(1, 3), 30)),
 }
 
 
@@ -145,7 +164,7 @@ CASES = {
 def case(request):
     make, thresholds, arguments = CASES[request.param]
     # Not from the cache: a new one has no table yet.
-    return make.__wrapped__(*arguments), known(thresholds, arguments)
+    return getattr(make, "__wrapped__", make)(*arguments), known(thresholds, arguments)
 
 
 @cache

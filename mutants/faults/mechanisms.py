@@ -393,4 +393,42 @@ _MECHANISMS = (
     ),
 )
 
-FAULTS = (*_STREAMS, *_SAMPLING, *_WEAKER, *_MECHANISMS)
+_SUMS = (
+    Fault(
+        name="discrete Gaussian of half the variance",
+        path="src/hedgerow/discrete_gaussian.py",
+        before="    return _law(variance).sample(n, randomness).astype(np.int64)\n",
+        after="    return _law(variance / 2).sample(n, randomness).astype(np.int64)\n",
+        caught_by=("audit", "noisy sums of bits"),
+    ),
+    Fault(
+        name="discrete Gaussian whose tails end where 64 bits do",
+        path="src/hedgerow/discrete_gaussian.py",
+        before="        return 1 - len(half), lows, [math.ceil(value + slack) for value in scaled]\n",
+        after="        return 1 - len(half), lows, [min(math.ceil(value), int(unit) - 1) for value in scaled]\n",
+        caught_by=(f"{_SAMPLERS}::test_ends_of_the_unit_interval",),
+    ),
+    Fault(
+        name="noisy sums: a replaced person counts as one who was added",
+        path="src/hedgerow/mechanisms/bit_sums.py",
+        before="flips_variance(min(2 * weight, length), self.epsilon, self.delta)",
+        after="flips_variance(min(weight, length), self.epsilon, self.delta)",
+        caught_by=("audit", "noisy sums of bits"),
+    ),
+    Fault(
+        name="noisy sums: one draw of noise for all of them",
+        path="src/hedgerow/mechanisms/bit_sums.py",
+        before="        return drawn.reshape(n, self.length)\n",
+        after="        return np.repeat(drawn[:n, np.newaxis], self.length, axis=1)\n",
+        caught_by=("tests/mechanisms/test_bit_sums.py::test_each_sum_gets_noise_of_its_own",),
+    ),
+    Fault(
+        name="zCDP: epsilon without its price in delta",
+        path="src/hedgerow/mechanisms/zcdp.py",
+        before="    return (a - 1) * (a * r - Decimal(epsilon) + (1 - 1 / a).ln()) - a.ln()\n",
+        after="    return (a - 1) * (r - Decimal(epsilon) + (1 - 1 / a).ln()) - a.ln()\n",
+        caught_by=("tests/mechanisms/test_zcdp.py::test_delta_covers_the_gaussian_that_is_rho_zcdp",),
+    ),
+)
+
+FAULTS = (*_STREAMS, *_SAMPLING, *_WEAKER, *_MECHANISMS, *_SUMS)
