@@ -198,12 +198,14 @@ def test_shares_follow_the_holders_where_they_differ_from_the_public(public):
     task = task_for(public, 6.0, 40_000, n_trees=2)
     sums = task.simulate(moved, y, 1).sums
     _, leaf = task.place(task.space.encode(moved))
-    for t, (mixed, p, (share, variance)) in enumerate(
-        zip(mixed_shares(task, sums), task.shares, private_shares(task, sums), strict=True)
+    mixes = mixed_shares(task, sums)
+    for t, ((mixed, error), p, (share, variance)) in enumerate(
+        zip(mixes, task.shares, private_shares(task, sums), strict=True)
     ):
         true = np.bincount(leaf[:, t], minlength=len(p)) / len(X)
         assert np.abs(mixed - true).sum() < 0.5 * np.abs(p - true).sum()
         assert mixed.sum() == pytest.approx(1.0) and np.isfinite(share).all() and (variance > 0).all()
+        np.testing.assert_array_equal(error, variance)  # whatever the public shares are
 
 
 def test_intervals_cover_labels(public):

@@ -27,7 +27,7 @@ def base():
         epsilon=2.0,
         label_bounds=(-2, 4),
         feature_bounds=(0, 1),
-        n_holders=150,
+        n_holders=1500,
         n_trees=2,
         public_model=Ridge(),
     )
@@ -69,7 +69,8 @@ def test_no_report_moves_a_correction_further_and_one_does(base, monkeypatch, ra
     model, forgery = total.model(), task.influence()
     shares = model.corrections.p
     if parameter != 99:  # reports that name all leaves tell nothing of shares: nothing to hold fast
-        monkeypatch.setattr(shrink, "mixed_shares", lambda *_: shares)
+        mixed = list(zip(shares, model.corrections.share_variance, strict=True))
+        monkeypatch.setattr(shrink, "mixed_shares", lambda *_: mixed)
     leaf, whole = [np.zeros(len(p)) for p in shares], 0.0
     for after in with_one_more(task, total, every_report(task)):
         trees = zip(leaf, after.corrections.d, model.corrections.d, strict=True)

@@ -1,8 +1,4 @@
-"""Design of an assisted task, from public records and the closed-form noise alone.
-
-The constants of :func:`expected_error` and the lists of radii and randomisers were set by hand on five data sets (CON,
-AIR, RED, ABA, CCP).
-"""
+"""Design of an assisted task, from public records and the closed-form noise and bias alone."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from hedgerow.public.convert import portable_parts
 from hedgerow.public.given import fit_public_model
 from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
-from hedgerow.tasks.assisted.choose import SIZES, Choice, choose_randomizer
+from hedgerow.tasks.assisted.choose import SIZES, Choice, choices, expected_share
 from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.assisted.pilot_check import check_pilot
 from hedgerow.tasks.assisted.pilot_totals import PilotTotals
@@ -60,16 +56,20 @@ def grow_forest(F: FloatArray, target: FloatArray, K: int, n_trees: int, seed: i
 def expected_error(trees: Trees, choice: Choice, S2: float, n_holders: int) -> float:
     r"""Return the expected squared error of the assisted model, up to a constant.
 
-    .. math:: -\tau + \frac{\tau N}{\tau + N}, \qquad \tau = S^2 \big(\tfrac14 (1 - K^{-1/4}) + 0.004\big)
+    .. math:: -\frac{\tau^2}{\tau + b + N}, \qquad \tau = \varphi(K) S^2, \qquad b = \varphi(K)\,
+              \mathrm{var}(\mathrm{clip}(res)/\gamma - res)
 
-    where tau is what corrections by K leaves can be expected to gain, and N the noise of their average over trees.
+    where tau is what corrections by K leaves can be expected to gain, b the squared bias of clipping, N the noise of
+    their average over trees, and phi :func:`~hedgerow.tasks.assisted.choose.expected_share`: the best that a multiple
+    of a correction with these errors does.
     """
     T = len(trees.sizes)
-    K = max(trees.n_leaves)
     p = trees.value
     noise = float(np.sum((p * choice.A + (1 - p) * choice.B) / p)) * T / n_holders / T**2
-    tau = S2 * (0.25 * (1 - K**-0.25) + 0.004)
-    return float(tau * noise / (tau + noise) - tau)
+    share = expected_share(max(trees.n_leaves))
+    tau = share * S2
+    total = tau + share * choice.excess + noise
+    return -(tau**2) / total if total > 0 else 0.0
 
 
 def design_assisted(
@@ -110,8 +110,8 @@ def design_assisted(
     >>> for n in (100, 10_000, 1_000_000):
     ...     print(max(design_assisted(X, y, n_holders=n, **options).trees.n_leaves))
     3
-    8
-    48
+    6
+    32
     """
     epsilon = check_epsilon(epsilon)
     bounds = check_label_bounds(label_bounds)
@@ -129,11 +129,11 @@ def design_assisted(
     most = _LEAVES_IF_WIDER if float(np.mean(seen**2)) < S2 else max(SIZES)
     for K in (k for k in SIZES if k <= most and (k == 1 or 3 * k <= len(F))):
         trees = grow_forest(F, seen, K, n_trees, random_state)
-        choice = choose_randomizer(residuals, epsilon, K)
-        error = expected_error(trees, choice, S2, max(1, n_holders))
-        if error < least:
-            least = error
-            best = (trees, choice)
+        for choice in choices(residuals, epsilon, K):
+            error = expected_error(trees, choice, S2, max(1, n_holders))
+            if error < least:
+                least = error
+                best = (trees, choice)
     assert best is not None
     trees, choice = best
     rows = reference_rows(F, lambda D: np.clip(portable.predict_design(D), *bounds), random_state)

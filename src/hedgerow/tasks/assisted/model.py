@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from hedgerow.errors import FormatError
 from hedgerow.tasks.assisted.intervals import CorrectionLaw, correction_ends
+from hedgerow.tasks.assisted.mismatch import decoding_bias, leaves_scale, level_scale, with_share_errors
 from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool, rake
 from hedgerow.tasks.assisted.shrink import Corrections, estimate, posterior
 from hedgerow.tasks.assisted.task import AssistedTask
@@ -38,7 +39,8 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
     ``d0`` is the correction over all records, known far better than those of leaves; ``u`` pools the differences from
     it over all trees (:func:`~hedgerow.tasks.assisted.pool.pool`). Both are posterior means under priors that put
     weight on "nothing to correct"; where that has at least 90 % of the posterior, nothing is added, and if it has for
-    both the model is the public model itself (:attr:`gate` is then closed).
+    both the model is the public model itself (:attr:`gate` is then closed). Of what is left so much is added that the
+    chance of a harm is small whatever the truth, see :mod:`hedgerow.tasks.gate`.
 
     Attributes
     ----------
@@ -74,36 +76,65 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
 
     @cached_property
     def overall(self) -> tuple[float, float]:
-        """The correction over all records, and its variance."""
+        """The correction over all records, and its variance: of the reports, and of public means that it stands on."""
         c = self.corrections
         T = len(self.corrections.d)
+        res = self.task.residuals
         mean = sum(float(p @ d) for p, d in zip(c.p, c.d, strict=True)) / T
-        return mean, sum(float(p**2 @ V) for p, V in zip(c.p, c.V, strict=True)) / T**2
+        noise = sum(float(p**2 @ V) for p, V in zip(c.p, c.V, strict=True)) / T**2
+        return mean, noise + res.excess(self.task.radius) / max(res.n_public, 1)
+
+    @cached_property
+    def level(self) -> float:
+        """What is added for all records alike, as far as it is believed and safe."""
+        d0, V0 = self.overall
+        whole = posterior(np.array([d0]), np.array([V0]), self.task.residuals.mean_square)
+        if whole.nothing >= GATE:
+            return 0.0
+        kept = d0 * float(whole.factor(V0)[0])
+        return kept * level_scale(self.task, kept, d0, V0)
+
+    @cached_property
+    def bias(self) -> float:
+        """Variance between leaves of what decoding is wrong by, see :mod:`~hedgerow.tasks.assisted.mismatch`."""
+        return decoding_bias(self.task)
+
+    @cached_property
+    def _told(self) -> tuple[FloatArray, FloatArray]:
+        """Differences of leaves from the overall correction, tree by tree, and their variances."""
+        level = self.overall[0]
+        return np.concatenate(self.corrections.d) - level, with_share_errors(self.task, self.corrections, level)
 
     @cached_property
     def pooled(self) -> Pooled:
         """What leaves add to the overall correction, before the gate."""
-        c = self.corrections
-        d = np.concatenate(c.d) - self.overall[0]
-        V = np.concatenate(c.V)
-        return pool(d, V, self._overlaps, self.task.residuals.mean_square, len(c.d))
+        z, V = self._told
+        n_trees = len(self.task.shares)
+        return pool(z, V, self._overlaps[0], self.task.residuals.mean_square, n_trees, self.bias)
 
     @cached_property
-    def _overlaps(self) -> FloatArray:
+    def _overlaps(self) -> tuple[FloatArray, FloatArray]:
         """How leaves overlap among the holders, see :func:`~hedgerow.tasks.assisted.pool.overlaps`."""
         rows = self.task.reference
         leaves = self.task.trees.n_leaves
-        return overlaps(rows, leaves, rake(rows, leaves, np.concatenate(self.corrections.p)))[0]
+        return overlaps(rows, leaves, rake(rows, leaves, np.concatenate(self.corrections.p)))
+
+    @cached_property
+    def safe(self) -> float:
+        """The share of what leaves add that is applied: 0 without evidence, else as much as seldom harms."""
+        answered = all(n > 0 for n, _, _ in self.task.encoding.split(np.array(self.sums)))
+        if max(self.task.trees.n_leaves) == 1 or not answered or self.pooled.nothing >= GATE:
+            return 0.0
+        z, V = self._told
+        M, G = self._overlaps
+        covariance = np.diag(V) + self.bias / len(self.task.shares) * M @ M.T
+        return leaves_scale(self.task, self.pooled, z, covariance, np.concatenate(self.corrections.p), G)
 
     @cached_property
     def factors(self) -> tuple[float, float]:
         """Share of the overall correction, and of the degrees of freedom of leaves, that is kept."""
-        (d0, V0), S2 = self.overall, self.task.residuals.mean_square
-        whole = posterior(np.array([d0]), np.array([V0]), S2)
-        kept = float(whole.factor(V0)[0]) if whole.nothing < GATE else 0.0
-        answered = all(n > 0 for n, _, _ in self.task.encoding.split(np.array(self.sums)))
-        several = max(self.task.trees.n_leaves) > 1 and answered and self.pooled.nothing < GATE
-        return kept, self.pooled.kept if several else 0.0
+        d0 = self.overall[0]
+        return self.level / d0 if d0 != 0 else 0.0, self.pooled.kept * self.safe
 
     @property
     def gate(self) -> bool:
@@ -117,9 +148,9 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
         Differences from the overall correction are cut to what a mean of clipped residuals can attain: leaves that are
         far more common among holders than among public records would be corrected many times over.
         """
-        (d0, _), (s0, s), (low, high) = self.overall, self.factors, self._attainable
-        u = self.pooled.u * len(self.corrections.d) if s > 0 else np.zeros(len(self.pooled.u))
-        values = s0 * d0 + np.clip(u, low, high)
+        low, high = self._attainable
+        u = self.safe * self.pooled.u * len(self.corrections.d)
+        values = self.level + np.clip(u, low, high)
         return tuple(np.split(values, np.cumsum(self.task.trees.n_leaves)[:-1]))
 
     @property
@@ -173,7 +204,7 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
         """What is known of corrections, for intervals."""
         c = self.corrections
         low, high = self.task.label_bounds
-        return CorrectionLaw.of(np.concatenate(c.d), np.concatenate(c.V), self._overlaps, len(c.d), high - low)
+        return CorrectionLaw.of(np.concatenate(c.d), np.concatenate(c.V), self._overlaps[0], len(c.d), high - low)
 
     def predict_interval(self, X: object, level: float = 0.9) -> Ends:
         """Return ``(low, high)`` for the public model with its best correction by the trees, at each record.

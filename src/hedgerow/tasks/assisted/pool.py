@@ -6,8 +6,10 @@ Each tree sees the same error of the public model through other leaves. With ``u
 .. math:: z_{tj} = \sum_{s,l} M_{tj,sl} u_{sl} + e_{tj}, \qquad e_{tj} \sim N(0, V_{tj}), \qquad
           u_{sl} \sim N(0, \tau^2/T)
 
-so the best linear prediction of u is a ridge regression whose penalty is known up to tau. All of it is post-processing
-of the reports, and M is known from public records: it costs no privacy.
+so the best linear prediction of u is a ridge regression whose penalty is known up to tau. What decoding is wrong by
+(:mod:`~hedgerow.tasks.assisted.mismatch`) agrees over trees as the public model's error does, and looks like it: it is
+another such u, with a variance that is known, and no evidence of an error. All of it is post-processing of the reports,
+and M is known from public records: it costs no privacy.
 """
 
 from __future__ import annotations
@@ -43,11 +45,14 @@ class Pooled:
         Posterior weight of "leaves do not differ".
     kept : float
         Degrees of freedom that are kept, of the number of leaves.
+    smoother : array
+        The matrix C of ``u = C z``.
     """
 
     u: FloatArray
     nothing: float
     kept: float
+    smoother: FloatArray
 
 
 def overlaps(
@@ -100,12 +105,12 @@ def rake(reference: npt.NDArray[np.integer], leaves: tuple[int, ...], shares: Fl
     return weights
 
 
-def pool(z: FloatArray, V: FloatArray, M: FloatArray, scale: float, n_trees: int) -> Pooled:
-    r"""Return the posterior mean of u given ``z``.
+def pool(z: FloatArray, V: FloatArray, M: FloatArray, scale: float, n_trees: int, bias: float = 0.0) -> Pooled:
+    r"""Return the posterior mean of u given ``z``; ``bias`` is the variance of what decoding is wrong by.
 
     tau^2 is 0 with prior weight .3, else ``scale`` times a log grid, falling beyond .03: large errors of a public
     model need evidence. With the singular values of ``V^-1/2 M = U S W'`` everything is diagonal: ``U' V^-1/2 z`` has
-    variances ``1 + (tau^2/T) S^2``.
+    variances ``1 + (tau^2 + bias)/T S^2``.
 
     Examples
     --------
@@ -121,9 +126,10 @@ def pool(z: FloatArray, V: FloatArray, M: FloatArray, scale: float, n_trees: int
     U, S, Wt = np.linalg.svd(M / root[:, None], full_matrices=False)
     seen = U.T @ (z / root)
     t2 = np.concatenate([[0.0], max(scale, 1e-300) * GRID])[:, None] / n_trees
-    total = 1 + t2 * S**2
+    total = 1 + (t2 + bias / n_trees) * S**2
     fit = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
     weights = np.concatenate([[SPIKE], (1 - SPIKE) * SLAB]) * np.exp(fit - fit.max())
     weights /= weights.sum()
-    u = Wt.T @ ((weights @ (t2 * S / total)) * seen)
-    return Pooled(u, float(weights[0]), float(weights @ (1 - 1 / total).mean(axis=1)))
+    smoother = (Wt.T * (weights @ (t2 * S / total))) @ (U.T / root)
+    kept = weights @ (t2 * S**2 / total).mean(axis=1)
+    return Pooled(smoother @ z, float(weights[0]), float(kept), smoother)

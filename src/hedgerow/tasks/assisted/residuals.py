@@ -67,6 +67,21 @@ class Residuals(Content, what="public residuals"):
             quantiles,
         )  # fmt: skip
 
+    def excess(self, radius: float) -> float:
+        """Return the variance of what decoding a residual that is clipped to the radius is wrong by.
+
+        From quantiles, those at both ends counting half.
+
+        >>> residuals = np.linspace(-1, 1, 1000)
+        >>> [round(Residuals.summarise(residuals, radius, 2).excess(radius), 3) for radius in (0.5, 1.0)]
+        [0.083, 0.0]
+        """
+        res = np.array(self.quantiles)
+        added = np.clip(res, -radius, radius) / self.inside - res
+        weights = np.ones(_QUANTILES)
+        weights[[0, -1]] = 0.5
+        return float(np.average((added - np.average(added, weights=weights)) ** 2, weights=weights))
+
     def spread(self, level: float) -> tuple[float, float]:
         """Return how far errors stray below and above their mean, at this level."""
         share = [(1 - check_level(level)) / 2, (1 + level) / 2]

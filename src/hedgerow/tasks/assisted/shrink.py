@@ -21,6 +21,7 @@ __all__ = [
     "ShareContrast",
     "estimate",
     "find_shift",
+    "likely_shift",
     "mixed_shares",
     "posterior",
     "share_contrast",
@@ -36,12 +37,14 @@ _LEAST = 0.25  # of a public share: sums are divided by shares, and noise may sa
 class Corrections:
     """For each tree: corrections ``d`` of the public model by leaf, their variances ``V``, and leaf shares ``p``.
 
-    ``shift`` is above 0 where reports contradict the public leaf shares, see :func:`find_shift`.
+    ``share_variance`` says how well the shares are known; ``shift`` is above 0 where reports contradict the public
+    ones, see :func:`find_shift`.
     """
 
     d: list[FloatArray]
     V: list[FloatArray]
     p: list[FloatArray]
+    share_variance: list[FloatArray]
     shift: float = 0.0
 
 
@@ -67,21 +70,23 @@ def private_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray,
     return out
 
 
-def mixed_shares(task: AssistedTask, sums: IntArray, shift: float | None = None) -> list[FloatArray]:
-    r"""Return leaf shares: a precision-weighted mix of public shares and what the reports say.
+def mixed_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+    r"""Return leaf shares, a precision-weighted mix of public ones and what the reports say, and their variances.
 
-    A public share has variance ``(1/n_public + shift) p (1-p)``, see :func:`find_shift`.
+    A public share has variance ``(1/n_public + shift) p (1-p)`` in the mix, see :func:`likely_shift`. The variance that
+    is returned is that of the reports alone, where they tell any: public shares may be wrong by as much as reports
+    cannot rule out.
     """
     private = private_shares(task, sums)
     public = [np.asarray(p) for p in task.shares]
-    if shift is None:
-        shift = find_shift(task, sums)
+    shift = likely_shift(share_contrast(task, sums))
     out = []
     for (share, variance), p in zip(private, public, strict=True):
         prior = p * (1 - p) * (1 / max(task.residuals.n_public, 1) + shift)
-        weight = np.where(np.isfinite(variance), prior / (prior + variance + 1e-300), 0.0)
+        told = np.isfinite(variance)
+        weight = np.where(told, prior / (prior + variance + 1e-300), 0.0)
         mixed = np.maximum(p + weight * (np.where(weight > 0, share, p) - p), _LEAST * p)
-        out.append(mixed / mixed.sum())
+        out.append((mixed / mixed.sum(), np.where(told, variance, prior)))
     return out
 
 
@@ -135,24 +140,38 @@ def share_contrast(task: AssistedTask, sums: IntArray) -> ShareContrast:
     return ShareContrast(task, share, p, expected, known, spread)
 
 
-def find_shift(task: AssistedTask, sums: IntArray) -> float:
-    r"""Return the variance, in units of p (1-p), by which public shares differ from the holders' beyond chance.
+def likely_shift(found: ShareContrast) -> float:
+    r"""Return the variance, in units of p (1-p), by which public shares seem to differ from the holders' beyond chance.
 
-    Only where Q (:class:`ShareContrast`) is beyond what a multiple of chi-square with its moments reaches at three
-    standard deviations (of its cube root, which is nearly normal), the shift is what brings Q to m; else it is 0.
+    It is what brings Q (:class:`ShareContrast`) down to m, or 0. Where nothing differs it is above 0 every other time,
+    and then noise comes into shares by which next to nothing is divided; where something does, but not so much that
+    reports could be sure, sums would be divided by shares that are many times too small.
+    """
+    known = found.known
+    if not known.any():
+        return 0.0
+    p = found.public
+    beyond = float(np.sum(found.z[known] ** 2)) - int(known.sum())
+    return max(0.0, beyond / float(np.sum((p * (1 - p) / found.expected)[known])))
+
+
+def find_shift(task: AssistedTask, sums: IntArray) -> float:
+    r"""Return :func:`likely_shift` where it is clear, else 0.
+
+    That is where Q (:class:`ShareContrast`) is beyond what a multiple of chi-square with its moments reaches at three
+    standard deviations (of its cube root, which is nearly normal).
     """
     found = share_contrast(task, sums)
     known = found.known
-    p = found.public
     if not known.any():
         return 0.0
-    Q = float(np.sum(((found.share - p) ** 2 / found.expected)[known]))
+    Q = float(np.sum(found.z[known] ** 2))
     m = int(known.sum())
     if chi_square_limit(m, 2.0 * m, _CLEARLY) >= Q:  # correlations only widen what chance may do
         return 0.0
     if chi_square_limit(m, found.variance, _CLEARLY) >= Q:
         return 0.0
-    return float((Q - m) / np.sum((p * (1 - p) / found.expected)[known]))
+    return likely_shift(found)
 
 
 def _correlations(task: AssistedTask, public: FloatArray) -> FloatArray:
@@ -186,8 +205,8 @@ def estimate(task: AssistedTask, sums: IntArray) -> Corrections:
     because a residual that moves by a little moves the mean of v by gamma/r of it.
     """
     res = task.residuals
-    shift = find_shift(task, sums)
-    shares = mixed_shares(task, sums, shift)
+    mixed = mixed_shares(task, sums)
+    shares = [share for share, _ in mixed]
     gain = task.radius / res.inside
     d = []
     V = []
@@ -197,7 +216,7 @@ def estimate(task: AssistedTask, sums: IntArray) -> Corrections:
         known = n > 0
         d.append((mean / p - res.clipped_mean) * gain + res.mean if known else np.zeros(len(p)))
         V.append(gain**2 * (p * A + (1 - p) * B) / (max(n, 1) * p**2) if known else np.full(len(p), 1e300))
-    return Corrections(d, V, shares, shift)
+    return Corrections(d, V, shares, [variance for _, variance in mixed], find_shift(task, sums))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,79 @@
+r"""What decoding takes as known and is not, and how much of the corrections it leaves safe to apply.
+
+Reports hold clipped errors, and are decoded as if errors were spread alike in all leaves. That is wrong by something
+that no number of reports averages away, that agrees over trees, and that looks like an error of the public model. They
+are divided by leaf shares, which are partly those of the public records. All of it is post-processing of the reports.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hedgerow.tasks.assisted.choose import expected_share
+from hedgerow.tasks.assisted.pool import Pooled
+from hedgerow.tasks.assisted.shrink import Corrections
+from hedgerow.tasks.assisted.task import AssistedTask
+from hedgerow.tasks.gate import CHANCE, SLACK, safe_scale
+from hedgerow.types import FloatArray
+
+__all__ = ["decoding_bias", "leaves_scale", "level_scale", "with_share_errors"]
+
+
+def decoding_bias(task: AssistedTask) -> float:
+    r"""Return the variance between leaves of what clipping adds to errors, as far as the design expects it.
+
+    .. math:: \varphi(K)\, \mathrm{var}(\mathrm{clip}(res)/\gamma - res)
+
+    with phi as in the design, see :func:`~hedgerow.tasks.assisted.choose.expected_share`.
+    """
+    return expected_share(max(task.trees.n_leaves)) * task.residuals.excess(task.radius)
+
+
+def with_share_errors(task: AssistedTask, found: Corrections, level: float) -> FloatArray:
+    r"""Return the variances of corrections, with what is unknown of leaf shares.
+
+    .. math:: V_j + (\mu_0 + d_0)^2\, \mathrm{var}(p_j)/p_j^2
+
+    Where leaf j has the share ``(1 + e) p_j``, its sum of errors over ``p_j`` is off by e times the mean of decoded
+    errors there. That is mu_0 beyond their true mean in public records, and d_0 (``level``) more among all holders.
+    """
+    res = task.residuals
+    middle = res.clipped_mean * task.radius / res.inside - res.mean + level
+    parts = zip(found.V, found.share_variance, found.p, strict=True)
+    return np.concatenate([V + middle**2 * variance / p**2 for V, variance, p in parts])
+
+
+def level_scale(task: AssistedTask, kept: float, level: float, variance: float) -> float:
+    """Return the share of a correction ``kept`` over all records that is safe, see :mod:`hedgerow.tasks.gate`.
+
+    ``level`` is what reports say, with this variance. They also say in which direction: half the chance on either side.
+    """
+    slack = SLACK * task.residuals.mean_square
+    return safe_scale(kept**2, kept * level, abs(kept) * variance**0.5, slack, CHANCE / 2)
+
+
+def leaves_scale(
+    task: AssistedTask, pooled: Pooled, z: FloatArray, covariance: FloatArray, p: FloatArray, G: FloatArray
+) -> float:
+    r"""Return the share of the pooled corrections that is safe, see :mod:`hedgerow.tasks.gate`.
+
+    With ``u = C z`` the corrections that leaves add and P the shares of leaves, ``E f^2 = u' G u`` and ``E[r f]`` is
+    u' P times the true means by leaf. Of these z is an estimate with errors of covariance Sigma, which u has taken in:
+
+    .. math:: u' P z - \mathrm{tr}(P C \Sigma), \qquad sd^2 \approx u' P \Sigma P u + \mathrm{tr}(P C \Sigma P C \Sigma)
+
+    is without bias (Stein's estimate of a loss). It is as if each leaf were judged by reports it was not learnt from.
+
+    Parameters
+    ----------
+    z, covariance : arrays
+        The differences of leaves from the overall correction, and the covariance of their errors.
+    p, G : arrays
+        Shares of leaves, tree by tree, and the mean of ``a a'`` over records, a their indicators.
+    """
+    weighted = pooled.u * p
+    taken = (p[:, None] * pooled.smoother) @ covariance
+    product = float(weighted @ z - np.trace(taken))
+    variance = float(weighted @ covariance @ weighted + np.sum(taken * taken.T))
+    square = float(pooled.u @ G @ pooled.u)
+    return safe_scale(square, product, max(variance, 0.0) ** 0.5, SLACK * task.residuals.mean_square)
