@@ -6,6 +6,7 @@ from mutants.fault import Fault
 
 _TOTAL = "tests/conformance/test_total.py"
 _STRICT = "tests/conformance/test_strict.py"
+_MISMATCH = "tests/tasks/test_assisted_mismatch.py"
 _REPORTED = f"{_TOTAL}::test_every_record_is_reported_with_one_length"
 _UNFORESEEN = f"{_TOTAL}::test_an_unforeseen_failure_is_the_report_of_the_fixed_record"
 
@@ -218,5 +219,21 @@ FAULTS = (
         before="    least = product - NormalDist().inv_cdf(1 - chance) * sd\n",
         after="    least = product\n",
         caught_by=("tests/tasks/test_gate.py::test_a_level_found_by_reports_harms_as_seldom_as_said",),
+    ),
+    Fault(
+        name="corrections of leaves are judged by the noise that they were learnt from",
+        path="src/hedgerow/tasks/assisted/mismatch.py",
+        before="    product = float(weighted @ z - np.trace(taken))\n",
+        after="    product = float(weighted @ z)\n",
+        caught_by=(f"{_MISMATCH}::test_the_gain_of_pooled_corrections_is_estimated_without_bias",),
+    ),
+    Fault(
+        name="reports may name all leaves, so that private shares are not seen",
+        path="src/hedgerow/tasks/assisted/choose.py",
+        before='[("subset", k) for k in SIZES if k <= max(1, K // 2)]',
+        after='[("subset", k) for k in SIZES if k <= K]',
+        caught_by=(
+            f"{_MISMATCH}::test_subsets_leave_half_of_the_leaves_out_and_most_errors_are_within_the_radius",
+        ),
     ),
 )  # fmt: skip

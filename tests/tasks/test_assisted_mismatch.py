@@ -1,0 +1,107 @@
+"""What decoding takes as known, and how much of a correction is safe."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from hedgerow.local.assisted import design_assisted
+from hedgerow.tasks.assisted.choose import choices, expected_share
+from hedgerow.tasks.assisted.mismatch import decoding_bias, leaves_scale, level_scale, with_share_errors
+from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool
+from hedgerow.tasks.assisted.residuals import Residuals
+from hedgerow.tasks.gate import CHANCE, SLACK, safe_scale
+
+
+@pytest.fixture(scope="module")
+def task():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 2))
+    y = X[:, 0] + (X[:, 1] > 0.5) + rng.exponential(0.4, 300)
+    return design_assisted(X, y, epsilon=2.0, label_bounds=(-1, 6), n_holders=4000, public_model=Ridge(), n_trees=3)
+
+
+def test_subsets_leave_half_of_the_leaves_out_and_most_errors_are_within_the_radius():
+    residuals = np.random.default_rng(0).standard_t(3, 500)
+    for K in (1, 2, 3, 8):
+        for choice in choices(residuals, 0.5, K):
+            assert choice.randomizer == "levels" or choice.parameter <= max(1, K / 2)
+            assert np.mean(np.abs(residuals) < choice.radius) >= 0.5
+
+
+def test_with_more_reports_bias_counts_more_and_the_radius_grows():
+    rng = np.random.default_rng(1)
+    X = rng.random((400, 2))
+    y = X[:, 0] + rng.exponential(1.0, 400)
+    options = {"epsilon": 4.0, "label_bounds": (-1, 12), "public_model": Ridge()}
+    few, many = (design_assisted(X, y, n_holders=n, **options) for n in (500, 500_000))
+    assert few.residuals.inside >= 0.5
+    assert many.radius > 1.3 * few.radius
+
+
+def test_nothing_is_added_where_nothing_is_clipped(task):
+    wide = replace(task, radius=100.0, residuals=Residuals.summarise(np.array(task.residuals.quantiles), 100.0, 2))
+    assert decoding_bias(wide) == pytest.approx(0.0, abs=1e-12)
+    excess = task.residuals.excess(task.radius)
+    assert decoding_bias(task) == expected_share(max(task.trees.n_leaves)) * excess > 0
+
+
+def test_shares_that_reports_do_not_tell_make_corrections_uncertain(task):
+    rng = np.random.default_rng(2)
+    X = rng.random((4000, 2))
+    found = task.simulate(X, X[:, 0] + rng.normal(size=4000), 0).model().corrections
+    res = task.residuals
+    middle = res.clipped_mean * task.radius / res.inside - res.mean
+    V = np.concatenate(found.V)
+    for level in (-middle, 1.0):  # where decoded errors are 0 on average, shares do not matter
+        off = np.concatenate(found.share_variance) / np.concatenate(found.p) ** 2
+        expected = V + (middle + level) ** 2 * off
+        np.testing.assert_allclose(with_share_errors(task, found, level), expected, rtol=1e-9)
+
+
+def test_the_gain_of_pooled_corrections_is_estimated_without_bias(task, monkeypatch):
+    # One tree of four leaves: E[r f] is known. The mean of 20,000 estimates is within five standard errors of it, which
+    # happens but for a chance below 1e-6; without the trace it is 1.3 noise variances off, more than a hundred errors.
+    seen = []
+    monkeypatch.setattr("hedgerow.tasks.assisted.mismatch.safe_scale", lambda *given: seen.append(given) or 1.0)
+    rng = np.random.default_rng(3)
+    p = np.array([0.1, 0.2, 0.3, 0.4])
+    truth = np.array([0.5, -0.2, 0.0, 0.1])
+    V = np.array([4.0, 2.0, 1.0, 1.0])
+    C = np.diag([0.2, 0.3, 0.4, 0.4]) + 0.02
+    gap = []
+    for _ in range(20_000):
+        z = truth + np.sqrt(V) * rng.normal(size=4)
+        leaves_scale(task, Pooled(C @ z, 0.0, 0.0, C), z, np.diag(V), p, np.diag(p))
+        square, product, sd, _ = seen.pop()
+        assert square == pytest.approx(float(p @ (C @ z) ** 2))
+        gap.append((product - float((C @ z * p) @ truth), sd))
+    error = np.array(gap)
+    assert abs(error[:, 0].mean()) < 5 * error[:, 0].std() / np.sqrt(len(gap))
+    assert np.sqrt(np.mean(error[:, 1] ** 2)) == pytest.approx(error[:, 0].std(), rel=0.1)
+
+
+@pytest.mark.parametrize("noise", [0.05, 1.0, 20.0])
+def test_noise_alone_seldom_harms(task, noise):
+    # Nothing to correct in 16 leaves, and reports with this variance by leaf, in units of the public squared error.
+    rng = np.random.default_rng(4)
+    unit = task.residuals.mean_square
+    rows = np.arange(16)[:, None]
+    M, G = overlaps(rows, (16,))
+    p = np.full(16, 1 / 16)
+    V = np.full(16, noise * unit)
+    harmed = 0
+    for _ in range(3000):
+        z = np.sqrt(V) * rng.normal(size=16)
+        pooled = pool(z, V, M, unit, 1)
+        u = pooled.u * leaves_scale(task, pooled, z, np.diag(V), p, G)
+        harmed += float(u @ G @ u) > (SLACK + 1e-9) * unit
+    # At most the chance would be 7.5; 24 have a probability below 1e-6.
+    assert harmed <= 24
+
+
+def test_the_level_has_half_the_chance_on_either_side(task):
+    slack = SLACK * task.residuals.mean_square
+    assert level_scale(task, 0.3, 0.4, 0.01) == safe_scale(0.09, 0.12, 0.03, slack, CHANCE / 2)
+    assert level_scale(task, -0.3, -0.4, 0.01) == level_scale(task, 0.3, 0.4, 0.01)
