@@ -28,6 +28,13 @@ FAULTS = (
         caught_by=("tests/semi/test_residual_task.py::test_what_does_not_fit_is_refused",),
     ),
     Fault(
+        name="one round: a policy is said to protect the label, whatever is private",
+        path="src/hedgerow/tasks/partly_public/residual.py",
+        before="        if self.masks == \"policy\" and not self.private:\n",
+        after="        if self.masks == \"policy\":\n",
+        caught_by=("tests/semi/test_residual_task.py::test_the_claim_is_for_the_label_alone_where_nothing_else_is_private",),
+    ),
+    Fault(
         name="one round: what a holder marks as private is sent in clear",
         path="src/hedgerow/tasks/partly_public/clear.py",
         before="    sent = np.where(private, 0.0, Z)[:, _sent(task)] + 0.0  # no -0.0\n",

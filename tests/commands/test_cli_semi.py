@@ -168,6 +168,21 @@ def test_public_records_make_one_round(shell):
     assert "Private: the task says which features are private" in shell.ok("explain", "model.json")
 
 
+def test_only_the_label_is_private_where_all_features_are_public(shell):
+    """The label model with a public model, collected: every feature goes in clear, and the claim is for the label."""
+    out = shell.ok(
+        "design", "public.csv", "--target", "kwh", "--epsilon", "4", "--label-bounds", "0:60", "--label-only",
+        "--assisted", "compact", "-o", "task.json",
+    )  # fmt: skip
+    assert "only the label is private" in out
+    task = ResidualTask.from_json(Path("task.json").read_text())
+    assert task.private == () and set(task.question().clear) == set(task.space.inputs)
+    assert (task.guarantee.protects, task.guarantee.neighbours, task.guarantee.epsilon) == ("label", "label", 4.0)
+    shell.ok("privatize", "task.json", "private.csv", "-o", "reports.bin", *SEED)
+    shell.ok("aggregate", "task.json", "reports.bin", "-o", "model.json")
+    shell.ok("predict", "model.json", "private.csv", "-o", "predictions.csv")
+
+
 def mode(path):
     return stat.S_IMODE(os.stat(path).st_mode)
 
@@ -383,6 +398,7 @@ def test_a_label_drawn_twice_is_caught(begun):
     ("more", "message"),
     [
         (["--private-columns", "area", "--personal"], "exclude each other; give one of them"),
+        (["--label-only", "--personal"], "public records are needed"),
         (["--private-columns", "colour"], "an unknown column 'colour'"),
         (
             ["--personal", "--max-depth", "2"],

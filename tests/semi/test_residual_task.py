@@ -46,6 +46,14 @@ def test_only_the_error_of_private_values_counts():
     assert asked.encoding.width == 4 + 16 and 0 <= code[0] <= 2
 
 
+def test_the_claim_is_for_the_label_alone_where_nothing_else_is_private():
+    for asked in (task(), task("personal")):
+        assert (asked.guarantee.protects, asked.guarantee.neighbours) == ("private features and label", "replace")
+    label = task(private=()).guarantee
+    assert (label.protects, label.neighbours, label.epsilon) == ("label", "label", 1.0)
+    assert any("features are public" in note for note in label.notes)
+
+
 def test_what_a_holder_marks_is_not_sent():
     asked = task("personal")
     record = {"income": 3.0, "age": 40, "sex": "M", "y": 5.0}

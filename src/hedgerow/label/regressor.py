@@ -87,9 +87,10 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
         None draws noise from a secure source. Anything else is a simulation, and the guarantee says so.
     public_model : "auto", "compact", regressor, fitted PublicModel or None, default="auto"
         A model from public records to start from; "auto" fits one if ``fit`` gets public records. Holders then report
-        how wrong it is for them, clipped to a radius chosen from its public residuals, and the regressor (None: a small
-        stack) learns corrections, which are used as far as they predict reports they have not seen. Needs
-        ``mechanism="auto"`` and ``label_bounds``.
+        how wrong it is for them, by the response of least error for its public residuals
+        (:func:`~hedgerow.label.response.residual_response`), and the regressor (None: a small stack) learns
+        corrections, which are used as far as reports they have not seen speak for them
+        (:func:`~hedgerow.label.evidence.safe_scale`). Needs ``mechanism="auto"`` and ``label_bounds``.
 
     Notes
     -----
@@ -104,7 +105,9 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
     guarantee_ : Guarantee
         What the labels were promised; with several outputs, the sum over them.
     releases_ : list of LabelRelease
-        The noisy labels of each output and how they were made.
+        The noisy labels of each output and how they were made; empty with a public model.
+    response_ : ResidualResponse
+        With a public model: what each holder did to its error.
 
     Examples
     --------

@@ -22,14 +22,17 @@ def residual(
     *,
     private_columns: Sequence[str] | None = None,
     personal: bool = False,
+    label_only: bool = False,
     public_model: Any = "auto",
     n_holders: int | None = None,
     seed: int | None = None,
     title: str = "",
 ) -> tuple[ResidualTask, About]:
     """Fit the public model, and design the task."""
-    if (private_columns is not None) + personal != 1:
-        raise HedgerowError("--private-columns and --personal exclude each other; give one of them.")
+    if (private_columns is not None) + personal + label_only != 1:
+        raise HedgerowError("--private-columns, --personal and --label-only exclude each other; give one of them.")
+    if label_only:
+        private_columns = ()
     model = fit_public_model(
         public_model,
         facts.X,
@@ -61,6 +64,8 @@ def _seed(seed: int | None) -> int:
 def _about(task: ResidualTask) -> About:
     error = task.assist.residuals.mean_square
     who = f"private for everybody: {', '.join(task.private)}"
+    if not task.private:
+        who = "all features are public, and sent in clear: only the label is private"
     if task.masks == "personal":
         who = "each holder chooses what is private, and says so: 'hedgerow privatize' needs --mask"
     facts = {

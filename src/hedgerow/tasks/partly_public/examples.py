@@ -49,9 +49,8 @@ def _second(masks: str, response: str, *, column: int = 0, assisted: bool = Fals
     return lambda epsilon: CellTask(first(epsilon), cells, response)
 
 
-def _residual(masks: str, levels: int) -> Callable[[float], ResidualTask]:
+def _residual(masks: str, levels: int, private: tuple[str, ...] = ()) -> Callable[[float], ResidualTask]:
     """Return a task of one round, whose errors are told by k-ary response among levels."""
-    private = ("hidden",) if masks == "policy" else ()
     assist = Assist(public_model(2), (0.0, 1.0), RADIUS, RESIDUALS)
 
     def build(epsilon: float) -> ResidualTask:
@@ -83,7 +82,8 @@ EXAMPLES = (
     Example("partly public, first round, label only", _first("personal"), _OPEN, (False, False)),
     Example("partly public, first round, hidden mask", _first("hidden"), _PLAIN, claim=_label_share),
     Example("partly public, first round, public model", _first("policy", assisted=True), _WRONG, claim=_label_share),
-    Example("partly public, one round", _residual("policy", 2), _WRONG),
+    Example("partly public, one round", _residual("policy", 2, ("hidden",)), _WRONG),
+    Example("partly public, one round, all features public", _residual("policy", 2), _OPEN),
     Example("partly public, one round, own mask", _residual("personal", 3), _WRONG, _HIDES),
     Example("partly public, one round, label only", _residual("personal", 2), _OPEN, (False, False)),
     _both("k_ary", _second("policy", "k_ary"), _PLAIN, quick_from=4.0),

@@ -45,6 +45,7 @@ __all__ = ["ResidualTask"]
 _LEARN = "hedgerow.semi.learn", "corrected_model"
 """What learns corrections needs scikit-learn: it is with the estimator, and loaded when it is called."""
 _ONE = "one report a person, in one round; every further report spends epsilon again"
+_CLEAR = "the features are public, and sent in clear: nothing about them is protected"
 _JOINT = (
     "the private features and the label act on a report through one randomised number alone, the error of a public "
     "model: replacing all of them at once is covered"
@@ -129,6 +130,10 @@ class ResidualTask(Masked, Task, what="residual task", format="hedgerow/residual
     @property
     def guarantee(self) -> Guarantee:
         """What one report protects, from whom, and under which condition."""
+        if self.masks == "policy" and not self.private:
+            return Guarantee(
+                self.epsilon, protects="label", trust="local", neighbours="label", notes=(_ONE, _CLEAR, RULE)
+            )
         return Guarantee(
             epsilon=self.epsilon,
             protects="private features and label",
