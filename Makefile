@@ -40,6 +40,7 @@ docs: $(STAMP)
 	$(BIN)/hedgerow bench page > /dev/null
 	OMP_NUM_THREADS=1 $(BIN)/python docs/_hooks/samples.py --jobs $(JOBS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+	$(BIN)/python docs/_hooks/look.py site
 
 clean:
 	rm -rf $(VENV) build dist site docs/results src/*.egg-info experiments/src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis demo_output

@@ -30,7 +30,8 @@ a {{ color: var(--accent); }}
 .lead {{ font-size: 1.12rem; color: var(--soft); }}
 .soft, figcaption, .legend {{ color: var(--soft); font-size: .9rem; }}
 .cards {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(13.5rem, 1fr)); gap: .9rem; margin: 1.2rem 0; }}
-.card {{ background: var(--card); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem; }}
+.card {{ background: var(--card); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem;
+  overflow-wrap: anywhere; }}
 .card h3 {{ margin-top: 0; }} .card p {{ margin: .35rem 0; }}
 .grid {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17.5rem, 100%), 1fr)); gap: .8rem; }}
 .chart {{ width: 100%; height: auto; display: block; }}
@@ -68,6 +69,7 @@ def document(title: str, body: str, description: str = "") -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
         f'<title>{escape(title)}</title>\n<meta name="description" content="{escape(description or title)}">\n'
         f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
