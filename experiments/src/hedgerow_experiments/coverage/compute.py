@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow_experiments.coverage.declared import LEVELS
+from hedgerow_experiments.coverage.declared import LEVELS, SHOWN
 from hedgerow_experiments.experiment import Key
 
 __all__ = ["compute", "draw"]
@@ -21,10 +21,17 @@ __all__ = ["compute", "draw"]
 Array = npt.NDArray[np.float64]
 _PUBLIC = 500  # public records
 _TRUTH = 16  # log2 of the number of points that tell the truth: evenly spread and without noise, see _whole
-_SHOWN = 1_000  # of those, records that intervals are asked for
 _SPREAD = 0.1  # standard deviation of labels round their curve
 _PRIVATE = np.array([True, True, False, False])
-_DRAWS = {"tree": 10, "assisted": 3, "semi": 8, "semi with a public model": 3, "label": 3, "forest": 5, "ANOVA": 3}
+_DRAWS = {
+    "tree": 30,
+    "assisted": 10,
+    "semi": 60,
+    "semi with a public model": 25,
+    "label": 10,
+    "forest": 10,
+    "ANOVA": 10,
+}
 """Fits in one cell, by how long they take."""
 
 
@@ -65,11 +72,14 @@ def _whole() -> tuple[Array, Array]:
 
 
 def compute(key: Key, seed: int) -> dict[str, float]:
-    """Return coverage and mean width at every level, of predictions and of reports alone, over a few fits."""
+    """Return coverage and mean width at every level, of predictions and of reports alone, over a few fits.
+
+    Also the standard error of each coverage, from how much fits differ, and their number.
+    """
     n, bias = (float(part.split("=")[1]) for part in key.setting.split())
     make = _MAKERS[key.group]
     fits = [make(int(n), bias, key.epsilon, np.array([seed % 2**31, i])) for i in range(_DRAWS[key.group])]
-    shown = _whole()[0][:_SHOWN]
+    shown = _whole()[0][:SHOWN]
     points = np.array([fit.estimator.predict(shown) for fit in fits])
     found: dict[str, list[float]] = {}
     for i, fit in enumerate(fits):
@@ -81,7 +91,10 @@ def compute(key: Key, seed: int) -> dict[str, float]:
             slack = float(np.sqrt(1 + 1 / (len(fits) - 1)))
         for name, value in _measured(fit.estimator, shown, points[i], truth, slack):
             found.setdefault(name, []).append(value)
-    return {name: float(np.mean(values)) for name, values in found.items()}
+    out = {name: float(np.mean(values)) for name, values in found.items()}
+    for level in LEVELS:
+        out[f"error {level:g}"] = float(np.std(found[f"cover {level:g}"], ddof=1) / np.sqrt(len(fits)))
+    return {**out, "fits": float(len(fits))}
 
 
 def _measured(estimator: Any, X: Array, point: Array, truth: Array, slack: float) -> list[tuple[str, float]]:
@@ -133,7 +146,7 @@ def _tree(n: int, bias: float, epsilon: float, seed: Any) -> Fit:
     tree.fit(X, y, X_public=X_public, y_public=y_public)
     whole, labels = _whole()
     leaf = tree.apply(whole)
-    return Fit(tree, _group_means(leaf, labels, tree.task_.n_leaves)[leaf[:_SHOWN]])
+    return Fit(tree, _group_means(leaf, labels, tree.task_.n_leaves)[leaf[:SHOWN]])
 
 
 def _assisted(n: int, bias: float, epsilon: float, seed: Any) -> Fit:
@@ -149,7 +162,7 @@ def _assisted(n: int, bias: float, epsilon: float, seed: Any) -> Fit:
     inside = np.zeros((len(g), sum(task.trees.n_leaves)))
     inside[np.arange(len(g))[:, None], leaf + np.cumsum((0, *task.trees.n_leaves[:-1]))] = 1.0
     best = np.linalg.lstsq(inside.T @ inside, inside.T @ (labels - g), rcond=1e-10)[0]
-    return Fit(forest, np.clip(g + inside @ best, 0, 1)[:_SHOWN])
+    return Fit(forest, np.clip(g + inside @ best, 0, 1)[:SHOWN])
 
 
 def _semi(n: int, bias: float, epsilon: float, seed: Any) -> Fit:
@@ -173,7 +186,7 @@ def _semi_fit(records: Any, epsilon: float, seed: Any, options: dict[str, Any], 
     g = np.zeros(len(labels)) if assist is None else assist.predict(tree.task_.space.encode(whole))
     cell = tree.apply(whole)
     means = _group_means(cell, labels - g, tree.cell_task_.n_cells)[cell]
-    return Fit(tree, np.clip(g + means, 0, 1)[:_SHOWN])
+    return Fit(tree, np.clip(g + means, 0, 1)[:SHOWN])
 
 
 def _label(n: int, bias: float, epsilon: float, seed: Any) -> Fit:

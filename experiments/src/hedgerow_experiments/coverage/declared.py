@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from hedgerow_experiments.experiment import Experiment, Group
 
-__all__ = ["BIASES", "COVERAGE", "EXPERIMENTS", "LEVELS", "SIZES", "setting"]
+__all__ = ["BIASES", "COVERAGE", "EXPERIMENTS", "LEVELS", "SHOWN", "SIZES", "setting"]
 
 LEVELS = (0.8, 0.9, 0.95)
 SIZES = (500, 2_000, 20_000)
 BIASES = (0.0, 0.05, 0.1, 0.2)
+SHOWN = 1_000
+"""Records that every fit is asked for intervals of."""
 
 
 def setting(n: int, bias: float) -> str:
@@ -40,7 +42,7 @@ COVERAGE = Experiment(
     epsilons=(0.5, 2.0, 8.0),
     repeats=4,
     settings=_ALL,
-    split="500 public records, n private ones, and 20,000 for the truth, of four features and a bounded label",
+    split="500 public records, n private ones, and 65,536 points for the truth, of four features and a bounded label",
     metric="cover",
     compute="hedgerow_experiments.coverage.compute:compute",
     tidy="hedgerow_experiments.tidy:by_metric",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.errors import FormatError
-from hedgerow.tasks.assisted.intervals import CorrectionLaw, correction_ends
+from hedgerow.tasks.assisted.intervals import CorrectionLaw, correction_ends, overlap_doubt
 from hedgerow.tasks.assisted.mismatch import decoding_bias, leaves_scale, level_scale, with_share_errors
 from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool, rake
 from hedgerow.tasks.assisted.shrink import Corrections, estimate, posterior
@@ -202,9 +202,16 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
     @cached_property
     def correction_law(self) -> CorrectionLaw:
         """What is known of corrections, for intervals."""
+        return self.doubted_law(0.0)
+
+    def doubted_law(self, spread: float) -> CorrectionLaw:
+        """Return the same, where corrections of this variance meet overlaps that reference records tell roughly."""
         c = self.corrections
         low, high = self.task.label_bounds
-        return CorrectionLaw.of(np.concatenate(c.d), np.concatenate(c.V), self._overlaps[0], len(c.d), high - low)
+        M = self._overlaps[0]
+        doubt = overlap_doubt(self.task.reference, self.task.trees.n_leaves, M)
+        V = np.concatenate(c.V) + spread * doubt
+        return CorrectionLaw.of(np.concatenate(c.d), V, M, len(c.d), high - low)
 
     def predict_interval(self, X: object, level: float = 0.9) -> Ends:
         """Return ``(low, high)`` for the public model with its best correction by the trees, at each record.
