@@ -10,12 +10,13 @@ from dataclasses import FrozenInstanceError, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.guarantee import Guarantee, convert, parallel, sequential
+from hedgerow.guarantee import Guarantee, convert, parallel, sequential, shuffled
 
 seeded = settings(derandomize=True, deadline=None)
 epsilons = st.floats(0, 50, allow_subnormal=True)
@@ -405,3 +406,80 @@ def test_only_the_standard_library_is_imported():
     folder = sys.modules["hedgerow.guarantee"].__file__.rpartition("/")[0]
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code, folder], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# --- shuffling ---
+
+
+def clones(epsilon, local, n):
+    """Delta at epsilon of the pair that theorem 3.1 of "Hiding among the clones" reduces everything to, in floats."""
+    from scipy.stats import binom
+
+    q = math.exp(local) / (math.exp(local) + 1)
+    p = math.exp(-local)
+    delta = 0.0
+    low, high = binom.ppf([1e-13, 1 - 1e-13], n - 1, p).astype(int)
+    for a in range(low, high + 1):
+        half = binom.pmf(np.arange(-1, a + 2), a, 0.5)
+        one = q * half[:-1] + (1 - q) * half[1:]
+        other = (1 - q) * half[:-1] + q * half[1:]
+        delta += binom.pmf(a, n - 1, p) * np.maximum(one - math.exp(epsilon) * other, 0).sum()
+    return delta
+
+
+def local_of(epsilon):
+    return Guarantee(epsilon, protects="record", trust="local", neighbours="replace")
+
+
+@pytest.mark.parametrize(("n", "expected"), [(10**4, 3.5), (3 * 10**4, 4.5), (10**5, 5.7), (10**6, 8.0)])
+def test_shuffled_reports_are_worth_what_was_computed_elsewhere(n, expected):
+    """The local epsilon that is central (1, 1e-6) behind a shuffler, by the closed form."""
+    low, high = 0.0, 20.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if shuffled(local_of(middle), n).epsilon <= 1 else (low, middle)
+    assert round(low, 1) == expected
+
+
+@pytest.mark.parametrize(("local", "n"), [(0.5, 2000), (1.0, 2000), (2.0, 5000), (3.0, 10_000)])
+def test_the_statement_is_true_of_the_clones(local, n):
+    stated = shuffled(local_of(local), n, delta=1e-5)
+    assert stated.epsilon < local and stated.delta == 1e-5
+    assert clones(stated.epsilon, local, n) <= 1e-5
+    assert clones(stated.epsilon / 8, local, n) > 1e-5  # it is not empty either
+
+
+def test_shuffling_never_makes_a_guarantee_worse_and_says_its_conditions():
+    for local, n in [(8.0, 1000), (1.0, 10), (0.0, 10**6), (50.0, 10**6)]:
+        stated = shuffled(local_of(local), n)
+        assert (stated.epsilon, stated.delta) == (local, 0.0)
+    stated = shuffled(local_of(4.0), 10**5)
+    assert stated.trust == "central" and stated.neighbours == "replace" and stated.protects == "record"
+    assert "100000 such reports pass a shuffler" in str(stated) and "only the local guarantee holds" in str(stated)
+    assert shuffled(local_of(4.0), 10**6).epsilon < stated.epsilon < shuffled(local_of(4.0), 10**5, delta=1e-9).epsilon
+
+
+def test_the_condition_of_the_theorem_is_kept():
+    """Just beyond ``log(n / 16 log(2/delta))`` the formula would still give a smaller epsilon; it is not used."""
+    n, delta = 10**6, 1e-6
+    edge = math.log(n / (16 * math.log(2 / delta)))
+    assert shuffled(local_of(edge - 1e-9), n, delta=delta).delta == delta
+    assert shuffled(local_of(edge + 1e-9), n, delta=delta).epsilon == edge + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "arguments"),
+    [
+        (Guarantee(1, protects="record", trust="central", neighbours="replace"), {"n": 100}),
+        (Guarantee(1, 1e-6, protects="record", trust="local", neighbours="replace"), {"n": 100}),
+        (Guarantee(math.inf, protects="record", trust="local", neighbours="replace"), {"n": 100}),
+        (Guarantee(1, protects="record", trust="local", neighbours="replace"), {"n": 0}),
+        (Guarantee(1, protects="record", trust="local", neighbours="replace"), {"n": 10.5}),
+        (Guarantee(1, protects="record", trust="local", neighbours="replace"), {"n": True}),
+        (Guarantee(1, protects="record", trust="local", neighbours="replace"), {"n": 10, "delta": 0.0}),
+        (Guarantee(1, protects="record", trust="local", neighbours="replace"), {"n": 10, "delta": 1.0}),
+    ],
+)
+def test_what_cannot_be_shuffled_is_refused(guarantee, arguments):
+    with pytest.raises(HedgerowError):
+        shuffled(guarantee, **arguments)

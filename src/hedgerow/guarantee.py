@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from html import escape
 from numbers import Rational, Real
@@ -19,7 +19,7 @@ from hedgerow.content import Content
 from hedgerow.errors import HedgerowError
 from hedgerow.forms import Budget
 
-__all__ = ["AS_IF_LOCAL", "Guarantee", "as_if_local", "convert", "parallel", "sequential"]
+__all__ = ["AS_IF_LOCAL", "Guarantee", "as_if_local", "convert", "parallel", "sequential", "shuffled"]
 
 # From the strongest to the weakest, each with the neighbour relations that it can be stated under.
 _PROTECTS = {
@@ -36,6 +36,7 @@ e**20 is 4.9e8: what one person sends may turn even odds about its record into 4
 publishes each record as it is with probability .01 has a delta of .01. Both cut-offs are conventions; they only warn.
 """
 _MOST_TERMS = 6  # of a sum that is written out: more do not fit a line
+_ROUNDING = Decimal("1e-30")  # a dozen operations with 40 digits err by far less
 _ASSIGNMENTS = ("independent", "public", "content")
 _ABSENT = ("silent", "default")
 
@@ -283,6 +284,66 @@ def convert(guarantee: Guarantee, neighbours: str, *, protects: str | None = Non
     if neighbours == "add/remove":
         return _with_absence(guarantee, wanted, absent)
     return replace(guarantee, protects=wanted, neighbours=neighbours)
+
+
+def shuffled(guarantee: Guarantee, n: int, *, delta: float = 1e-6) -> Guarantee:
+    r"""State what a local guarantee would be worth behind a shuffler, to everyone who sees only what comes out of it.
+
+    Each of ``n`` holders sends one report, whose randomiser has this guarantee; somebody takes away who sent what and
+    in which order, and passes on the rest. By Feldman, McMillan and Talwar (*Hiding among the clones*, 2021, theorem
+    3.1), if :math:`\varepsilon_0 \le \log(n / 16 \log(2/\delta))`, this is (epsilon, delta)-DP with
+
+    .. math:: \varepsilon = \log\Bigl(1 + \frac{e^{\varepsilon_0} - 1}{e^{\varepsilon_0} + 1}
+              \Bigl(8\sqrt{e^{\varepsilon_0} \log(4/\delta) / n} + 8 e^{\varepsilon_0} / n\Bigr)\Bigr),
+
+    and it is never worth less than the local guarantee itself. It is a statement only: nothing here shuffles, and
+    against the shuffler, and whoever sees reports before it, the local guarantee is all there is.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        Local, with a delta of 0 and a finite epsilon.
+    n : int
+        Reports in the batch, of holders who do not tell what they sent.
+    delta : float
+        Of the statement, in (0, 1).
+
+    Examples
+    --------
+    >>> local = Guarantee(4, protects="record", trust="local", neighbours="replace")
+    >>> round(shuffled(local, 100_000).epsilon, 2)
+    0.53
+    """
+    if guarantee.trust != "local" or guarantee.delta or math.isinf(guarantee.epsilon):
+        raise HedgerowError(
+            "shuffled() needs a local guarantee with a finite epsilon and a delta of 0. Got "
+            f"trust={guarantee.trust!r}, epsilon={guarantee.epsilon!r} and delta={guarantee.delta!r} instead."
+        )
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise HedgerowError(f"n must be a whole number, at least 1. Got {n!r} instead.")
+    if not 0 < delta < 1:
+        raise HedgerowError(f"delta must be above 0 and below 1. Got {delta!r} instead.")
+    epsilon = _clones(guarantee.epsilon, n, delta)
+    gained = epsilon < guarantee.epsilon
+    note = f"if {n} such reports pass a shuffler that tells nobody who sent which, and no holder tells it either"
+    return replace(
+        guarantee,
+        epsilon=min(epsilon, guarantee.epsilon),
+        delta=delta if gained else 0.0,
+        trust="central",
+        notes=(*guarantee.notes, note, "against the shuffler itself only the local guarantee holds"),
+    )
+
+
+def _clones(local: float, n: int, delta: float) -> float:
+    """Return the epsilon of :func:`shuffled`, rounded up; infinite where the theorem says nothing."""
+    with localcontext(Context(prec=40)):
+        growth = Decimal(local).exp()
+        if growth * 16 * (2 / Decimal(delta)).ln() > n * (1 - _ROUNDING):
+            return math.inf
+        root = (growth * (4 / Decimal(delta)).ln() / n).sqrt()
+        epsilon = (1 + (growth - 1) / (growth + 1) * (8 * root + 8 * growth / n)).ln()
+        return _round_up(Fraction(epsilon * (1 + _ROUNDING)))
 
 
 def _pair(one: Guarantee) -> Guarantee:

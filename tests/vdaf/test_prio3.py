@@ -242,6 +242,18 @@ def test_an_empty_sum_is_zero():
     assert prio3.unshard([prio3.aggregate([]), prio3.aggregate([])]) == [0] * 20
 
 
+def test_noise_of_each_server_is_in_the_total(path):
+    prio3 = multihot()
+    outs = verified(prio3, sharded(prio3, bits(1, 20, 4), 1))
+    noises = [[-5, 3, *[0] * 18], [1, -9, *[2] * 18]]
+    totals = [prio3.shifted(prio3.aggregate([out]), noise) for out, noise in zip(outs, noises, strict=True)]
+    expected = [a + b + c for a, b, c in zip(bits(1, 20, 4), *noises, strict=True)]
+    assert prio3.unshard(totals, signed=True) == expected and min(expected) < 0
+    assert prio3.unshard(totals) == [value % prio3.field.modulus for value in expected]
+    with pytest.raises(HedgerowError, match="20 numbers"):
+        prio3.shifted(totals[0], [1] * 19)
+
+
 def test_a_share_alone_is_uniform(same_law):
     """The leader's share of two very different measurements: bytes of both are uniform (false alarms 1e-7 each)."""
     prio3 = multihot(64, 64, 8)

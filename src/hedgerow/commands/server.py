@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["TOKEN", "add_server", "moment", "server_of", "status_lines", "task_of"]
 
 TOKEN = "HEDGEROW_CURATOR_TOKEN"
-_DAY = 86_400
+_DAY = 86_400  # seconds
 _LENGTH = re.compile(r"(\d{1,4})d")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from hedgerow.errors import FormatError, HedgerowError, InvalidReport
 from hedgerow.vdaf.circuit import Circuit, MultihotCountVec
 from hedgerow.vdaf.derive import Derivations
-from hedgerow.vdaf.field import FIELD128, Vector
+from hedgerow.vdaf.field import FIELD128, Vector, vector
 from hedgerow.vdaf.flp import Flp
 from hedgerow.vdaf.kernel import native
 from hedgerow.vdaf.xof import SEED_SIZE
@@ -284,11 +284,25 @@ class Prio3:
             total = total + self.field.decode(share)
         return self.field.encode(total % self.field.modulus)
 
-    def unshard(self, agg_shares: Sequence[bytes]) -> Any:
-        """Return the total, from the totals of all servers."""
+    def shifted(self, agg_share: bytes, numbers: Sequence[int]) -> bytes:
+        """Return a total with whole numbers added to it, such as a server's noise; they may be negative."""
+        if len(numbers) != self.circuit.output_length:
+            raise HedgerowError(f"There must be {self.circuit.output_length} numbers. Got {len(numbers)} instead.")
+        added = self.field.encode(vector([int(number) % self.field.modulus for number in numbers]))
+        return self.aggregate([agg_share, added])
+
+    def unshard(self, agg_shares: Sequence[bytes], *, signed: bool = False) -> Any:
+        """Return the total, from the totals of all servers.
+
+        With ``signed``, the upper half of the field stands for negative numbers: totals with noise may be negative.
+        """
         if len(agg_shares) != self.servers:
             raise HedgerowError(f"There must be {self.servers} aggregate shares. Got {len(agg_shares)} instead.")
-        return self.circuit.decode(self.field.decode(self.aggregate(agg_shares)))
+        total = self.field.decode(self.aggregate(agg_shares))
+        if signed:
+            half = self.field.modulus // 2
+            total = (total + half) % self.field.modulus - half
+        return self.circuit.decode(total)
 
 
 @dataclass(frozen=True)
