@@ -113,3 +113,34 @@ def test_times_of_a_window():
     assert moment("2030-01-01T01:00+01:00") == moment("2030-01-01") == 1893456000
     with pytest.raises(Exception, match="14d"):
         moment("soon")
+
+
+def test_the_survey_of_the_readme_runs_as_printed(tmp_path):
+    """Every line of it; only the port is another one."""
+    import os
+    import re
+    import socket
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    (block,) = re.findall(r"against a real server:\n\n```sh\n(.*?)```", text, re.DOTALL)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    assert len(re.findall(r"# \d\.", block)) == 6
+    for name, words in {"hedgerow": "-m hedgerow.cli", "python": ""}.items():
+        script = tmp_path / name
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+        script.chmod(0o755)
+    wait = f"for i in $(seq 200); do (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null && break; sleep 0.1; done"
+    script = block.replace("8000", str(port)).replace(" &  ", f" & trap 'kill %1; wait' EXIT; {wait}  ")
+    paths = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "HEDGEROW_HOME": str(tmp_path / "home")}
+    environment = {**os.environ, **paths, "OMP_NUM_THREADS": "1"}
+    lines = f"set -e\nhedgerow example\n{script}"
+    done = subprocess.run(
+        ["bash", "-c", lines], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads((tmp_path / "model.json").read_text())["format"].startswith("hedgerow/")

@@ -7,7 +7,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from hedgerow.commands.files import add_command, read_task, report
+from hedgerow.commands.files import add_command, check_output, read_task, report, write_text
 from hedgerow.commands.server import add_server, moment, server_of
 from hedgerow.errors import HedgerowError
 
@@ -38,6 +38,9 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--opens", type=moment, metavar="WHEN", help="a date, a time or days from now (default: now)")
     parser.add_argument("--closes", type=moment, metavar="WHEN", help="likewise (default: 30 days after it opens)")
     parser.add_argument("--tokens", type=int, metavar="N", help="take reports with an upload token only, and print N")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write the link for holders (with --tokens: links) there"
+    )
     add_server(parser, None)
     parser.add_argument("--draft", nargs=argparse.REMAINDER, metavar="...", help="design the task from these")
     parser.set_defaults(run=run)
@@ -51,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise HedgerowError("name the file of a task, or design one with --draft; one of the two.")
     if arguments.tokens is not None and arguments.tokens < 1:
         raise HedgerowError(f"--tokens must be at least 1. Got {arguments.tokens} instead.")
+    if arguments.output is not None:
+        check_output(arguments, [arguments.task] if arguments.task else [])
     server = server_of(arguments, arguments.to)
     task = read_task(arguments.task) if arguments.task is not None else _designed(arguments.draft)
     words = {name: getattr(arguments, name) for name in ("title", "purpose", "curator", "opens", "closes")}
@@ -62,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         "id": notice.id, "url": link, "opens": notice.opens, "closes": notice.closes, "fingerprint": notice.fingerprint,
         "links": links,
     }  # fmt: skip
+    if arguments.output is not None:
+        write_text(arguments.output, "\n".join(links or [link]) + "\n")
     lines = [
         f"published until {when(notice.closes)}; the link for holders:",
         f"  {link}",

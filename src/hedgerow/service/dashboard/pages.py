@@ -18,10 +18,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from hedgerow.errors import HedgerowError
 from hedgerow.service.audit import Entry, broken_at, read_audit
 from hedgerow.service.collection import Collection
 from hedgerow.service.curators import Curator
 from hedgerow.service.dashboard.session import COOKIE, LIFETIME, end_session, find_session, form_token, start_session
+from hedgerow.service.dashboard.sharing import code_svg, given_of, home_content, link_of, publish_form, share_content
 from hedgerow.service.dashboard.views import TaskView, card, damaged_card, detail, when
 from hedgerow.service.database import StorageError
 from hedgerow.service.http import known_token, problem_of, read_body, service_of
@@ -85,6 +87,7 @@ def _own(scope: str, handler: Handler) -> Handler:
         cookie, who = found
         if request.method == "POST":
             form = await _form(request)
+            request.state.form = form
             if not hmac.compare_digest(form.get("csrf", "").encode(), form_token(cookie).encode()):
                 raise Problem("invalid-request", "This form is not from the dashboard; open the page again.")
         if not who.may(scope):
@@ -135,7 +138,10 @@ async def _sign_out(request: Request) -> Response:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    body = await read_body(request, _MOST_FORM, service_of(request).settings.body_seconds)
+    """Return the fields of a form; that of a task may be as long as a task, in a spelling of up to 3 bytes for one."""
+    limits = service_of(request).settings
+    most = 3 * limits.most_json if request.url.path == "/dashboard/publish" else _MOST_FORM
+    body = await read_body(request, most, limits.body_seconds)
     return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
 
 
@@ -227,6 +233,36 @@ def _noted(what: str, handler: Handler) -> Handler:
     return noting
 
 
+async def _home(request: Request) -> Response:
+    return _page("home.html", **await run_in_threadpool(home_content, request))
+
+
+async def _publish(request: Request) -> Response:
+    if request.method == "GET":
+        return _page("publish.html", given=given_of({}), problem="", signed_in=True, csrf=request.state.csrf)
+    given = given_of(request.state.form)
+    try:
+        return await publish_form(request, given)
+    except (HedgerowError, Problem, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        if isinstance(error, StorageError):
+            raise
+        why = error.detail if isinstance(error, Problem) else str(error)
+        content = {"given": given, "problem": why or "This is not a task.", "csrf": request.state.csrf}
+        return _page("publish.html", 400, signed_in=True, **content)
+
+
+async def _share(request: Request) -> Response:
+    service = service_of(request)
+    collection = await run_in_threadpool(service.collection, request.path_params["id"])
+    return _page("share.html", signed_in=True, csrf=request.state.csrf, **share_content(request, collection))
+
+
+async def _code(request: Request) -> Response:
+    service = service_of(request)
+    collection = await run_in_threadpool(service.collection, request.path_params["id"])
+    return Response(code_svg(link_of(request, collection.id)), headers=_HEADERS, media_type="image/svg+xml")
+
+
 async def _model(request: Request) -> Response:
     text = await _look(request, lambda seen: seen.model().to_json())
     return _download(text, "model.json", "application/json")
@@ -264,6 +300,10 @@ def routes() -> list[BaseRoute]:
         Route("/dashboard/sign-out", _own("read", _sign_out), methods=["POST"]),
         Route("/dashboard/static/{name}", _static, methods=["GET"]),
         Route("/dashboard", _own("read", _tasks), methods=["GET"]),
+        Route("/", _home, methods=["GET"]),
+        Route("/dashboard/publish", _own("publish", _publish), methods=["GET", "POST"]),
+        Route(f"{task}/share", _own("read", _share), methods=["GET"]),
+        Route(f"{task}/code.svg", _own("read", _code), methods=["GET"]),
         Route("/dashboard/audit", _own("admin", _audit), methods=["GET"]),
         Route(task, _own("read", _task), methods=["GET"]),
         Route(f"{task}/live", _own("read", _live), methods=["GET"]),
