@@ -11,13 +11,13 @@ import numpy.typing as npt
 from hedgerow.label.response import WORTH
 from hedgerow.types import FloatArray
 
-__all__ = ["SURE", "Witness", "evidence_factor", "safe_scale", "signal_factor"]
+__all__ = ["HARM", "SURE", "Witness", "evidence_factor", "safe_scale", "signal_factor"]
 
 _CAUTION = 1.0
 """``c`` of the factor ``max(0, 1 - c/z**2)``."""
 SURE = 2.5758293035489004
 """Standard errors beyond which the normal law has a chance of 0.005: in no more runs is a correction to do harm."""
-_HARM = 0.01
+HARM = 0.01
 """Harm is an error of so much more than the public model's: what is claimed for each run."""
 
 
@@ -82,7 +82,7 @@ def safe_scale(
         variance += float(hidden.var()) / len(hidden)
     best = min(1.0, max(0.0, A / B))
     bound = A - SURE * float(np.sqrt(variance))
-    most = (bound + float(np.sqrt(bound**2 + B * _HARM * square))) / B
+    most = (bound + float(np.sqrt(bound**2 + B * HARM * square))) / B
     return min(best, most)
 
 

@@ -26,9 +26,10 @@ __all__ = ["SETTINGS", "Advice", "Forecast", "advise", "advise_from"]
 SETTINGS = ("public only", "local", "semi-feature", "label")
 EFFICIENCY = 0.8
 """What a label without noise is worth to the learner of corrections, in records of the learning curve."""
-CAUTION = 1.0
+SURE = 2.5758293035489004
+HARM = 0.01
 WORTH = 0.25
-"""What :mod:`hedgerow.label.residual` shrinks by. It is on the same layer; a test sees to it that they agree."""
+"""What :mod:`hedgerow.label.evidence` scales by. It is on the same layer; a test sees to it that they agree."""
 _NORMAL = np.array([NormalDist().inv_cdf((k + 0.5) / 40) for k in range(40)])
 _CELLS = 16  # that a second round is taken to have, where it has not been designed; by hand
 _PAYS = 0.99  # of the public model's error: a gain of 1 %; by hand
@@ -101,8 +102,9 @@ class Advice:
             ``S2 - G E[2 s - s^2]``. G is what the learning curve gains until ``n_public + c n min(1, S2/v)^2`` records:
             v is the second moment of one noisy error, so a noisy label is worth at most S2/v of an exact one, and
             learners do worse than that the more noise there is. s is the share of its correction that
-            :class:`~hedgerow.LabelPrivateRegressor` dares to use, ``max(0, 1 - 16 v/(n S2))`` times ``max(0, 1 -
-            1/z^2)``; the mean is over z, normal around ``sqrt(n G/(4 v))`` with deviation 1.
+            :class:`~hedgerow.LabelPrivateRegressor` dares to use: ``max(0, 1 - 16 v/(n S2))`` times what keeps the
+            lower bound of the gain above a loss of 1 %; the mean is over what reports say of the gain, normal around it
+            with a deviation of ``sqrt(v G/n)``.
         """
         S2 = self.mean_square
         if setting == "local":
@@ -120,8 +122,13 @@ class Advice:
         S2 = self.mean_square
         v = self.noise["label"]
         gain = S2 * (1 - self.curve(self.n_public + EFFICIENCY * n * min(1.0, S2 / v) ** 2))
-        z = math.sqrt(n * gain / (4 * v)) + _NORMAL
-        used = max(0.0, 1 - 4 * v / (n * WORTH * S2)) * np.where(z > 0, np.maximum(0, 1 - CAUTION / z**2), 0.0)
+        if gain <= 0:
+            return 0.0
+        error = math.sqrt(v * gain / n)
+        found = gain + error * _NORMAL
+        bound = found - SURE * error
+        most = (bound + np.sqrt(bound**2 + gain * HARM * S2)) / gain
+        used = max(0.0, 1 - 4 * v / (n * WORTH * S2)) * np.clip(np.minimum(found / gain, most), 0.0, 1.0)
         return gain * float(np.mean(2 * used - used**2))
 
     @property
