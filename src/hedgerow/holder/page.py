@@ -28,6 +28,7 @@ SCRIPTS = (
     "field128.js",
     "first_round.js",
     "form.js",
+    "hpke.js",
     "joint.js",
     "kinds.js",
     "label_mechanisms.js",

@@ -23,6 +23,7 @@ export { draw, send } from "./device.js";
 export { GivenSource } from "./exact.js";
 export { readTask } from "./kinds.js";
 export { speak } from "./language.js";
+export { seal } from "./hpke.js";
 export { shard } from "./prio3.js";
 export { floatText } from "./reader.js";
 export { readNumber } from "./typed.js";
