@@ -1,0 +1,59 @@
+"""Files for containers and systemd: what they copy exists, what they start is a command, no secret is in a URL."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hedgerow.cli import build_parser
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+
+
+def copied():
+    lines = re.findall(r"^COPY (?!--from)(.+)$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    return {name for line in lines for name in line.split()[:-1]}
+
+
+def test_the_image_has_all_that_the_wheel_is_built_from():
+    names = copied()
+    assert [name for name in names if not (ROOT / name).exists()] == []
+    sources = re.findall(r'"(csrc/[a-z_]+\.c)"', (ROOT / "setup.py").read_text())
+    assert sources
+    assert {"pyproject.toml", "setup.py", "src", *(Path(s).parts[0] for s in sources)} <= names
+    named = re.findall(r'^(?:readme|license)[^"]*"([A-Z.a-z]+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert set(named) <= names
+
+
+def test_what_the_image_and_the_unit_start_is_a_command():
+    entry = re.search(r"^ENTRYPOINT \[(.+)\]$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)[1]
+    command = re.search(r"^CMD \[(.+)\]$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)[1]
+    words = [text.strip(' "') for text in f"{entry},{command}".split(",")]
+    assert words[0] == "hedgerow"
+    build_parser(("serve",)).parse_args(words[1:])
+    unit = (DEPLOY / "hedgerow.service").read_text()
+    for line in re.findall(r"^ExecStart(?:Pre)?=(.+)$", unit, re.MULTILINE):
+        build_parser(("serve",)).parse_args(shlex.split(line)[1:])
+    stop = int(re.search(r"TimeoutStopSec=(\d+)", unit)[1])
+    from hedgerow.service.service import STOP_SECONDS
+
+    assert stop > STOP_SECONDS
+
+
+def test_the_database_is_made_before_the_service_starts_and_its_password_is_in_no_url():
+    yaml = pytest.importorskip("yaml")
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    assert services["service"]["depends_on"]["init"] == {"condition": "service_completed_successfully"}
+    build_parser(("serve",)).parse_args(["serve", *services["init"]["command"]])
+    for service in services.values():
+        url = service.get("environment", {}).get("HEDGEROW_DATABASE", "")
+        assert "PASSWORD" not in url
+    assert "PGPASSWORD" in services["service"]["environment"]
+
+
+def test_example_settings_are_those_that_compose_asks_for():
+    asked = set(re.findall(r"\$\{(\w+):\?", (DEPLOY / "compose.yaml").read_text()))
+    offered = set(re.findall(r"^(\w+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE))
+    assert asked == offered
