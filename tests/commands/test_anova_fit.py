@@ -167,3 +167,16 @@ def test_progress_is_shown_on_a_terminal_only(table, tmp_path, capsys, monkeypat
     assert main(run) == 0 and capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert main(run) == 0 and "stage 1, round 1" in capsys.readouterr().err
+
+
+def test_public_records_come_first(table, tmp_path, capsys):
+    lines = table.read_text().splitlines()
+    public = tmp_path / "public.csv"
+    public.write_text("\n".join(lines[:41]) + "\n")
+    model = tmp_path / "model.json"
+    assert main(command(table, "--label-bounds", "0:14", "--public", str(public), "-o", str(model))) == 0
+    assert "public model" in capsys.readouterr().out
+    assert AnovaModel.from_json(model.read_text()).public is not None
+    assert main(["explain", str(model)]) == 0 and "not protected" in capsys.readouterr().out
+    public.write_text("age,kind,y\n5,a,text\n")
+    assert main(command(table, "--label-bounds", "0:14", "--public", str(public), "-o", str(model))) != 0

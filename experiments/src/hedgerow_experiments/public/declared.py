@@ -5,7 +5,7 @@ from __future__ import annotations
 from hedgerow_experiments.experiment import Experiment, Group
 from hedgerow_experiments.public.sets import DESIGN, KEPT_OUT
 
-__all__ = ["EXPERIMENTS", "LABEL", "MANY", "NEVER_WORSE", "PUBLIC_MODEL", "SAMPLES", "SHARES"]
+__all__ = ["CENTRAL", "EXPERIMENTS", "LABEL", "MANY", "NEVER_WORSE", "PUBLIC_MODEL", "SAMPLES", "SHARES"]
 
 SHARES = "1:7:2"
 SAMPLES = "400 rows"
@@ -85,4 +85,23 @@ NEVER_WORSE = Experiment(
     notes="A repeat is a split; more of them add to what is there. A quick run: --datasets WHI --settings none.",
 )
 
-EXPERIMENTS = (PUBLIC_MODEL, LABEL, NEVER_WORSE)
+CENTRAL = Experiment(
+    name="public-central",
+    title="Central models on top of a public model: the gap closed, and never worse than either alone",
+    paper="ours",
+    datasets=tuple(code for code in (*DESIGN, *KEPT_OUT) if code != "HOU"),
+    groups=(Group("ANOVA", ("public", "ceiling", "ANOVA", "ANOVA without")),),
+    epsilons=(0.5, 1.0, 10.0),
+    repeats=5,
+    split="a fifth for the test, 400 of the others public, the rest private",
+    metric="mse",
+    compute="hedgerow_experiments.public.central:compute",
+    tidy="hedgerow_experiments.public.labels:tidy",
+    choose="none",
+    keep="all",
+    page="hedgerow_experiments.public.central_page:pages",
+    notes="delta is 1e-6. Public models and ceilings are kept where $HEDGEROW_BENCH_CACHE names a folder. A quick run: "
+    "--repeats 1 --datasets RED --epsilons 1.",
+)
+
+EXPERIMENTS = (PUBLIC_MODEL, LABEL, NEVER_WORSE, CENTRAL)
