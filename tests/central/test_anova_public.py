@@ -147,6 +147,8 @@ def test_json_round_trip_and_what_is_refused(fitted):
     for change in hostile:
         with pytest.raises(FormatError):
             AnovaModel.from_dict({**data, "public": {**public, **change}})
+    with pytest.raises(FormatError, match="last of its features"):
+        AnovaModel.from_dict({**data, "low": [-3.0]})
 
 
 def test_terms_sum_to_the_prediction(fitted):

@@ -70,11 +70,12 @@ def _sum(terms: list[Term]) -> Term:
 
 def forest_anatomy(model: ForestModel, level: float) -> Anatomy:
     """Return the trees of all stages, and the interval of :meth:`ForestModel.predict_interval`."""
-    rows = records()
+    rows, base = model.start_terms(records())
     stages = [_Stage(trees, rows) for trees in model.stages]
-    total = constant(0.0)
+    raw = constant(0.0)
     for stage in stages:
-        total = (total + stage.mean).clip(model.low, model.high)
+        raw = (raw + stage.mean).clip(*model.window)
+    total = raw if base is None else model.corrected(base, raw)
     two = model.classes is not None and stages[0].width == 1 and len(model.classes) == 2
     value = total
     if two:
@@ -82,10 +83,24 @@ def forest_anatomy(model: ForestModel, level: float) -> Anatomy:
     elif model.classes is not None:
         value = total / total.apply("row_sum")
     parts = tuple(_part(stage, s, t, two) for s, stage in enumerate(stages) for t in range(len(stage.trees)))
-    ends = None if model.classes is not None else _ends(model, stages, total, level)
+    if base is not None:
+        parts = _beside(model, base, raw, two)
+    ends = None if model.classes is not None else _ends(model, stages, total, level, raw)
     formula = Formula.of(model.space, value, model.guarantee, classes=model.classes)
     bounds = () if model.classes is not None else ((model.low, model.high),)
     return Anatomy(formula, parts, ends, level, AVERAGE, bounds=bounds)
+
+
+def _beside(model: ForestModel, base: Term, raw: Term, two: bool) -> tuple[Part, ...]:
+    """Return the public prediction, and what the forest as a whole adds to it."""
+    share = 1.0 if model.public is None else model.public.share
+    added = raw * share
+    if not model.radius:
+        added = (raw / raw.apply("row_sum") - base) * share
+    if two:
+        base = two_classes(base, constant(1.0))
+        added = two_classes(added, constant(0.0))
+    return Part("public model", base, start=True), Part("forest", added)
 
 
 def _part(stage: _Stage, number: int, t: int, two: bool) -> Part:
@@ -102,7 +117,7 @@ def two_classes(added: Term, share: Term) -> Term:
     return join(share - added, added)
 
 
-def _ends(model: ForestModel, stages: list[_Stage], value: Term, level: float) -> Term:
+def _ends(model: ForestModel, stages: list[_Stage], value: Term, level: float, raw: Term) -> Term:
     from scipy.special import ndtri, stdtrit
 
     variances = [stage.variances() for stage in stages]
@@ -112,4 +127,8 @@ def _ends(model: ForestModel, stages: list[_Stage], value: Term, level: float) -
     if few > 1:
         apart = _sum([between for _, between in variances]).apply("square_root") * float(stdtrit(few - 1, share))
         half = greatest(half, apart)
+    if model.public is not None:
+        likely = min(1.0, model.public.share + model.public.doubt)
+        doubt = raw * (float(ndtri(share)) * model.public.doubt)
+        half = (half * half * likely**2 + doubt * doubt).apply("square_root")
     return join(value - half, value + half).clip(model.low, model.high)

@@ -12,17 +12,22 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.central.accounting import Amount, forest_guarantee, times
+from hedgerow.central.anova.accounting import LaplacePurse
+from hedgerow.central.anova.gate import GATE
+from hedgerow.central.beside import fit_beside
 from hedgerow.central.forest import Fitted, Problem, Recipe, fit_forest, planned_total
 from hedgerow.central.model import ForestModel
+from hedgerow.central.public import NOT_PROTECTED, PublicStart, start_from
 from hedgerow.central.schema import private_ranges, public_space
 from hedgerow.central.scores import Weights
 from hedgerow.checks import Kind, OneOf, Rule, Whole
-from hedgerow.classes import class_note
+from hedgerow.classes import class_codes, class_note
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateClassifier, PrivateEstimator, PrivateRegressor
 from hedgerow.estimators.records import ABSORBED, column_names
-from hedgerow.grid import check_label_bounds
+from hedgerow.grid import check_label_bounds, check_labels, check_public_range
 from hedgerow.guarantee import Guarantee
+from hedgerow.public.given import is_fitted, required_with
 from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.spending import Booking
@@ -44,6 +49,7 @@ class _Settings(PrivateEstimator):
     stages: Any = 1
     bounds_share: float = 0.1
     verbose: int = 0
+    public_model: Any = None
     _splits = "private"
     _votes = False
 
@@ -99,8 +105,28 @@ class ForestBase(_Settings):
                 "neighbours='add/remove', or delta=0."
             )
 
-    def _schema(self, X: Any, epsilon: Amount, source: Randomness) -> tuple[FeatureSpace, Amount, list[str]]:
+    def _start(self, X_public: Any, labels: Any, *, classes: bool = False) -> PublicStart | None:
+        """Return the public model beside the forest, fitted to these labels if it is not yet; None for none."""
+        if X_public is None and not is_fitted(self.public_model):
+            if self.public_model is None or OneOf("auto").allows(self.public_model):
+                return None
+            raise HedgerowError(required_with(self.public_model))
+        if self.accounting == "paper" or self._buys_bounds:
+            raise HedgerowError(
+                "a public model goes with accounting='strict', and gives the feature bounds: pass accounting='strict' "
+                "and feature_bounds that are public, or None; or public_model=None and no public records."
+            )
+        known = {"feature_bounds": self._feature_bounds, "categories": self.categories}
+        known["categorical_features"] = self.categorical_features
+        return start_from(self.public_model, X_public, labels, random_state=0, classes=classes, **known)
+
+    def _schema(
+        self, X: Any, epsilon: Amount, source: Randomness, start: PublicStart | None
+    ) -> tuple[FeatureSpace, Amount, list[str]]:
         """Return the schema, what it cost, and the conditions that come with it."""
+        if start is not None:
+            public = "provided that the feature bounds and category lists are public"
+            return start.space, Fraction(0), [public, ABSORBED, NOT_PROTECTED]
         names = column_names(X)
         categorical = self._declared_categories(X)
         notes = ["provided that the feature bounds and category lists are public", ABSORBED]
@@ -117,17 +143,33 @@ class ForestBase(_Settings):
         bought = "provided that category lists are public; feature bounds were bought with a share of epsilon"
         return public_space(names, categorical, bounds), cost, [bought, ABSORBED]
 
-    def _fit(self, X: Any, problem: Problem, classes: tuple[Any, ...] | None, notes: list[str]) -> None:
+    def _fit(
+        self,
+        X: Any,
+        problem: Problem,
+        classes: tuple[Any, ...] | None,
+        notes: list[str],
+        start: PublicStart | None = None,
+    ) -> None:
         source = self._source()
         whole: Amount = math.inf if math.isinf(self.epsilon) else Fraction(float(self.epsilon))
         budget = times(whole, Fraction(1, 2)) if self.neighbours == "replace" else whole
         # What is public is checked before it is booked; private bounds are drawn after.
-        ready = None if self._buys_bounds else self._schema(X, budget, source)
-        booking = self._booking(X.shape[1] if ready is None else len(ready[0]), budget, source)
+        ready = None if self._buys_bounds else self._schema(X, budget, source, start)
+        look = Fraction(0) if start is None else times(budget, GATE)
+        booking = self._booking(X.shape[1] if ready is None else len(ready[0]), budget, look, source)
         booking.book()
-        space, cost, conditions = ready or self._schema(X, budget, source)
+        space, cost, conditions = ready or self._schema(X, budget, source, start)
+        cost = look if start is not None else cost
         left = budget if math.isinf(budget) else Fraction(budget) - Fraction(cost)
-        fitted = fit_forest(space, space.encode(X), problem, self._recipe(left), source)
+        found = None
+        if start is None:
+            fitted = fit_forest(space, space.encode(X), problem, self._recipe(left), source)
+        else:
+            purse = LaplacePurse(None if math.isinf(look) else Fraction(look))
+            Z = np.asarray(space.encode(X), dtype=np.float64)
+            found = fit_beside(start, Z, problem, self._recipe(left), purse, classes is not None, source)
+            fitted = found.fitted
         total = math.inf if math.isinf(budget) else Fraction(fitted.total) + Fraction(cost)
         self.guarantee_: Guarantee = forest_guarantee(
             total,
@@ -137,19 +179,20 @@ class ForestBase(_Settings):
             notes=conditions + notes + self._remarks(fitted, whole),
         )
         booking.check(self.guarantee_)
-        self.model_ = ForestModel(space, fitted.stages, problem.low, problem.high, classes, self.guarantee_)
+        beside = () if found is None else (found.part, found.radius)
+        self.model_ = ForestModel(space, fitted.stages, problem.low, problem.high, classes, self.guarantee_, *beside)
         self.depth_ = fitted.depth
 
     @property
     def _buys_bounds(self) -> bool:
         return isinstance(self._feature_bounds, str) and self._feature_bounds == "private"
 
-    def _booking(self, d: int, budget: Amount, source: Randomness) -> Booking:
-        """Return what a fit of ``d`` features will cost: bounds, if they are bought, and trees."""
-        bounds = times(budget, float(self.bounds_share)) if self._buys_bounds else Fraction(0)
-        left = budget if math.isinf(budget) else Fraction(budget) - Fraction(bounds)
+    def _booking(self, d: int, budget: Amount, look: Amount, source: Randomness) -> Booking:
+        """Return what a fit of ``d`` features will cost: bounds, if they are bought, a look, if any, and trees."""
+        first = times(budget, float(self.bounds_share)) if self._buys_bounds else look
+        left = budget if math.isinf(budget) else Fraction(budget) - Fraction(first)
         trees = planned_total(self._recipe(left), d)
-        total = math.inf if math.isinf(budget) else Fraction(trees) + Fraction(bounds)
+        total = math.inf if math.isinf(budget) else Fraction(trees) + Fraction(first)
         options: dict[str, Any] = {"neighbours": self.neighbours, "simulation": source.simulation, "notes": []}
         return Booking.of(self, forest_guarantee(total, float(self.delta), **options), source)
 
@@ -166,7 +209,7 @@ class ForestBase(_Settings):
 
     def _encoded(self, X: Any) -> RealArray:
         rows = self._rows(X)
-        encoded: RealArray = self.model_.space.encode(rows)
+        encoded: RealArray = self.model_.encoded(rows)
         return encoded
 
     def _values(self, X: Any) -> FloatArray:
@@ -179,7 +222,10 @@ class ForestBase(_Settings):
         """How much each column's splits separate the released leaf values, summing to 1 (post-processing)."""
         check_is_fitted(self)
         shares: npt.NDArray[np.float64] = self.model_.importances()
-        return shares
+        if self.model_.public is None:
+            return shares
+        own = shares[[self.model_.names.index(name) for name in self.model_.space.names]]
+        return np.asarray(own / own.sum() if own.sum() > 0 else np.full(len(own), 1 / len(own)))
 
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
         """Return the leaf of each record in each tree, of shape ``(n, n_estimators)``."""
@@ -205,13 +251,21 @@ class ForestRegressor(PrivateRegressor, ForestBase):
 
     def fit(self, X: Any, y: Any) -> ForestRegressor:
         """Fit on private records; they are used through mechanisms only."""
-        rows, labels = self._open(X, y)
+        self._learn(X, y)
+        return self
+
+    def _learn(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> None:
+        rows, labels = self._open(X, y, X_public, y_public)
         low, high = check_label_bounds(self._label_bounds)
         plain = self.accounting == "paper"
         weights = Weights(squared=128) if plain else Weights(squared=90, balance=38)
         problem = Problem(labels, low, high, weights=weights)
-        self._fit(rows, problem, None, ["provided that the label bounds are public"])
-        return self
+        public = None
+        if y_public is not None:
+            public = [check_labels(y_public, name="y_public")]
+            check_public_range(public[0], (low, high))
+        start = self._start(X_public, public)
+        self._fit(rows, problem, None, ["provided that the label bounds are public"], start)
 
     def predict(self, X: Any) -> FloatArray:
         """Predict labels, within the label bounds."""
@@ -224,9 +278,18 @@ class ForestClassifier(PrivateClassifier, ForestBase):
 
     def fit(self, X: Any, y: Any) -> ForestClassifier:
         """Fit on private records; they are used through mechanisms only."""
-        rows, codes = self._open(X, y, ordered=True)
-        self._fit(rows, self._problem(codes), tuple(self.classes_.tolist()), [class_note(self._classes)])
+        self._learn(X, y)
         return self
+
+    def _learn(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> None:
+        rows, codes = self._open(X, y, X_public, y_public, ordered=True)
+        k = len(self.classes_)
+        public = None
+        if y_public is not None:
+            own = class_codes(self.classes_, y_public)
+            public = [(own == code).astype(np.float64) for code in range(1 if k == 2 else 0, k)]
+        start = self._start(X_public, public, classes=True)
+        self._fit(rows, self._problem(codes), tuple(self.classes_.tolist()), [class_note(self._classes)], start)
 
     def _problem(self, codes: IntArray) -> Problem:
         paper = self.accounting == "paper"

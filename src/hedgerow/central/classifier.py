@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from hedgerow.central.base import ForestClassifier
 from hedgerow.central.diprime import DiPriMe
@@ -27,6 +28,9 @@ random_state, ledger
     classes : list or "observed"
         The public list of classes, required; labels of other classes count as the first of it. "observed"
         reads the list off the labels, and the guarantee says so: it then does not hide that a class occurs at all.
+    public_model : "auto", "compact", regressor, fitted PublicModel or None, default="auto"
+        As in :class:`~hedgerow.DiPriMeForestRegressor`, for the indicator of each class. Of more than two classes the
+        forest predicts the classes themselves, with the public shares as features, and the two are mixed.
 
     Attributes
     ----------
@@ -45,3 +49,8 @@ random_state, ledger
     >>> forest.predict([[0.2, 0.5, 0.5], [0.8, 0.5, 0.5]]).tolist()
     ['no', 'yes']
     """
+
+    def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> DiPriMeForestClassifier:
+        """Fit on private records; they are used through mechanisms only. Public ones are for the public model."""
+        self._learn(X, y, X_public, y_public)
+        return self

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from hedgerow.central.base import ForestBase
 from hedgerow.checks import Flag, OneOf, Real, Rule, Whole
+from hedgerow.public.given import PUBLIC_MODEL
 
 __all__ = ["DiPriMe"]
 
@@ -25,6 +26,7 @@ class DiPriMe(ForestBase):
     stages: Any = "auto"
     bounds_share: float = 0.1
     verbose: int = 0
+    public_model: Any = "auto"
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "max_features": Whole() | OneOf(None),
@@ -37,4 +39,5 @@ class DiPriMe(ForestBase):
         "stages": Whole() | OneOf("auto"),
         "bounds_share": Real(0, 1),
         "verbose": Whole(0) | Flag(),
+        "public_model": PUBLIC_MODEL,
     }

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from hedgerow.arrays import listed
 from hedgerow.central.card import Carded
 from hedgerow.central.intervals import NoiseIntervals
+from hedgerow.central.public import PublicPart
 from hedgerow.content import Content
 from hedgerow.digits import plain
 from hedgerow.errors import FormatError
@@ -21,13 +22,14 @@ from hedgerow.schema.words import one_line
 from hedgerow.space import FeatureSpace
 from hedgerow.summary import Summary, SummaryTable
 from hedgerow.tasks.models import Explanation, check_level
-from hedgerow.types import FloatArray
+from hedgerow.types import FloatArray, RealArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hedgerow.formula import Formula
     from hedgerow.formula.anatomy import Anatomy
+    from hedgerow.formula.terms import Term
 
 __all__ = ["ForestModel", "ForestTree"]
 
@@ -69,7 +71,7 @@ class ForestTree(Content, what="forest tree"):
 
 
 @dataclass(frozen=True, eq=False)
-class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="hedgerow/forest-model", version=1):
+class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="hedgerow/forest-model", version=2):
     """Stages of trees. A stage predicts a weighted mean of its trees' leaf values; stages add up.
 
     Intervals cover the average of such forests: over their noise and splits, and, where each record is in one tree,
@@ -85,6 +87,9 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
         Class labels; None for regression.
     guarantee : Guarantee
         What the release promises.
+    public : PublicPart or None
+        A public model beside the trees, whose prediction is a feature of theirs. Of numbers and two classes the trees
+        then predict what it leaves over, within ``radius``.
     """
 
     space: FeatureSpace
@@ -93,6 +98,8 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
     high: float
     classes: tuple[str | bool | int | float, ...] | None
     guarantee: Guarantee
+    public: PublicPart | None = None
+    radius: float = 0.0
 
     n_outputs: ClassVar[int] = 1
     task: ClassVar[None] = None
@@ -108,21 +115,51 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
         """All trees, in order."""
         return tuple(tree for stage in self.stages for tree in stage)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features of trees: those of records, and public predictions."""
+        return self.trees[0].partition.space.names
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """What the stages add up to, at most: a label, or what a public model leaves over."""
+        return (-self.radius, self.radius) if self.radius else (self.low, self.high)
+
+    def _bounds(self) -> tuple[list[float], list[float]]:
+        """Return the bounds of each public prediction."""
+        n = 0 if self.public is None else len(self.public.models)
+        return [self.low] * n, [self.high] * n
+
+    def encoded(self, X: Any) -> RealArray:
+        """Return records as the trees take them."""
+        Z: RealArray = self.space.encode(X)
+        if self.public is None:
+            return Z
+        values = self.public.values(np.asarray(Z, dtype=np.float64), self._bounds(), classes=self.classes is not None)
+        return self.public.widen(np.asarray(Z, dtype=np.float64), values, len(self.space.columns))
+
     def values(self, Z: npt.NDArray[Any]) -> FloatArray:
         """Return the predicted columns for encoded records."""
-        return add_stages(self.stages, Z, self.low, self.high)
+        raw = add_stages(self.stages, Z, *self.window)
+        if self.public is None:
+            return raw
+        n = len(self.space.columns)
+        base = np.asarray(Z[:, n : n + len(self.public.models)], dtype=np.float64)
+        if self.radius:
+            return np.asarray(np.clip(base + self.public.share * raw, self.low, self.high))
+        return np.asarray(base + self.public.share * (raw / raw.sum(axis=1, keepdims=True) - base))
 
     def predict(self, X: Any) -> Any:
         """Return predicted labels, within their bounds; or the likeliest class."""
         if self.classes is not None:
             return np.array(self.classes)[self.predict_proba(X).argmax(axis=1)]
-        return self.values(self.space.encode(X))[:, 0]
+        return self.values(self.encoded(X))[:, 0]
 
     def _reach(self, X: Any, level: float) -> FloatArray:
         """Return the larger of what the noise of counts explains and of what the differences between trees do."""
         from scipy.special import ndtri, stdtrit
 
-        Z = self.space.encode(X)
+        Z = self.encoded(X)
         noise = np.zeros(len(Z))
         between = np.zeros(len(Z))
         for stage in self.stages:
@@ -131,17 +168,22 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
             between += found[1]
         few = min(len(stage) for stage in self.stages)
         share = (1 + level) / 2
-        known = ndtri(share) * np.sqrt(noise)
-        if few < 2:
-            return np.asarray(known)
-        return np.asarray(np.maximum(known, stdtrit(few - 1, share) * np.sqrt(between)))
+        half = ndtri(share) * np.sqrt(noise)
+        if few > 1:
+            half = np.maximum(half, stdtrit(few - 1, share) * np.sqrt(between))
+        if self.public is None:
+            return np.asarray(half)
+        # The factor is noisy as well, and may have come out as 0 where others had not.
+        likely = min(1.0, self.public.share + self.public.doubt)
+        doubt = ndtri(share) * self.public.doubt * add_stages(self.stages, Z, *self.window)[:, 0]
+        return np.asarray(np.sqrt((likely * half) ** 2 + doubt**2))
 
     def _value_bounds(self) -> tuple[Any, Any]:
         return self.low, self.high
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class; rows sum to 1."""
-        return self.probabilities(self.space.encode(X))
+        return self.probabilities(self.encoded(X))
 
     def probabilities(self, Z: npt.NDArray[Any]) -> FloatArray:
         """Return the probability of each class for encoded records."""
@@ -156,14 +198,16 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
         from hedgerow.formula.terms import constant, join, records
         from hedgerow.formula.trees import tree_sum
 
-        rows = records()
+        rows, base = self.start_terms(records())
         total = constant(0.0)
         width = self.trees[0].values.shape[1]
         for stage in self.stages:
             leaves = [np.column_stack([tree.weights[:, None] * tree.values, tree.weights]) for tree in stage]
             sums = tree_sum(rows, [tree.partition for tree in stage], leaves)
             mean = sums.pick(range(width)) / sums.pick([width])
-            total = (total + mean).clip(self.low, self.high)
+            total = (total + mean).clip(*self.window)
+        if base is not None:
+            total = self.corrected(base, total)
         if self.classes is not None and width == 1 and len(self.classes) == 2:
             total = join(constant(1.0) - total, total)
         elif self.classes is not None:
@@ -176,12 +220,37 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
 
         return forest_anatomy(self, check_level(level))
 
+    def start_terms(self, rows: Term) -> tuple[Term, Term | None]:
+        """Return records as the trees take them, and the public prediction, as terms."""
+        from hedgerow.formula.terms import join
+
+        if self.public is None:
+            return rows, None
+        base = self.public.term(rows, self._bounds(), classes=self.classes is not None)
+        n = len(self.space.columns)
+        parts = [rows.pick(range(n)), base]
+        if len(self.space) > n:
+            parts.append(rows.pick(range(n, len(self.space))))
+        return join(*parts), base
+
+    def corrected(self, base: Term, total: Term) -> Term:
+        """Return the public prediction with what the trees say of it, as :meth:`values` does."""
+        share = 1.0 if self.public is None else self.public.share
+        if self.radius:
+            found: Term = (base + total * share).clip(self.low, self.high)
+            return found
+        mixed: Term = base + (total / total.apply("row_sum") - base) * share
+        return mixed
+
     def summary(self, level: float = 0.9) -> Summary:
         """Return guarantee, label, trees and what they split by, on one screen."""
         label = ", ".join(map(str, self.classes)) if self.classes else f"{plain(self.low)} to {plain(self.high)}"
         facts = [("label", label), ("features", str(len(self.space))), ("trees", f"{len(self.trees):,}")]
         facts.append(("leaves", f"{sum(tree.partition.n_leaves for tree in self.trees):,}"))
-        shares = sorted(zip(self.importances(), self.space.names, strict=True), reverse=True)
+        if self.public is not None:
+            told = f"corrected by what private records say, times {plain(self.public.share, 2)}"
+            facts.append(("public model", told))
+        shares = sorted(zip(self.importances(), self.names, strict=True), reverse=True)
         rows = tuple((f"{share:.1%}", one_line(name)) for share, name in shares if share > 0)
         table = SummaryTable("What the splits separate", ("share", "feature"), rows)
         return Summary("A private forest", self.guarantee, facts, [table] if rows else [])
@@ -191,7 +260,7 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
 
     def importances(self) -> FloatArray:
         """Return how much each column's splits separate the released leaf values, summing to 1 (post-processing)."""
-        total = sum((tree.importances() for tree in self.trees), np.zeros(len(self.space)))
+        total = sum((tree.importances() for tree in self.trees), np.zeros(len(self.names)))
         return np.asarray(total / total.sum() if total.sum() > 0 else np.full(len(total), 1 / len(total)))
 
     def shift(self) -> None:
@@ -199,7 +268,7 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
 
     def explain(self) -> Explanation:
         """Return the forest in words, numbers and as a picture of its first tree."""
-        shares = dict(zip(self.space.names, self.importances().tolist(), strict=True))
+        shares = dict(zip(self.names, self.importances().tolist(), strict=True))
         ranked = sorted(shares.items(), key=lambda item: -item[1])
         lines = (
             f"A forest of {len(self.trees)} trees. Importance (share of the differences between leaves):",
@@ -211,6 +280,7 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
             "classes": None if self.classes is None else list(self.classes),
             "n_trees": len(self.trees),
             "importances": shares,
+            "public_model_corrected_by": None if self.public is None else self.public.share,
             "simulation": self.simulation,
             "guarantee": self.guarantee.to_dict(),
             "statement": str(self.guarantee),
@@ -233,6 +303,13 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
         widths = {tree.values.shape[1] for tree in self.trees}
         if not self.stages or not all(self.stages) or len(widths) != 1 or not self.low < self.high:
             raise FormatError("forest model: every stage needs trees of one width, and low < high.")
+        wide = self.space
+        if self.public is not None:
+            self.public.check(self.space, widths.pop())
+            wide = self.public.space(self.space, self._bounds())
+        residual = self.public is not None and len(self.public.models) == 1
+        if any(tree.partition.space != wide for tree in self.trees) or (self.radius > 0) != residual:
+            raise FormatError("forest model: its trees, its public model and its 'radius' do not fit together.")
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready form, in which all trees share one space."""
@@ -247,7 +324,7 @@ class ForestModel(Carded, NoiseIntervals, Content, what="forest model", format="
         stages = data.get("stages") if isinstance(data, dict) else None
         if not isinstance(data, dict) or not isinstance(stages, list):
             return super().from_dict(data)
-        space = data.get("space")
+        space = _tree_space(data)
         whole = [[_with_space(item, space) for item in stage] if isinstance(stage, list) else stage for stage in stages]
         return super().from_dict({**data, "stages": whole})
 
@@ -262,6 +339,22 @@ def _stage_variances(stage: tuple[ForestTree, ...], Z: npt.NDArray[Any]) -> tupl
     apart = value - (share * value).sum(axis=0)
     free = len(stage) / max(len(stage) - 1, 1)
     return (share**2 * noise**2).sum(axis=0), free * (share**2 * apart**2).sum(axis=0)
+
+
+def _tree_space(data: dict[str, Any]) -> object:
+    """Return the space of the trees: that of records, with public predictions beside it."""
+    space = data.get("space")
+    public = data.get("public")
+    models = public.get("models") if isinstance(public, dict) else None
+    if not isinstance(models, list) or not models:
+        return space
+    part = PublicPart.from_dict(public)
+    low = data.get("low")
+    high = data.get("high")
+    if not isinstance(low, int | float) or not isinstance(high, int | float) or not low < high:
+        return space
+    n = len(models)
+    return part.space(FeatureSpace.from_dict(space), ([float(low)] * n, [float(high)] * n)).to_dict()
 
 
 def _with_space(item: Any, space: object) -> Any:

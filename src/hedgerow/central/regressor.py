@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from hedgerow.central.base import ForestRegressor
 from hedgerow.central.diprime import DiPriMe
@@ -58,6 +59,10 @@ class DiPriMeForestRegressor(ForestRegressor, DiPriMe):
         Whether later trees learn what earlier ones left over.
     bounds_share : float, default=0.1
         Share of epsilon for ``feature_bounds="private"``.
+    public_model : "auto", "compact", regressor, fitted PublicModel or None, default="auto"
+        A model from public records to start from; "auto" fits one if ``fit`` gets public records. What it leaves over
+        is then learnt from the private ones, with its prediction as a further feature, and a tenth of the budget says
+        how much of that counts. Ranges and category lists that are not declared are those of the public records.
     n_jobs : int, optional
         Processes that fit trees, through joblib.
     verbose : int, default=0
@@ -90,3 +95,8 @@ class DiPriMeForestRegressor(ForestRegressor, DiPriMe):
     >>> forest.guarantee_.epsilon, forest.guarantee_.neighbours
     (1.0, 'add/remove')
     """
+
+    def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> DiPriMeForestRegressor:
+        """Fit on private records; they are used through mechanisms only. Public ones are for the public model."""
+        self._learn(X, y, X_public, y_public)
+        return self

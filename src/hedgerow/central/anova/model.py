@@ -251,5 +251,7 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
             raise FormatError("anova model: coefficients, weights and bounds do not fit together.")
         if self.public is not None:
             self.public.check(self.space, outputs)
+            if self.feature_map.space != self.public.space(self.space, (self.low, self.high)):
+                raise FormatError("anova model: the public prediction must be the last of its features.")
         for name, unit in {**self.units, "label": self.unit}.items():
             check_unit(name, unit)
