@@ -133,7 +133,7 @@ def test_json_round_trip_and_refusals():
     data = json.loads(forest.model_.to_json())
     own = {**data["stages"][0][0]["partition"], "space": data["space"]}
     for broken in (
-        {**data, "version": 2},
+        {**data, "version": 9},
         {**data, "n": 3000},
         {**data, "stages": [[]]},
         {**data, "stages": [[1]]},
