@@ -37,7 +37,7 @@ class _Kept(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class StackBefore(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """The other members, weighted once by least squares, with kernel ridge tuned on all records.
+    """The other members, weighted once by least squares, with kernel ridge tuned once on all records (on 600 of more).
 
     Examples
     --------

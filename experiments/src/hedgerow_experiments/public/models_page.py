@@ -24,7 +24,7 @@ hedgerow bench run public-model
 ```
 
 Test errors (mean squared) relative to the stack as it was: without the Gaussian process, with kernel ridge tuned on all
-records and weights by one least-squares solution. *Compact* is the same model distilled into 200 kB. *Seed* is the
+records (600 of more) and weights by one least-squares solution. *Compact* is the same model distilled into 200 kB. *Seed* is the
 standard deviation of the error, in percent, from one seed of folds and trees to another, on the same records.
 Sets marked * were kept out of every choice. Means are geometric, over splits.
 """
