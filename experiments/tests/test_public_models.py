@@ -29,7 +29,7 @@ def test_the_page_shows_ratios_of_the_same_split():
     assert all(isinstance(row, Row) for row in found)
     text = pages(Evidence({PUBLIC_MODEL.name: found}))["public-model.md"].decode()
     assert "| 1:7:2 | AIR | 1.000 | 2.000 | 0.866 | 0.0% | 5.0 | 3.0 | 300 | 2 |" in text
-    assert "| 400 rows | WHI* | 0.750 | 0.750 | 0.750 | nan% | 5.0 | 3.0 | 300 | 1 |" in text
+    assert "| 400 rows | WHI* | 0.750 | 0.750 | 0.750 |  | 5.0 | 3.0 | 300 | 1 |" in text
     assert "Kept out: geometric mean 0.750" in text and "All: geometric mean 0.866" in text
 
 
