@@ -68,7 +68,10 @@ def on_post_build(config: Any, **_: Any) -> None:
     """Let the results page, which is not written in Markdown, link to pages as the site has them."""
     path = Path(config["site_dir"]) / "results" / "index.html"
     if path.exists():
-        path.write_text(re.sub(r'href="(\w+)\.md"', r'href="\1/"', path.read_text(encoding="utf-8")), encoding="utf-8")
+        text = re.sub(r'href="(\w+)\.md"', r'href="\1/"', path.read_text(encoding="utf-8"))
+        # By itself it has no icon, for which a browser would ask the site in vain.
+        icon = '<link rel="icon" href="../assets/images/favicon.png">\n<title>'
+        path.write_text(text.replace("<title>", icon, 1), encoding="utf-8")
 
 
 def run_example(name: str) -> str:

@@ -156,3 +156,22 @@ def test_totals_of_a_pilot_are_refused():
     totals = task.totals().add(reports(example, task, 20)).model()
     with pytest.raises(HedgerowError, match="pilot's result predicts nothing"):
         to_onnx(totals)
+
+
+@pytest.mark.parametrize("categories", [["a", "b"], ["a", ""]])
+def test_an_empty_text_counts_alike_everywhere(categories):
+    rng = np.random.default_rng(0)
+    X = np.empty((400, 2), dtype=object)
+    X[:, 0] = rng.random(400)
+    X[:, 1] = rng.choice(["a", "b"], 400)
+    X[:80, 1] = None
+    y = np.where(X[:, 1] == None, 1.0, 0.2)  # noqa: E711
+    known = {"feature_bounds": {0: (0, 1)}, "categories": {1: categories}, "label_bounds": (0, 1)}
+    model = PrivateAnovaRegressor(10.0, missing="indicator", random_state=0, **known).fit(X, y)
+    new = np.array([[0.5, ""], [0.5, None], [0.5, "a"], [0.5, "peat"]], dtype=object)
+    wanted = model.predict(new)
+    assert (wanted[0] == wanted[1]) == ("" not in categories)
+    np.testing.assert_allclose(evaluate(program_of(formula_of(model)), new)[:, 0], wanted, atol=1e-12)
+    if "" not in categories:  # else the empty text cannot say that a value is missing in ONNX, and that is refused
+        (found,) = run(to_onnx(model), {"x0": new[:, 0].astype(float), "x1": text("", "", "a", "peat")})
+        np.testing.assert_allclose(found, wanted, atol=1e-12)

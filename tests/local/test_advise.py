@@ -195,3 +195,29 @@ def test_progress_counts_every_fit_up_to_all():
         done, total = zip(*heard, strict=True)
         assert len(set(total)) == 1 and done[-1] == total[0] and list(done) == sorted(set(done))
         assert len(done) > 10
+
+
+def test_more_of_anything_does_not_hurt_and_now_is_what_is_printed(public):
+    advice = ask(public)
+    for setting, row in advice.would_bring().items():
+        now, people, stronger, records = row.values()
+        assert now == pytest.approx(advice.expected(setting, advice.n_holders) / advice.mean_square)
+        assert people <= now and stronger <= now and records <= now
+    alone = advice.would_bring()["public only"]
+    # Four times the records of the learning curve 300^.4: errors of 4^-.4.
+    assert alone["4 x people"] == alone["2 x epsilon"] == 1.0
+    assert alone["4 x public"] == pytest.approx(advice.curve(4 * advice.n_public) / advice.curve(advice.n_public))
+    assert [line.split()[0] for line in advice.more()[2:]] == [s.split()[0] for s in advice.settings]
+
+
+def test_the_same_question_again_is_the_same_advice(public):
+    advice = ask(public)
+    again = advice.at(epsilon=2.0).at(epsilon=advice.epsilon, n_public=advice.n_public)
+    assert again.forecasts == advice.forecasts
+
+
+def test_the_semi_feature_model_gains_its_share_of_what_labels_bring(public):
+    advice = ask(public, open_share=0.5)
+    n = 10**6
+    gain = advice.mean_square - advice.expected("label", n)
+    assert advice.mean_square - advice.expected("semi-feature", n) >= 0.5 * gain - 1e-12

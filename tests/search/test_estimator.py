@@ -148,6 +148,16 @@ def test_intervals_are_those_of_the_best():
     assert np.array_equal(ends, search.best_estimator_.predict_interval(X[:5], 0.8))
 
 
+def test_its_card_says_what_was_compared_and_what_all_of_it_cost():
+    for options, score in (({}, "±"), ({"score_share": 0.0}, "not released")):
+        search, _ = run("central", **options)
+        text = search.card(purpose="To try.").to_markdown()
+        assert "How its settings were chosen" in text and "max\\_depth = 3" in text and score in text
+        assert "epsilon = 2" in text and "disjoint groups" in text
+    assert search.summary().guarantee == search.guarantee_
+    assert "One prediction" in search.explorer().to_html()
+
+
 def test_no_score_is_there_unless_it_was_paid_for():
     search, _ = run("central", score_share=0.0)
     assert set(search.cv_results_) == {"params", "param_max_depth"} and search.best_score_ is None

@@ -168,6 +168,26 @@ def semi_runner(module: str, stem: str) -> Callable[[Case, float, int], Outcome]
     return run
 
 
+def on_public(module: str, stem: str) -> Callable[[Case, float, int], Outcome]:
+    """Return what runs an estimator that corrects a public model; of numbers the one that all others start from."""
+
+    def run(case: Case, epsilon: float, seed: int) -> Outcome:
+        known: dict[str, Any] = {}
+        if case.classes is not None:
+            known = {"X_public": case.X_public, "y_public": case.y_public}
+        if module == _SEMI:
+            known["private"] = [name in case.private for name in case.space.inputs]
+        options = case.bounds
+        if case.classes is None:
+            options = {**options, "public_model": case.public_model}
+            if module == _SEMI and case.schema is None:  # ranges and categories are those of the public model
+                options = {**case.label, "public_model": case.public_model}
+        model = _kind(module, stem, case)(epsilon, random_state=seed, **options)
+        return outcome_of(model.fit(case.X, case.y, **known), case)
+
+    return run
+
+
 def _label(case: Case, epsilon: float, seed: int) -> Outcome:
     model = _kind("hedgerow.label", "LabelPrivate", case)(epsilon=epsilon, random_state=seed, **case.open_features)
     model.fit(case.learnt(case.X), case.y)
@@ -246,11 +266,17 @@ _SEMI = "hedgerow.semi"
 CONTESTANTS: Sequence[Contestant] = (
     Contestant("LPDT", "local", _with_public("LPDT"), public=True),
     Contestant("AssistedForest", "local", _with_public("AssistedForest"), public=True),
-    Contestant("HistOfTree", "semi", semi_runner(_SEMI, "HistOfTree"), classification=False, private_columns=True),
+    Contestant("HistOfTree", "semi", semi_runner(_SEMI, "HistOfTree"), private_columns=True),
+    Contestant(
+        "HistOfTree on a public model", "semi", on_public(_SEMI, "HistOfTree"), public=True, private_columns=True
+    ),
     Contestant("LabelPrivate", "label", _label),
     Contestant("LabelPrivate on a public model", "label", _label_on_public, public=True),
     Contestant("DiPriMe", "central", central_runner(_CENTRAL, "DiPriMeForest")),
     Contestant("PrivateAnova", "central", central_runner(f"{_CENTRAL}.anova", "PrivateAnova")),
+    Contestant(
+        "PrivateAnova on a public model", "central", on_public(f"{_CENTRAL}.anova", "PrivateAnova"), public=True
+    ),
     Contestant("DP-EBM (interpret)", "central", _ebm, package="interpret"),
     Contestant("public model", "public", _public, public=True),
     Contestant("tree", "none", _end("tree:DecisionTree", min_samples_leaf=20)),

@@ -69,7 +69,6 @@ def document(title: str, body: str, description: str = "") -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n'
         f'<title>{escape(title)}</title>\n<meta name="description" content="{escape(description or title)}">\n'
         f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )

@@ -23,6 +23,7 @@ from hedgerow.guarantee import Guarantee, parallel
 from hedgerow.ledger import Ledger
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.search.booking import Together
+from hedgerow.search.card import search_section
 from hedgerow.search.groups import as_table, draw_groups, rows_of
 from hedgerow.search.losses import Losses
 from hedgerow.search.public import FOLDS, compare_on_public_rows
@@ -31,7 +32,10 @@ from hedgerow.search.validation import Verdict, choose_centrally, choose_locally
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
+    from hedgerow.card import Card
+    from hedgerow.explorer import Explorer
     from hedgerow.formula import Formula
+    from hedgerow.summary import Summary
 
 __all__ = ["PrivateSearchCV"]
 
@@ -312,6 +316,24 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """The model of the best estimator."""
         check_is_fitted(self)
         return self.best_estimator_.model_
+
+    def summary(self, level: float = 0.9) -> Summary:
+        """Return what the best estimator is on one screen, under the guarantee of the whole search."""
+        check_is_fitted(self)
+        found: Summary = self.best_estimator_.summary(level)
+        return found
+
+    def card(self, *, purpose: str = "", intended_use: str = "", level: float = 0.9) -> Card:
+        """Return one page about the best estimator, under the guarantee of the whole search, and what was compared."""
+        check_is_fitted(self)
+        found: Card = self.best_estimator_.card(purpose=purpose, intended_use=intended_use, level=level)
+        return replace(found, sections=(*found.sections, search_section(self)))
+
+    def explorer(self, level: float = 0.9) -> Explorer:
+        """Return a page on which one record is tried with the best estimator."""
+        check_is_fitted(self)
+        found: Explorer = self.best_estimator_.explorer(level)
+        return found
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict with the best estimator."""

@@ -34,7 +34,9 @@ def encode(space: FeatureSpace, X: Any, missing: bool) -> FloatArray:
     for j, feature in enumerate(space.columns):
         column = columns[names.index(feature.name)]
         if isinstance(feature, CategoricalFeature):
-            out[:, j] = feature.codes([MISSING if category(v) is None else v for v in cells(column)])
+            # An empty text is missing too, as everywhere, unless it is listed.
+            gaps = (None,) if "" in feature.categories else (None, "")
+            out[:, j] = feature.codes([MISSING if category(v) in gaps else v for v in cells(column)])
         else:
             out[:, j] = np.clip(numbers(column), feature.low, feature.high)
     out[:, len(space.columns) :] = np.isnan(out[:, space.told])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -33,6 +33,8 @@ WORTH = 0.25
 _NORMAL = np.array([NormalDist().inv_cdf((k + 0.5) / 40) for k in range(40)])
 _CELLS = 16  # that a second round is taken to have, where it has not been designed; by hand
 _PAYS = 0.99  # of the public model's error: a gain of 1 %; by hand
+_MORE = 4  # times as many people or public records: what a project may still hope for; by hand
+_STRONGER = 2  # times the epsilon: more would be another promise; by hand
 _FAR = 10**10  # holders: more than there are people
 
 
@@ -83,13 +85,32 @@ class Advice:
     leaf_noise: dict[int, float] = field(repr=False)
     facts: PublicFacts = field(repr=False)
 
-    def at(self, *, epsilon: float | None = None, n_holders: int | None = None) -> Advice:
-        """Return the forecasts for another epsilon or number of holders, from the same public facts."""
-        return advise_from(
-            self.facts,
+    def at(self, *, epsilon: float | None = None, n_holders: int | None = None, n_public: int | None = None) -> Advice:
+        """Return the forecasts for another epsilon, number of holders or of public records.
+
+        More public records are taken to make all errors of the public model smaller by what its learning curve says.
+        """
+        m = self.n_public if n_public is None else check_positive(n_public, name="n_public")
+        smaller = math.sqrt(self.curve(m) / self.curve(self.n_public))
+        found = advise_from(
+            replace(self.facts, residuals=smaller * self.facts.residuals),
             self.epsilon if epsilon is None else check_epsilon(epsilon),
             self.n_holders if n_holders is None else check_positive(n_holders, name="n_holders"),
         )
+        return replace(found, n_public=m, facts=self.facts)
+
+    def would_bring(self) -> dict[str, dict[str, float]]:
+        """Return, for each trust model, the error now and with more of one thing, over that of the public model now."""
+        others = {
+            "now": self,
+            f"{_MORE} x people": self.at(n_holders=_MORE * self.n_holders),
+            f"{_STRONGER} x epsilon": self.at(epsilon=_STRONGER * self.epsilon),
+            f"{_MORE} x public": self.at(n_public=_MORE * self.n_public),
+        }
+        return {
+            setting: {what: one.expected(setting, one.n_holders) / self.mean_square for what, one in others.items()}
+            for setting in self.settings
+        }
 
     def expected(self, setting: str, n: float) -> float:
         r"""Return the expected error with n holders.
@@ -97,7 +118,8 @@ class Advice:
         local, semi-feature
             ``S2 - tau (tau/(tau + N))^2``, the best over trees of K leaves: tau is what corrections by K leaves can be
             expected to gain, ``S2 (1/4 (1 - K^-1/4) + 0.004)`` times :attr:`learnable`, and N the noise of their
-            estimates.
+            estimates. The semi-feature model may also learn from one noisy error a holder, over the columns that
+            are not private: :attr:`open_share` of what the label model gains.
         label
             ``S2 - G E[2 s - s^2]``. G is what the learning curve gains until ``n_public + c n min(1, S2/v)^2`` records:
             v is the second moment of one noisy error, so a noisy label is worth at most S2/v of an exact one, and
@@ -111,7 +133,8 @@ class Advice:
             return S2 + min(_gain(S2, K, unit / n, self.learnable) for K, unit in self.leaf_noise.items())
         if setting == "semi-feature":
             share = 1.0 if self.open_share is None else self.open_share
-            return S2 + _gain(S2, _CELLS, _CELLS * self.noise["semi-feature"] / n, share * self.learnable)
+            cells = -_gain(S2, _CELLS, _CELLS * self.noise["semi-feature"] / n, share * self.learnable)
+            return S2 - max(cells, share * self._label_gain(n))
         if setting == "label":
             return S2 - self._label_gain(n)
         if setting == "public only":
@@ -121,7 +144,8 @@ class Advice:
     def _label_gain(self, n: float) -> float:
         S2 = self.mean_square
         v = self.noise["label"]
-        gain = S2 * (1 - self.curve(self.n_public + EFFICIENCY * n * min(1.0, S2 / v) ** 2))
+        worth = EFFICIENCY * n * min(1.0, S2 / v) ** 2
+        gain = S2 * (1 - self.curve(self.n_public + worth) / self.curve(self.n_public))
         if gain <= 0:
             return 0.0
         error = math.sqrt(v * gain / n)
@@ -137,7 +161,7 @@ class Advice:
 
         Form and limit were set on ABA, AIR, CON and RED; a flat learning curve leaves nothing to correct.
         """
-        return min(1.0, (2 * (1 - self.curve(8 * self.curve.start))) ** 2)
+        return min(1.0, (2 * (1 - self.curve(8 * self.n_public) / self.curve(self.n_public))) ** 2)
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -167,6 +191,7 @@ class Advice:
             "epsilon": "inf" if math.isinf(self.epsilon) else self.epsilon,
             "n_holders": self.n_holders,
             "n_public": self.n_public,
+            "would_bring": self.would_bring(),
             "forecasts": [
                 {"setting": f.setting, "mse": f.mse, "over_public": f.mse / self.mean_square, "pays_from": f.pays_from}
                 for f in self.forecasts
@@ -179,6 +204,16 @@ class Advice:
         for f in self.forecasts:
             pays = "-" if f.pays_from is None else f"{f.pays_from:,}"
             lines.append(f"{f.setting:<14}{plain(f.mse):>14}{f.mse / self.mean_square:>13.3f}{pays:>22}")
+        return lines
+
+    def more(self) -> list[str]:
+        """Return what more people, a larger epsilon and more public records would bring, as lines of text."""
+        found = self.would_bring()
+        columns = list(next(iter(found.values())))
+        lines = ["Error over that of the public model now, with more of one thing:"]
+        lines.append(f"{'trust model':<14}" + "".join(f"{name:>14}" for name in columns))
+        for setting, row in found.items():
+            lines.append(f"{setting:<14}" + "".join(f"{row[name]:>14.3f}" for name in columns))
         return lines
 
 
