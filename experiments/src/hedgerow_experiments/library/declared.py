@@ -12,9 +12,10 @@ REGRESSION = (
     "GAS", "HOU", "MET", "MUS", "NYC", "PAR", "POR", "PYR", "RED", "TAX", "TAX13", "WHI",
 )  # fmt: skip
 CLASSIFICATION = ("BAN", "CRE", "HAR", "HIG", "ROB")
-_BOTH = ("LPDT", "AssistedForest", "DiPriMe", "DP-ERT", "DP-RF", "PrivateAnova", "DP-EBM (interpret)")
-_LABELS = ("PHIST", "APHIST", "DECONV", "HistOfTree", "ParDT", "KRR", "LabelPrivate", "LabelPrivate on a public model",
-           "LabelDT")  # fmt: skip
+_BOTH = ("LPDT", "AssistedForest", "DiPriMe", "DP-ERT", "DP-RF", "PrivateAnova", "PrivateAnova on a public model",
+         "DP-EBM (interpret)")  # fmt: skip
+_LABELS = ("PHIST", "APHIST", "DECONV", "HistOfTree", "HistOfTree on a public model", "ParDT", "KRR", "LabelPrivate",
+           "LabelPrivate on a public model", "LabelDT")  # fmt: skip
 _FREE = ("public model", "tree", "random forest", "boosting", "one value for all")
 
 
