@@ -406,7 +406,7 @@ def test_a_label_drawn_twice_is_caught(begun):
         ),
         (
             ["--personal", "--n-holders", "9"],
-            "public records are needed",
+            "--n-holders of two rounds is for the label's share where --private-columns fixes the mask",
         ),
         (["--personal", "--features", "area,floor,heating,people"], "'floor' needs --feature-bounds floor=LOW:HIGH"),
         (["--personal", "--features", "area,heating"], "--feature-bounds names 'people', which is not a feature"),

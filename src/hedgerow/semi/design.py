@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from hedgerow.checks import check_epsilon
 from hedgerow.grid import check_label_bounds
-from hedgerow.label.residual import residual_mechanism
-from hedgerow.mechanisms.residual import ResidualMechanism
-from hedgerow.mechanisms.unbiased import k_ary_levels
+from hedgerow.label.boosting import boosting_for
+from hedgerow.label.regressor import measure_averaging
+from hedgerow.label.response import residual_response
 from hedgerow.ranges import listed_columns
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.partly_public.assist import Assist
@@ -17,14 +20,16 @@ from hedgerow.tasks.partly_public.residual import ResidualTask
 
 __all__ = ["design_residual"]
 
+_MOST = 20_000  # made-up records on which averaging is measured: a second of boosting
+
 
 def design_residual(
     model: Any,
     *,
     epsilon: float,
     label_bounds: object,
+    n_holders: int,
     private_columns: Sequence[str | int] | None = None,
-    n_holders: int | None = None,
     target: str = "y",
     title: str = "",
 ) -> ResidualTask:
@@ -34,19 +39,35 @@ def design_residual(
     ----------
     model : PublicModel
         Fitted on public records, with a portable form.
+    n_holders : int
+        How many are expected to answer: the more, the more does bias count against noise.
     private_columns : sequence of str or int, optional
         Private for everybody; without it each holder chooses, and says so.
-    n_holders : int, optional
-        How many are expected to answer.
     """
     epsilon = check_epsilon(epsilon)
-    chosen: ResidualMechanism = residual_mechanism(model.residuals_, epsilon)
-    mechanism = k_ary_levels(epsilon, chosen.joint.n_levels)
-    summary = Residuals.summarise(model.residuals_, chosen.radius, mechanism.n_inputs)
-    assist = Assist(model.portable_, check_label_bounds(label_bounds), chosen.radius, summary)
+    bounds = check_label_bounds(label_bounds)
+    response = residual_response(model.residuals_, epsilon, averaging(n_holders, len(model.space_), epsilon), bounds)
+    # Beyond some epsilon the response is that of a smaller one, which keeps the larger claim too.
+    mechanism = replace(response.task.mechanism, epsilon=epsilon)
+    radius = response.task.grid.high
+    summary = Residuals.summarise(model.residuals_, radius, mechanism.n_inputs)
+    assist = Assist(model.portable_, bounds, radius, summary)
     masks = "personal"
     private: tuple[str, ...] = ()
     if private_columns is not None:
         masks = "policy"
         private = tuple(listed_columns(private_columns, model.space_.inputs, "private_columns"))
     return ResidualTask(epsilon, model.space_, assist, mechanism, masks, private, target, title)
+
+
+def averaging(n: int, columns: int, epsilon: float) -> float:
+    """Return by how much boosting on so many reports divides their noise, from records that are made up.
+
+    What it is on the holders' own features is not known when a task is designed.
+
+    >>> averaging(100, 2, 1.0) < averaging(5000, 2, 1.0)
+    True
+    """
+    n = max(1, min(n, _MOST))
+    X = np.random.default_rng(0).random((n, columns))
+    return measure_averaging(boosting_for(n, epsilon), X, (0.0, 1.0))

@@ -19,7 +19,7 @@ from hedgerow.semi.masks import is_aligned, mask_of
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public import CellTask, CorrectedModel, FirstReports, ResidualTask, SemiModel, SemiTask
 from hedgerow.tasks.partly_public.choose import Choice
-from hedgerow.tasks.partly_public.files import resolve, settle
+from hedgerow.tasks.partly_public.files import resolve, settle, shared_label
 from hedgerow.tasks.totals import Totals
 from hedgerow.types import FloatArray
 
@@ -205,13 +205,12 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
 
     def _task(self, space: FeatureSpace, private: Any, mask: npt.NDArray[np.bool_], model: Any) -> SemiTask:
         aligned = is_aligned(private)
-        # Under a policy no tree cuts a private feature; with one bin the histogram does not either.
-        certain = aligned and not self.hide_mask and (self.choice_.n_bins == 1 or self.choice_.n_private == 0)
+        share = shared_label(self.choice_, self.rule_, policy=aligned and not self.hide_mask, given=self.label_share)
         return SemiTask.design(
             space,
             epsilon=self.epsilon,
             label_bounds=self._label_bounds,
-            label_share=1.0 if certain and self.rule_ != "random_max_edge" else self.label_share,
+            label_share=share,
             private_columns=np.flatnonzero(mask[0]).tolist() if aligned else None,
             hide_mask=self.hide_mask,
             **({} if model is None else {"public_model": model.portable_, "residuals": model.residuals_}),

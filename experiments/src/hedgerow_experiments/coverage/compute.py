@@ -172,7 +172,8 @@ def _semi(n: int, bias: float, epsilon: float, seed: Any) -> Fit:
 def _semi_public(n: int, bias: float, epsilon: float, seed: Any) -> Fit:
     X, y, X_public, y_public = _records(n, bias, seed)
     public = {"X_public": X_public, "y_public": y_public}
-    return _semi_fit((X, y), epsilon, seed, {"public_model": _public_model()}, public)
+    options = {"public_model": _public_model(), "method": "two_rounds"}
+    return _semi_fit((X, y), epsilon, seed, options, public)
 
 
 def _semi_fit(records: Any, epsilon: float, seed: Any, options: dict[str, Any], public: dict[str, Any]) -> Fit:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hedgerow.errors import HedgerowError
 from hedgerow.tasks.designs import Design, Facts
 from hedgerow.tasks.models import About
@@ -22,7 +24,12 @@ DESIGN = Design(
         Option("personal", "some features public: each holder chooses, and the choice is sent in clear", "flag"),
         Option("hide_mask", "two rounds: each holder chooses what is private, and nobody learns what", "flag"),
         Option("two_rounds", "two rounds, whatever public records there are", "flag"),
-        Option("label_share", "two rounds: share of epsilon for the label (default: 0.5)", "number"),
+        Option(
+            "label_share",
+            "two rounds: share of epsilon for the label (default: 0.5, or 1 if no cell is hidden)",
+            "number",
+        ),
+        Option("n_holders", "how many are expected to answer (default of two rounds: not known)", "whole"),
         Option("title", "what holders are asked, in words", "words"),
     ),
     chosen_by=("private_columns", "personal", "hide_mask", "two_rounds"),
@@ -37,14 +44,28 @@ def design(
     personal: bool = False,
     hide_mask: bool = False,
     two_rounds: bool = True,
+    label_share: float | None = None,
+    n_holders: int | None = None,
     **options: Any,
 ) -> tuple[SemiTask, About]:
-    """Design a task; see :meth:`SemiTask.design <hedgerow.tasks.partly_public.task.SemiTask.design>`."""
+    """Design a task; see :meth:`SemiTask.design <hedgerow.tasks.partly_public.task.SemiTask.design>`.
+
+    With ``n_holders`` the label's share is the one that ``fit`` takes for so many.
+    """
+    from hedgerow.tasks.partly_public.files import LABEL_SHARE, expected_share
     from hedgerow.tasks.partly_public.task import SemiTask
 
     if (private_columns is not None) + personal + hide_mask != 1:
         raise HedgerowError("--private-columns, --personal and --hide-mask exclude each other; give one of them.")
     assert facts.space is not None
+    if n_holders is not None and (private_columns is None or label_share is not None):
+        raise HedgerowError(
+            "--n-holders of two rounds is for the label's share where --private-columns fixes the mask."
+        )
+    share = LABEL_SHARE if label_share is None else label_share
+    if n_holders is not None:
+        mask = np.isin(facts.space.inputs, private_columns)
+        share = expected_share(facts.space.spread(mask), n_holders, facts.epsilon)
     task = SemiTask.design(
         facts.space,
         epsilon=facts.epsilon,
@@ -52,6 +73,7 @@ def design(
         target=facts.target,
         private_columns=private_columns,
         hide_mask=hide_mask,
+        label_share=share,
         **options,
     ).following(facts.schema)
     return task, _about(task)

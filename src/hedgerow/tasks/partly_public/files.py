@@ -11,7 +11,16 @@ from hedgerow.tasks.partly_public.cells import CellTask
 from hedgerow.tasks.partly_public.choose import Choice, choose
 from hedgerow.tasks.partly_public.first import FirstReports
 
-__all__ = ["CART_DEPTH", "CART_FROM", "EDGE_DEPTH", "design_cells", "resolve", "settle"]
+__all__ = [
+    "CART_DEPTH",
+    "CART_FROM",
+    "EDGE_DEPTH",
+    "design_cells",
+    "expected_share",
+    "resolve",
+    "settle",
+    "shared_label",
+]
 
 CART_FROM = 1e4
 """Least ``n * epsilon**2`` for which the rule "auto" is "cart": below, cuts that may be anywhere follow the noise.
@@ -23,6 +32,10 @@ of each holder's own, were not tried: they keep the paper's.
 """
 CART_DEPTH = 3
 """Depth of a tree of the rule "cart", unless one is given; chosen with :data:`CART_FROM`."""
+CONSTANT = 0.1
+"""The constant of the criterion, as in the paper's appendix C.1."""
+LABEL_SHARE = 0.5
+"""The label's share of epsilon where there is a cell to hide, as in the paper."""
 EDGE_DEPTH = 4
 """Depth of trees of the other rules: the paper's."""
 
@@ -71,13 +84,33 @@ def resolve(
     return choose(mask, epsilon, n_private=n_private, max_depth=max_depth, n_bins=n_bins, constant=constant)
 
 
+def shared_label(choice: Choice, rule: str, *, policy: bool, given: float = LABEL_SHARE) -> float:
+    """Return the label's share of epsilon: all of it where no cell is to be hidden.
+
+    Under a policy no tree cuts a private feature; with one bin, or no feature, the histogram does not either.
+
+    >>> shared_label(Choice(0, 3, 2, 0.0), "cart", policy=True), shared_label(Choice(1, 3, 2, 0.0), "cart", policy=True)
+    (1.0, 0.5)
+    """
+    certain = policy and (choice.n_bins == 1 or choice.n_private == 0)
+    return 1.0 if certain and rule != "random_max_edge" else given
+
+
+def expected_share(private: Any, n_holders: int, epsilon: float) -> float:
+    """Return the label's share for so many holders under a policy, with the default of everything else."""
+    rule, depth = settle("auto", None, n=n_holders, epsilon=epsilon, policy=True, assisted=False)
+    masks = np.broadcast_to(private, (n_holders, len(private)))
+    choice = resolve(masks, epsilon, n_private="auto", max_depth=depth, n_bins=2, constant=CONSTANT)
+    return shared_label(choice, rule, policy=True)
+
+
 def design_cells(
     reports: FirstReports,
     *,
     n_private: int | str = "auto",
     max_depth: int | str | None = None,
     n_bins: int | str = 2,
-    constant: float = 0.1,
+    constant: float = CONSTANT,
     rule: str = "auto",
     response: str = "k_ary",
     min_samples_leaf: int = 1,
@@ -97,6 +130,8 @@ def design_cells(
         policy=task.masks == "policy",
         assisted=task.assist is not None,
     )
+    if task.label_share == 1 and task.private and isinstance(n_private, str):
+        n_private = 0  # the label has all of epsilon: nothing is left to hide a cell
     choice = resolve(
         reports.private,
         reports.task.epsilon,
