@@ -39,8 +39,12 @@ def compute(key: Key, seed: int) -> dict[str, float]:
     made = kind(
         epsilon=key.epsilon, label_bounds=case.label_bounds, public_model=model, random_state=seed % 2**31
     )  # fmt: skip
-    masked = {"private": [private_column(case)]} if key.group == "one round" else {}
-    made.fit(case.X, case.y, **masked)
+    more: dict[str, Any] = {}
+    if key.group == "one round":
+        more = {"private": [private_column(case)]}
+    if key.group == "assisted":
+        more = {"X_public": case.X_public, "y_public": case.y_public}
+    made.fit(case.X, case.y, **more)
     return {
         "public": public_error(case),
         "ceiling": ceiling(case),
