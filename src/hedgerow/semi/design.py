@@ -48,7 +48,8 @@ def design_residual(
     bounds = check_label_bounds(label_bounds)
     response = residual_response(model.residuals_, epsilon, averaging(n_holders, len(model.space_), epsilon), bounds)
     # Beyond some epsilon the response is that of a smaller one, which keeps the larger claim too.
-    mechanism = replace(response.task.mechanism, epsilon=epsilon)
+    chosen: Any = response.task.mechanism
+    mechanism = replace(chosen, epsilon=epsilon)
     radius = response.task.grid.high
     summary = Residuals.summarise(model.residuals_, radius, mechanism.n_inputs)
     assist = Assist(model.portable_, bounds, radius, summary)

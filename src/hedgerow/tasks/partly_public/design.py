@@ -64,7 +64,7 @@ def design(
         )
     share = LABEL_SHARE if label_share is None else label_share
     if n_holders is not None:
-        mask = np.isin(facts.space.inputs, private_columns)
+        mask = np.array([name in (private_columns or ()) for name in facts.space.inputs])
         share = expected_share(facts.space.spread(mask), n_holders, facts.epsilon)
     task = SemiTask.design(
         facts.space,
