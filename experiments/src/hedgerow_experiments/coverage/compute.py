@@ -27,7 +27,7 @@ _DRAWS = {
     "tree": 30,
     "assisted": 10,
     "semi": 60,
-    "semi with a public model": 25,
+    "semi with a public model": 3,
     "label": 10,
     "forest": 10,
     "ANOVA": 10,
@@ -183,10 +183,10 @@ def _semi_fit(records: Any, epsilon: float, seed: Any, options: dict[str, Any], 
     X, y = records
     tree.fit(X, y, private=_PRIVATE, **public)
     whole, labels = _whole()
-    assist = tree.task_.assist
-    g = np.zeros(len(labels)) if assist is None else assist.predict(tree.task_.space.encode(whole))
-    cell = tree.apply(whole)
-    means = _group_means(cell, labels - g, tree.cell_task_.n_cells)[cell]
+    model = tree.model_
+    g = model.predict_public(whole) if public else np.zeros(len(labels))
+    cell = model.apply(whole)
+    means = _group_means(cell, labels - g, model.partition.n_leaves)[cell]
     return Fit(tree, np.clip(g + means, 0, 1)[:SHOWN])
 
 
