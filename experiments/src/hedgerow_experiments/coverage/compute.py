@@ -183,7 +183,7 @@ def _semi_fit(records: Any, epsilon: float, seed: Any, options: dict[str, Any], 
     X, y = records
     tree.fit(X, y, private=_PRIVATE, **public)
     whole, labels = _whole()
-    model = tree.model_
+    model: Any = tree.model_
     g = model.predict_public(whole) if public else np.zeros(len(labels))
     cell = model.apply(whole)
     means = _group_means(cell, labels - g, model.partition.n_leaves)[cell]
