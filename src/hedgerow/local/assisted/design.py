@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,14 @@ _OTHER_PILOT = "The 'pilot' parameter is of another public model, schema or labe
 
 def grow_forest(F: FloatArray, target: FloatArray, K: int, n_trees: int, seed: int) -> Trees:
     """Return trees of at most K leaves; the values of their leaves are the shares of the rows of ``F``."""
+    return _grown(F.tobytes(), target.tobytes(), len(F), K, n_trees, seed)
+
+
+@lru_cache(maxsize=len(SIZES))
+def _grown(columns: bytes, labels: bytes, n: int, K: int, n_trees: int, seed: int) -> Trees:
+    """Grow them; kept, for they are the same at every epsilon and after a pilot."""
+    F = np.frombuffer(columns).reshape(n, -1)
+    target = np.frombuffer(labels)
     sizes = []
     feature = []
     threshold = []

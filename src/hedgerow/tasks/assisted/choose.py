@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -52,8 +53,9 @@ class Choice:
     excess: float
 
 
-def randomizers(epsilon: float, K: int) -> list[tuple[str, int, JointMechanism]]:
-    """Return the randomisers to choose from, for ``K`` leaves.
+@lru_cache(maxsize=len(SIZES))
+def randomizers(epsilon: float, K: int) -> tuple[tuple[str, int, JointMechanism], ...]:
+    """Return the randomisers to choose from, for ``K`` leaves; kept, for a design after a pilot asks again.
 
     Subsets name half of the leaves at most: a report that names them all does not tell which of them holders are in,
     and then sums have to be divided by public shares, which are wrong where public records were selected.
@@ -62,7 +64,7 @@ def randomizers(epsilon: float, K: int) -> list[tuple[str, int, JointMechanism]]
     [('subset', 1), ('subset', 2), ('levels', 3), ('levels', 5)]
     """
     named = [("subset", k) for k in SIZES if k <= max(1, K // 2)] + [("levels", 3), ("levels", 5)]
-    return [(kind, k, build_joint(kind, k, epsilon, K)) for kind, k in named]
+    return tuple((kind, k, build_joint(kind, k, epsilon, K)) for kind, k in named)
 
 
 def choices(residuals: FloatArray, epsilon: float, K: int) -> Iterator[Choice]:
