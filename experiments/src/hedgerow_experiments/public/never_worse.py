@@ -18,11 +18,13 @@ from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.public.cases import Case, draw
 from hedgerow_experiments.public.ends import public_model
 
-__all__ = ["DRAWS", "MOST", "compute"]
+__all__ = ["DRAWS", "MOST", "PILOTS", "compute"]
 
-DRAWS = 10
-"""Times that all holders of a case draw their reports, pilot and all."""
-MOST = 12_000
+PILOTS = 4
+"""Times that a pilot group is drawn and answers."""
+DRAWS = 5
+"""Times that all others then draw their reports."""
+MOST = 6_000
 """Holders of a case, at most: predictions of all of them take longest."""
 
 
@@ -64,19 +66,21 @@ def compute(key: Key, seed: int) -> dict[str, float]:
     size = pilot_size("auto", n, key.epsilon)
     plain = design_assisted(*public, n_holders=n - size, **options)
     _, residuals, _ = public_errors(model, *public, case.label_bounds)
+    question = design_pilot(*public, **options)
     found = {}
-    for i in range(DRAWS):
+    for i in range(PILOTS):
         source = SeededRandomness(seed + i)
         task = plain
         others = np.arange(n)
         if size:
             asked, others = pilot_group(n, size, source.child("pilot group"))
-            question = design_pilot(*public, **options)
             sent = question.encoding.randomize(question.bins(holders.errors[asked]), source.child("pilot"))
             totals = PilotTotals(question, size, tuple(question.encoding.sums(sent).tolist()), simulation=True)
             if check_pilot(totals, residuals).differs:
                 task = design_assisted(*public, n_holders=len(others), pilot=totals, **options)
-        found[f"draw {i}"] = _ratio(_answered(task, holders, others, source), test, case)
+        for k in range(DRAWS):
+            model = _answered(task, holders, others, source.child(f"holders {k}"))
+            found[f"draw {i * DRAWS + k}"] = _ratio(model, test, case)
     return found
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hedgerow.digits import plain
+from hedgerow.tasks.gate import CHANCE, SLACK
 from hedgerow.tasks.rules import tree_rules
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ _MOVED = (
     "What reports name of the leaves differs from what public records lead to expect by more than three standard "
     "deviations in all: holders fall elsewhere{or_errors}. Corrections are cut to what errors within the radius can "
     "attain."
+)
+_SELDOM = (
+    f"So much is kept that it makes the squared error larger by more than {SLACK:.1%} of the public one with a chance "
+    f"of at most {2 * CHANCE:.1%}, if public records and decoding are as far off as is reckoned with, or less."
 )
 _UNKNOWN = 1e299  # variance of a tree that nobody answered for
 
@@ -127,7 +132,7 @@ def verdict(model: AssistedModel) -> str:
     sd = sum(float(p**2 @ V) for p, V in zip(found.p, found.V, strict=True)) ** 0.5 / T
     return (
         f"The public model is off by {plain(mean)} +- {plain(sd, 2)} over all holders, of which {whole:.0%} is kept; "
-        f"of the differences between leaves {leaves:.0%}."
+        f"of the differences between leaves {leaves:.0%}. {_SELDOM}"
     )
 
 
