@@ -79,8 +79,8 @@ def compute(key: Key, seed: int) -> dict[str, float]:
             if check_pilot(totals, residuals).differs:
                 task = design_assisted(*public, n_holders=len(others), pilot=totals, **options)
         for k in range(DRAWS):
-            model = _answered(task, holders, others, source.child(f"holders {k}"))
-            found[f"draw {i * DRAWS + k}"] = _ratio(model, test, case)
+            corrected = _answered(task, holders, others, source.child(f"holders {k}"))
+            found[f"draw {i * DRAWS + k}"] = _ratio(corrected, test, case)
     return found
 
 
