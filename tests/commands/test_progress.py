@@ -145,3 +145,41 @@ def _same_output_with_a_terminal(shell, monkeypatch, words, command):
         again, same, _ = shell(*command)
     assert (again, same) == (0, out)
     assert f"\r{words}" in stream.getvalue() and CLEAR in stream.getvalue()
+
+
+# Commands that are done at once, or print as they go; every other one shows progress, itself or through what it calls.
+AT_ONCE = {
+    "schema": "reads one table of public or own records",
+    "ledger": "reads and writes one small file",
+    "serve": "runs until it is stopped, and logs",
+    "join": "asks questions of a person",
+    "bench": "prints a line for each part",
+    "publish": "asks a server once",
+    "status": "asks a server once",
+    "close": "asks a server once",
+    "fetch": "asks a server once",
+}
+
+
+def used(name):
+    """Return the modules that a command imports, with all that those import, as texts by name."""
+    import re
+    from pathlib import Path
+
+    import hedgerow.commands
+
+    folder = Path(hedgerow.commands.__file__).parent
+    found, waiting = set(), {name}
+    while waiting:
+        found |= waiting
+        texts = [(folder / f"{one}.py").read_text() for one in waiting]
+        imports = {word for text in texts for word in re.findall(r"from hedgerow\.commands(?:\.| import )(\w+)", text)}
+        waiting = {word for word in imports if (folder / f"{word}.py").exists()} - found
+    return {one: (folder / f"{one}.py").read_text() for one in found - {"progress"}}
+
+
+def test_every_command_that_can_take_long_shows_progress():
+    from hedgerow.commands import COMMANDS
+
+    silent = {name for name in COMMANDS if not any("Progress(" in text for text in used(name).values())} - set(AT_ONCE)
+    assert silent == set(), "show what is being done (commands/progress.py), or say in AT_ONCE why it need not"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import whole
 from hedgerow.commands.files import add_command, output, report, write_text
+from hedgerow.commands.progress import Progress
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -56,12 +57,13 @@ def run(arguments: argparse.Namespace) -> int:
         if os.path.lexists(path):
             raise HedgerowError(f"-o {folder}: {path} is there already; remove it, or choose another folder.")
     rng = np.random.default_rng(arguments.seed)
-    public = draw_homes(arguments.n_public, rng, surprises=False)
-    private = draw_homes(arguments.n_private, rng)
-    new = draw_homes(arguments.n_new, rng)
-    del new[TARGET]
-    for path, columns in zip(paths, (public, private, new), strict=False):
-        write_text(path, _as_csv(columns))
+    with Progress("drawing homes"):
+        public = draw_homes(arguments.n_public, rng, surprises=False)
+        private = draw_homes(arguments.n_private, rng)
+        new = draw_homes(arguments.n_new, rng)
+        del new[TARGET]
+        for path, columns in zip(paths, (public, private, new), strict=False):
+            write_text(path, _as_csv(columns))
     with output(paths[-1]) as file:
         file.write(homes_schema().as_file())
     sizes = (len(public["area"]), len(private["area"]), len(new["area"]))
