@@ -58,12 +58,12 @@ def design(
     if (private_columns is not None) + personal + hide_mask != 1:
         raise HedgerowError("--private-columns, --personal and --hide-mask exclude each other; give one of them.")
     assert facts.space is not None
-    if n_holders is not None and (private_columns is None or label_share is not None):
+    if n_holders is not None and private_columns is None:
         raise HedgerowError(
             "--n-holders of two rounds is for the label's share where --private-columns fixes the mask."
         )
     share = LABEL_SHARE if label_share is None else label_share
-    if n_holders is not None:
+    if n_holders is not None and label_share is None:
         mask = np.array([name in (private_columns or ()) for name in facts.space.inputs])
         share = expected_share(facts.space.spread(mask), n_holders, facts.epsilon)
     task = SemiTask.design(
