@@ -22,7 +22,7 @@ from hedgerow.tasks.keys import fingerprint, public_bytes
 
 __all__ = ["code_svg", "given_of", "home_content", "invitation", "link_of", "publish_form", "share_content"]
 
-_DAY = 86_400
+_DAY = 86_400  # seconds, by definition
 _FIELDS = ("task", "title", "purpose", "curator", "closes", "tokens")
 
 
