@@ -177,11 +177,14 @@ def test_scores_are_in_units_of_the_label():
 @pytest.mark.parametrize("case", ["central", "local", "classes"])
 def test_on_public_records_the_search_is_free(case):
     make, settings, extra, y = CASES[case]
-    search = PrivateSearchCV(make(), settings, search="public", random_state=0)
+    whole = make()
+    if case != "local":
+        whole.set_params(public_model=None)  # public records are for the search alone
+    search = PrivateSearchCV(whole, settings, search="public", random_state=0)
     search.fit(X[:2000], y[:2000], X_public=X[2000:2400], y_public=y[2000:2400], **extra)
     assert search.best_index_ == 1 and search.guarantee_.epsilon == 2.0
     assert module._FREE in search.guarantee_.notes and module._ONCE not in search.guarantee_.notes
-    expected = clone(make()).set_params(**settings_of(settings, 1), random_state=SeedOf(0).child("final"))
+    expected = clone(whole).set_params(**settings_of(settings, 1), random_state=SeedOf(0).child("final"))
     known = {"X_public": X[2000:2400], "y_public": y[2000:2400]} if case == "local" else {}
     expected.fit(X[:2000], y[:2000], **known)
     assert np.array_equal(search.predict(X), expected.predict(X))

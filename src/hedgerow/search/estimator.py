@@ -196,6 +196,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         taken = inspect.signature(self.estimator.fit).parameters
         given = {"X_public": X_public, "y_public": y_public, "private": private}
         found = {name: value for name, value in given.items() if value is not None and name in taken}
+        if self.search == "public" and getattr(self.estimator, "public_model", "auto") is None:
+            found = {name: value for name, value in found.items() if name == "private"}  # they are for the search alone
         for name, value in given.items():
             used = name in taken or (self.search == "public" and name != "private")
             if value is not None and not used:
