@@ -113,8 +113,8 @@ SEMI = Experiment(
     datasets=_SEMI_SETS,
     groups=(
         Group("one round", ("public", "ceiling", "one round")),
-        Group("label", ("public", "ceiling", "label")),
-        Group("assisted", ("public", "ceiling", "assisted")),
+        Group("label"),
+        Group("assisted"),
     ),
     epsilons=(1.0, 4.0),
     repeats=10,
