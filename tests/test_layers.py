@@ -38,7 +38,7 @@ LAYERS = [
     ["export", "search"],
     ["collect"],
     ["holder"],
-    ["audit"],  # of what runs on devices, too
+    ["audit", "curator"],  # of what runs on devices, too; a server, seen by its curator
     ["service"],
     ["compare"],
     ["commands"],

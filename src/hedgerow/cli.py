@@ -12,10 +12,11 @@ import importlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from hedgerow.commands import COMMANDS
+from hedgerow.commands.parser import Parser
 from hedgerow.commands.progress import say
 from hedgerow.errors import HedgerowError, HedgerowWarning
 
@@ -23,22 +24,6 @@ __all__ = ["build_parser", "main"]
 
 _DESCRIPTION = "Regression trees learnt under differential privacy, with guarantees that are true and tested."
 _EPILOG = "Run 'hedgerow COMMAND --help' for one command. Exit codes: 0 all well, 1 a bad answer, 2 bad arguments."
-
-
-class _Parser(argparse.ArgumentParser):
-    fill: Callable[[], None] | None = None
-    """Adds the arguments that cost something to find; called when the command is chosen."""
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, with all arguments in place."""
-        if self.fill is not None:
-            self.fill()
-            self.fill = None
-        return super().parse_known_args(args, namespace)
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong in one line; the usage is a --help away."""
-        self.exit(2, f"{self.prog}: {message} (see '{self.prog} --help')\n")
 
 
 class _Help(argparse.HelpFormatter):
@@ -59,7 +44,7 @@ class _Version(argparse.Action):
 
 def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     """Return the parser of all commands, or of those named: loading the others takes as long as a small command."""
-    parser = _Parser(
+    parser = Parser(
         prog="hedgerow", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=_Help, allow_abbrev=False
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")

@@ -174,16 +174,11 @@ def _mechanism(arguments: argparse.Namespace) -> Any:
 
 def _class_task(arguments: argparse.Namespace, stated: Any) -> Any:
     """Return randomised response among the classes."""
-    from hedgerow.mechanisms.top import TopResponse
-    from hedgerow.tasks.class_labels import class_grid
-    from hedgerow.tasks.labels.task import LabelTask
+    from hedgerow.label.class_response import class_response
 
-    classes = tuple(arguments.classes)
-    if len(classes) < 2:
-        raise HedgerowError(f"--classes must name at least 2 classes. Got {', '.join(classes)} instead.")
-    response = TopResponse(arguments.epsilon, len(classes) - 1, tuple(range(len(classes))))
-    task = LabelTask(class_grid(classes), response, target=arguments.target, classes=classes)
-    return task if stated is None else task.counting(float(classes.index(str(stated))))
+    if len(arguments.classes) < 2:
+        raise HedgerowError(f"--classes must name at least 2 classes. Got {', '.join(arguments.classes)} instead.")
+    return class_response(arguments.classes, arguments.epsilon, arguments.target, stated)
 
 
 def _write(arguments: argparse.Namespace, table: Table, blocks: list[Block], target: str, noisy: Any) -> None:

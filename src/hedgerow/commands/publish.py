@@ -85,11 +85,14 @@ def _designed(words: list[str]) -> Task:
     import contextlib
     import sys
 
-    from hedgerow.cli import build_parser
+    from hedgerow.commands import design
+    from hedgerow.commands.parser import Parser
 
+    parser = Parser(prog="hedgerow publish --draft", allow_abbrev=False)
+    design.register(parser.add_subparsers(dest="command", required=True))
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "task.json")
-        arguments = build_parser(("design",)).parse_args(["design", *words, "-o", path])
+        arguments = parser.parse_args(["design", *words, "-o", path])
         with contextlib.redirect_stdout(sys.stderr):
             arguments.run(arguments)
         return read_task(path)

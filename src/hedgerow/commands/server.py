@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.collect.server import Server
+    from hedgerow.curator import Server
 
 __all__ = ["TOKEN", "add_server", "moment", "server_of", "status_lines", "task_of"]
 
@@ -31,7 +31,7 @@ def add_server(parser: argparse.ArgumentParser, link: str | None) -> None:
 
 def server_of(arguments: argparse.Namespace, base: str) -> Server:
     """Return the server, with the curator's token: never from the command line, which others on a machine see."""
-    from hedgerow.collect.server import Server
+    from hedgerow.curator import Server
 
     token = os.environ.get(TOKEN, "")
     if arguments.token_file is not None:
@@ -44,7 +44,7 @@ def server_of(arguments: argparse.Namespace, base: str) -> Server:
 
 def task_of(arguments: argparse.Namespace) -> tuple[Server, str]:
     """Return the server and the task that the link names."""
-    from hedgerow.collect.server import place_of
+    from hedgerow.curator import place_of
 
     place = place_of(arguments.url, arguments.insecure)
     if place is None:

@@ -26,7 +26,7 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show."""
-    from hedgerow.collect.server import place_of
+    from hedgerow.curator import place_of
 
     if place_of(arguments.url, arguments.insecure) is None:
         return _list(arguments)
