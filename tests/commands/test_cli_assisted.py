@@ -48,7 +48,7 @@ def test_reports_to_another_task_and_options_of_others_are_refused(shell, task):
 
 
 def test_assisted_tasks_have_one_round(shell):
-    assert "this is an assisted task: leave it out" in shell.fails(*DESIGN, "--assisted", "--personal")
+    assert "this is an assisted task: leave it out" in shell.fails(*DESIGN, "--assisted", "--hide-mask")
 
 
 def test_classes_from_design_to_predictions(shell, homes, write_table):

@@ -88,7 +88,7 @@ def test_both_rounds_of_hist_of_tree(shell, homes):
     private = homes(2000, 2)
     bounds = {"area": (20, 150), "people": (1, 5)}
     options = [f"--feature-bounds={name}={low}:{high}" for name, (low, high) in bounds.items()]
-    designed(shell, "--private-columns", "area", "--categories", "heating=electric,gas,pump", *options)
+    designed(shell, "--two-rounds", "--private-columns", "area", "--categories", "heating=electric,gas,pump", *options)
     tree = HistOfTreeRegressor(
         2.0, label_bounds=(0, 60), feature_bounds=bounds, categories={"heating": ["electric", "gas", "pump"]},
         n_private=1, random_state=1,

@@ -118,8 +118,8 @@ def _with_label(arguments: argparse.Namespace, schema: Schema) -> Schema:
 def _chosen(given: list[str], classes: bool, records: bool) -> Any:
     """Return the kind that the options ask for.
 
-    If several do: one with all options that ask for a kind; of these, one with all that were given, that reads public
-    records if there are any, and that has the label.
+    If several do: one with all options that ask for a kind; of these, one that has the label, all options that were
+    given, and that reads public records if there are any.
     """
     kinds = list(_kinds().values())
     asking = {name for kind in kinds for name in kind.designed.chosen_by if name in given}
@@ -128,9 +128,9 @@ def _chosen(given: list[str], classes: bool, records: bool) -> Any:
         found = [kind for kind in kinds if not kind.designed.chosen_by]
     wishes: list[Callable[[Any], bool]] = [
         lambda kind: asking <= _options(kind),
+        lambda kind: kind.designed.classes is classes,
         lambda kind: {*given} <= _options(kind),
         lambda kind: kind.designed.records is records,
-        lambda kind: kind.designed.classes is classes,
     ]
     for wish in wishes:
         found = [kind for kind in found if wish(kind)] or found
