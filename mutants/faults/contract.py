@@ -6,7 +6,6 @@ from mutants.fault import Fault
 
 _SELECTION = "src/hedgerow/mechanisms/selection.py"
 _MEDIAN = "src/hedgerow/mechanisms/median.py"
-_RESIDUAL = "src/hedgerow/mechanisms/residual.py"
 _CONFORMANCE = "tests/conformance/test_mechanisms.py"
 
 FAULTS = (
@@ -37,13 +36,6 @@ FAULTS = (
         before="law = _component_cdf(median.ratio, counts",
         after="law = _component_cdf(median.ratio**2 >> 64, counts",
         caught_by=("audit", "private median"),
-    ),
-    Fault(
-        name="noisy residuals keep a trace of the residual",
-        path=_RESIDUAL,
-        before="        return self._decode(scores)\n",
-        after="        return self._decode(scores) + 1e-12 * own\n",
-        caught_by=("audit", "residual response"),
     ),
     Fault(
         name="words name the odds of the truth the wrong way round",

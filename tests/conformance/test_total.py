@@ -9,10 +9,8 @@ import pytest
 
 from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.holder.make import make_body
-from hedgerow.label.residual import ResidualMechanism
 from hedgerow.randomness import SeededRandomness
 from hedgerow.tasks.announcement import read_task, task_text
-from hedgerow.tasks.assisted.message import build_joint
 from hedgerow.tasks.holder import privatize
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.registry import TASKS as FORMATS
@@ -121,13 +119,6 @@ def test_no_warning_about_a_record_becomes_an_error():
             task = kind.tasks(TASKS)[-1]
             for record in records(task):
                 bodies(kind, task, record, SeededRandomness(0))
-
-
-def test_errors_of_a_public_model_of_labels_are_total():
-    for parameter, name in ((1, "subset"), (5, "levels")):
-        mechanism = ResidualMechanism(build_joint(name, parameter, 1.0, 1), 1e-100)
-        odd = np.array([math.inf, -math.inf, 1e100, -1e100, 0.0, 5e-324])
-        assert np.isfinite(mechanism.randomize(odd, SeededRandomness(0))).all()
 
 
 def test_a_mask_is_no_part_of_the_record():

@@ -10,38 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from hedgerow.checks import check_epsilon
 from hedgerow.label.boosting import boosting_for
 from hedgerow.label.evidence import Witness, safe_scale, signal_factor
-from hedgerow.mechanisms.residual import ResidualMechanism
-from hedgerow.tasks.assisted.choose import choose_randomizer
-from hedgerow.tasks.assisted.message import build_joint
-from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.types import FloatArray
 
-__all__ = ["ResidualModel", "learn_corrections", "learn_residuals", "residual_mechanism"]
+__all__ = ["ResidualModel", "learn_corrections", "learn_residuals"]
 
 _FOLDS = 3  # by hand: each holds out a third of the noisy labels, and learners are fitted so many times
 _NO_NOISE = 1 - 1e-12  # tanh of half an epsilon of 28
 _MANY = 10_000  # labels from which extra trees take part: a hundredth of them fills a leaf; by hand
-
-
-def residual_mechanism(residuals: npt.ArrayLike, epsilon: float) -> ResidualMechanism:
-    """Return the randomiser of residuals, and its radius, with the least noise for public residuals like these.
-
-    Examples
-    --------
-    >>> from hedgerow.randomness import SeededRandomness
-    >>> mechanism = residual_mechanism(np.linspace(-3, 3, 61), epsilon=2.0)
-    >>> noisy = mechanism.randomize(np.linspace(-2.5, 3.5, 50_000), SeededRandomness(0))  # all moved by 0.5
-    >>> bool(abs(noisy.mean() - 0.5) < 0.1)
-    True
-    """
-    res = np.asarray(residuals, dtype=np.float64)
-    choice = choose_randomizer(res, check_epsilon(epsilon), 1)
-    joint = build_joint(choice.randomizer, choice.parameter, float(epsilon), 1)
-    public = Residuals.summarise(res, choice.radius, joint.n_levels)
-    return ResidualMechanism(joint, choice.radius, public.clipped_mean, public.inside, public.mean)
 
 
 @dataclass(frozen=True, eq=False)

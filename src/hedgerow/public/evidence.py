@@ -54,8 +54,9 @@ class Evidence:
 
     # Weak priors, as normal laws of the logarithms. Records of d standardised columns are sqrt(2 d) apart on average:
     # at length-scales of 3 sqrt(d) all columns together make a correlation of .85, so curves must show in the labels.
-    # On the design sets, tried with sqrt(d) and with a spread of 1.5, the process alone is better so on noisy sets and
-    # the same on others. By hand: a tenth of the labels' variance is noise, three tenths a line, up to a factor of e^2.
+    # Tried with sqrt(d) and with a spread of 1.5 on one split of seven sets (of `hedgerow_experiments.public.DESIGN`):
+    # the process alone is better so on noisy ones and the same on others. By hand: a tenth of the labels' variance is
+    # noise, three tenths a line, up to a factor of e^2.
     LENGTH = 3.0
     LENGTH_SPREAD = 1.0
     LINEAR = 0.3

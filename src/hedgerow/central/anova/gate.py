@@ -14,7 +14,7 @@ from hedgerow.types import FloatArray, IntArray
 __all__ = ["GATE", "Evidence", "Look", "agreement"]
 
 # Chosen on ABA, AIR, CCP, CON, FIS and RED (two splits, epsilon .5, 1 and 10, 400 public records) among shares of .05
-# to .2 and 1 to 2 deviations: `hedgerow bench run central-public` has what came of it. Privacy does not rest on them.
+# to .2 and 1 to 2 deviations: `hedgerow bench run public-central` has what came of it. Privacy does not rest on them.
 GATE = Fraction(1, 10)
 """Share of the budget for the look."""
 _CAUTION = 1.645  # deviations, of a one-sided test at 5 %

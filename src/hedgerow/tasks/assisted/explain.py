@@ -26,7 +26,8 @@ _MOVED = (
 )
 _SELDOM = (
     f"So much is kept that it makes the squared error larger by more than {SLACK:.1%} of the public one with a chance "
-    f"of at most {2 * CHANCE:.1%}, if public records and decoding are as far off as is reckoned with, or less."
+    f"of about {2 * CHANCE:.1%} or less, if sums are as good as normal and public records no further off than is "
+    "reckoned with; this is an approximation, not a proof."
 )
 _UNKNOWN = 1e299  # variance of a tree that nobody answered for
 

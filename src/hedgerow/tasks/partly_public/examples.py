@@ -33,6 +33,7 @@ _PLAIN = _records((0.2, 0.0), (None, 1.0), (0.8, 1.0))
 # The public model is wrong by as much as it can be, either way.
 _WRONG = _records((0.8, 0.0), (0.8, 1.0), (0.2, 1.0))
 _OPEN = _records((0.2, 0.0), (0.2, 0.4), (0.2, ""), (0.2, 1.0))
+_HALF = _records((0.5, 0.0), (0.5, 0.4), (0.5, ""), (0.5, 1.0))  # its errors reach both ends of the radius
 
 
 def _first(masks: str, *, assisted: bool = False) -> Callable[[float], SemiTask]:
@@ -83,9 +84,9 @@ EXAMPLES = (
     Example("partly public, first round, hidden mask", _first("hidden"), _PLAIN, claim=_label_share),
     Example("partly public, first round, public model", _first("policy", assisted=True), _WRONG, claim=_label_share),
     Example("partly public, one round", _residual("policy", 2, ("hidden",)), _WRONG),
-    Example("partly public, one round, all features public", _residual("policy", 2), _OPEN),
+    Example("partly public, one round, all features public", _residual("policy", 2), _HALF),
     Example("partly public, one round, own mask", _residual("personal", 3), _WRONG, _HIDES),
-    Example("partly public, one round, label only", _residual("personal", 2), _OPEN, (False, False)),
+    Example("partly public, one round, label only", _residual("personal", 2), _HALF, (False, False)),
     _both("k_ary", _second("policy", "k_ary"), _PLAIN, quick_from=4.0),
     _both("bits", _second("personal", "bits"), _PLAIN, _HIDES, quick_from=4.0),
     _both("cell certain", _second("policy", "k_ary", column=1), _PLAIN),
