@@ -190,7 +190,7 @@ SCHEMAS = {
                   "simulation", "guarantee"},
     "predict": {"output", "task", "n_rows", "columns", "interval", "simulation"},
     "explain": {"task", "title", "target", "label_bounds", "classes", "n_reports", "n_leaves", "leaves", "shift",
-                "importances", "simulation", "guarantee", "statement", "plot", "plot_shift"},
+                "importances", "simulation", "guarantee", "statement", "plot", "plot_shift", "explorer"},
 }  # fmt: skip
 
 

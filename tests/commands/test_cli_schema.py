@@ -200,7 +200,8 @@ def test_labels_by_one_option(described):
     described.ok(*command, "--target", "kwh", "--label-bounds", "0:60", "-o", "by options.csv")
     made = [(described.folder / f"by {what}.csv").read_text() for what in ("schema", "options")]
     assert made[0] == made[1]
-    assert "--label-bounds LOW:HIGH is needed" in described.fails(*command, "--target", "kwh", "-o", "out.csv")
+    needed = described.fails(*command, "--target", "kwh", "-o", "out.csv")
+    assert "--label-bounds LOW:HIGH or --classes A,B is needed" in needed
     table = (described.folder / "private.csv").read_text().splitlines()
     at = table[0].split(",").index("kwh")
     for cell in ("", "5"):  # a gap, and what the schema counts it as
