@@ -50,11 +50,17 @@ def test_the_order_of_columns_does_not_matter():
     assert _digest(X, y, 7, one) == _digest(X, y, 7, other)
 
 
-def test_names_without_lists_stay_what_they_were(quick):
-    """Models in use on disk are named so."""
-    assert _digest(X, y, 7) == _digest(X, y, 7, {}) == "3b6f41a5d701fccc1cff9c59"
+def test_a_model_of_other_code_is_another_one(quick, monkeypatch):
+    """Whoever changes how public models are fitted must not be given those of before."""
+    from hedgerow_experiments.frontier import models
+
+    before = _digest(X, y, 7)
+    assert before == _digest(X, y, 7, {})
     fitted_model(X, y, 7)
-    assert [path.name for path in quick.iterdir()] == ["3b6f41a5d701fccc1cff9c59.pickle"]
+    monkeypatch.setattr(models, "_source", lambda: "other code")
+    assert _digest(X, y, 7) != before
+    fitted_model(X, y, 7)
+    assert len(list(quick.iterdir())) == 2
 
 
 def test_records_labels_and_seed_are_in_the_name():

@@ -333,7 +333,7 @@ def test_a_changed_task_is_refused(stub, context):
     url = stub.announce(task)
     good = stub.notices[task.id].to_json()
     for before, after in (
-        ('"closes":', '"closes":9'),
+        ('"closes":1', '"closes":2'),
         ('"title":"', '"title":"X'),
         ('\\"epsilon\\":1.0', '\\"epsilon\\":2.0'),
     ):

@@ -129,7 +129,7 @@ def available(**given: bool) -> tuple[list[Contestant], dict[str, str]]:
 
     >>> able, left_out = available(classify=True, public=False, private_columns=False)
     >>> left_out["HistOfTree"], left_out["public model"]
-    ('is for numeric labels', 'needs public records (--public)')
+    ('needs to know which features are private (--private-columns)', 'needs public records (--public)')
     """
     reasons = {c.name: c.missing(**given) for c in CONTESTANTS}
     return [c for c in CONTESTANTS if not reasons[c.name]], {n: r for n, r in reasons.items() if r}

@@ -76,7 +76,7 @@ def examples() -> tuple[Example, ...]:
     """Return the examples of every registered kind, in the order of the registry.
 
     >>> sorted({example.build(1.0).kind for example in examples()})
-    ['assisted', 'assisted-class', 'label', 'local', 'pilot', 'semi-first', 'semi-second']
+    ['assisted', 'assisted-class', 'label', 'local', 'pilot', 'residual', 'semi-first', 'semi-second']
     """
     folders = dict.fromkeys(module.rpartition(".")[0] for module, _ in TASKS.values())
     return tuple(example for folder in folders for example in import_module(f"{folder}.examples").EXAMPLES)
