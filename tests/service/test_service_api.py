@@ -424,7 +424,7 @@ def test_one_environment_variable_makes_a_curator(tmp_path, monkeypatch):
     service.database.close()
 
 
-@pytest.mark.parametrize("token", ["x", "a" * 40, "short-but-mixed-1"])
+@pytest.mark.parametrize("token", ["x", "a" * 40, "short-but-mixed"])
 def test_a_token_that_can_be_guessed_is_refused(tmp_path, token):
     from hedgerow.service import create_app
 

@@ -35,10 +35,10 @@ SCOPES = {
 }
 """What a token may allow."""
 _NAME = 100  # characters of a curator's name; by hand
-# A token of the environment is chosen by people. 22 characters of base64url have 132 bits; ten different ones in it
-# are what a random text has with a chance of at least 1 - 1e-9 (64 symbols, 22 draws).
-_LENGTH = 22
-_DIFFERENT = 10
+# A token of the environment is chosen by people. 16 random hexadecimal digits have 64 bits: at 20 guesses a second
+# (guesses.py) half of them take 1.5e10 years. Fewer than six different ones among them have a chance of 3.2e-5.
+_LENGTH = 16
+_DIFFERENT = 6
 
 
 @dataclass(frozen=True)
