@@ -202,6 +202,32 @@ def test_committed_files_are_enough_and_are_not_made_smaller(cells, tmp_path):
     assert load_rows(TOY, tmp_path) and export(TOY, tmp_path, replacing=True)
 
 
+def test_committed_files_grow_by_cells_that_were_not_computed_before(cells, tmp_path):
+    """Raw results do not travel; another machine goes on from the rows."""
+    toy = dataclasses.replace(TOY, keep="all")
+    run(toy, Selection(repeats=1), folder=tmp_path, quiet=True)
+    export(toy, tmp_path)
+    first = load_rows(toy, tmp_path)
+    (tmp_path / "toy.jsonl").unlink()
+    run(toy, Selection(repeats=1, first=1), folder=tmp_path, quiet=True)
+    export(toy, tmp_path, adding=True)
+    (tmp_path / "toy.jsonl").unlink()
+    both = load_rows(toy, tmp_path)
+    assert len(both) == 2 * len(first)
+    assert {row.repeat for row in both} == {0, 1}
+    kept = {row._replace(value=0.0) for row in both}
+    assert {row._replace(value=0.0) for row in first} <= kept
+    run(TOY, Selection(repeats=1), folder=tmp_path, quiet=True)
+    with pytest.raises(HedgerowError, match="cannot be added to"):
+        export(TOY, tmp_path, adding=True)
+
+
+def test_cells_that_a_file_holds_are_not_computed_again(cells, tmp_path):
+    toy = dataclasses.replace(TOY, keep="all", tidy="hedgerow_experiments.tidy:by_metric")
+    every = missing(toy, Results(tmp_path / "none.jsonl"))
+    assert missing(toy, Results(tmp_path / "none.jsonl"), held=set(every[:2])) == every[2:]
+
+
 @pytest.mark.parametrize("choose", ["lowest", "highest", "none"])
 def test_searching_lists_before_they_become_rows_changes_nothing(cells, tmp_path, choose):
     toy = dataclasses.replace(TOY, choose=choose)

@@ -64,7 +64,9 @@ def _register_run(verbs: Any) -> None:
     running.add_argument("--scheduler", metavar="ADDRESS", help="tcp://... of a Dask cluster, in place of --jobs")
     running.add_argument("--minutes", type=float, metavar="M", help="begin nothing new after so long")
     running.add_argument("--no-write", dest="write", action="store_false", help="compute only: no files of rows")
-    running.add_argument("--replace", action="store_true", help="write files even if they then hold fewer results")
+    writing = running.add_mutually_exclusive_group()
+    writing.add_argument("--replace", action="store_true", help="write files even if they then hold fewer results")
+    writing.add_argument("--add", action="store_true", help="add to files: cells that they hold are not computed again")
     running.add_argument("--quiet", action="store_true", help="no progress on stderr")
     _folder(running)
     running.set_defaults(run=_run)
@@ -140,18 +142,17 @@ def _run(arguments: argparse.Namespace) -> int:
     )  # fmt: skip
     if arguments.jobs < 1:
         raise HedgerowError(f"--jobs must be at least 1. Got {arguments.jobs} instead.")
+    from hedgerow_experiments.export import export, held_cells
     from hedgerow_experiments.runner import run
 
     command = shlex.join(["hedgerow", *sys.argv[1:]])
     with _mapper(arguments.scheduler) as mapper:
         run(
             experiment, wanted, folder=folder, jobs=arguments.jobs, minutes=arguments.minutes, command=command,
-            quiet=arguments.quiet, mapper=mapper,
+            quiet=arguments.quiet, mapper=mapper, held=held_cells(experiment, folder) if arguments.add else (),
         )  # fmt: skip
     if arguments.write:
-        from hedgerow_experiments.export import export
-
-        for path in export(experiment, folder, replacing=arguments.replace):
+        for path in export(experiment, folder, replacing=arguments.replace, adding=arguments.add):
             print(path)
     return 0
 

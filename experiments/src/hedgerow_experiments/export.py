@@ -21,14 +21,15 @@ from typing import Any
 
 from hedgerow.compare.scores import Row, Summary
 from hedgerow.errors import HedgerowError
-from hedgerow_experiments.experiment import Experiment
+from hedgerow_experiments.experiment import Experiment, Key
 from hedgerow_experiments.results import Results
-from hedgerow_experiments.tidy import kept_rows
+from hedgerow_experiments.tidy import in_order, kept_rows
 
 __all__ = [
     "FOLDER",
     "committed",
     "export",
+    "held_cells",
     "load_rows",
     "open_results",
     "raw_path",
@@ -134,22 +135,61 @@ def load_rows(experiment: Experiment, folder: Path = FOLDER) -> list[Row]:
     return read_rows(experiment.name, path) if path.exists() else []
 
 
-def export(experiment: Experiment, folder: Path = FOLDER, *, replacing: bool = False) -> list[Path]:
+def export(
+    experiment: Experiment, folder: Path = FOLDER, *, replacing: bool = False, adding: bool = False
+) -> list[Path]:
     """Write the committed files of an experiment from its raw results; return their paths.
 
     A file that holds results which the raw ones lack (made elsewhere, on a larger machine) is kept, unless one is
-    ``replacing`` it.
+    ``replacing`` it, or ``adding`` to it: then results of cells that were not computed here stay as they are.
     """
     results = open_results(experiment, folder)
     if not len(results):
         raise HedgerowError(f"no results of {experiment.name} in {folder}: run 'hedgerow bench run {experiment.name}'.")
     rows = kept_rows(experiment, results)
     paths = [committed(experiment.name, folder), folder / "data" / f"{experiment.name}.json"]
-    if not replacing:
+    made = _made_with(experiment, results)
+    if adding:
+        rows = _added(experiment, rows, paths[0])
+        made = _both(made, paths[1])
+    elif not replacing:
         _check_nothing_lost(experiment, rows, paths[0])
     write_rows(rows, paths[0])
-    replace(paths[1], (json.dumps(_made_with(experiment, results), indent=1) + "\n").encode())
+    replace(paths[1], (json.dumps(made, indent=1) + "\n").encode())
     return paths
+
+
+def held_cells(experiment: Experiment, folder: Path = FOLDER) -> set[Key]:
+    """Return the cells that the committed file holds, as far as its rows name them: by data, split, setting and group.
+
+    An experiment whose rows name methods within a group is computed anew; its new rows take the place of the old.
+    """
+    path = committed(experiment.name, folder)
+    rows = read_rows(experiment.name, path) if path.exists() else []
+    return {Key(row.dataset, row.repeat, row.setting, row.epsilon or 0.0, row.method) for row in rows}
+
+
+def _added(experiment: Experiment, rows: list[Row], path: Path) -> list[Row]:
+    """Return new rows, and those of the file that are of other cells."""
+    if experiment.keep != "all":
+        raise HedgerowError(
+            f"{experiment.name} keeps the rows of the best parameters over all splits, which parts cannot tell: it "
+            "cannot be added to. Run all of it, with --replace."
+        )
+    if not path.exists():
+        return rows
+    have = {(*row.cell, row.repeat) for row in rows}
+    before = [row for row in read_rows(experiment.name, path) if (*row.cell, row.repeat) not in have]
+    return sorted([*rows, *before], key=in_order)
+
+
+def _both(made: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return what the file was made with before, and now; a cell that was computed twice counts twice."""
+    if not path.exists():
+        return made
+    before = json.loads(path.read_text())
+    sums = {name: made[name] + before.get(name, 0) for name in ("cells", "cpu_seconds", "cells_with_time")}
+    return {**made, **sums, "runs": [*before.get("runs", []), *made["runs"]]}
 
 
 def _check_nothing_lost(experiment: Experiment, rows: list[Row], path: Path) -> None:
@@ -160,7 +200,7 @@ def _check_nothing_lost(experiment: Experiment, rows: list[Row], path: Path) -> 
             raise HedgerowError(
                 f"{path} holds {len(lost)} results that are not in {raw_path(experiment, path.parents[1])}, such as "
                 f"{lost[0].method} on {lost[0].dataset}: they would be lost. Write to another folder with --out, or "
-                "say --replace."
+                "say --add or --replace."
             )
 
 

@@ -7,7 +7,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -60,10 +60,16 @@ def compute(bundle: Bundle) -> list[Computed]:
     return done
 
 
-def missing(experiment: Experiment, results: Results, wanted: Selection | None = None) -> list[Key]:
-    """Return the cells that were not computed yet, in order, leaving out those that need a package not installed."""
+def missing(
+    experiment: Experiment, results: Results, wanted: Selection | None = None, held: Collection[Key] = ()
+) -> list[Key]:
+    """Return the cells that were not computed yet, in order, leaving out those that need a package not installed.
+
+    ``held`` are cells that were computed elsewhere.
+    """
     left_out = {g.name for g in experiment.groups if g.needs and not _installed(g.needs)}
-    return [k for k in experiment.keys(wanted) if k.write() not in results and k.group not in left_out]
+    found = [k for k in experiment.keys(wanted) if k.write() not in results and k not in held]
+    return [k for k in found if k.group not in left_out]
 
 
 def _installed(module: str) -> bool:
@@ -91,6 +97,7 @@ def run(
     mapper: Mapper | None = None,
     command: str = "",
     quiet: bool = False,
+    held: Collection[Key] = (),
 ) -> Results:
     """Compute what is missing and return all results.
 
@@ -113,9 +120,11 @@ def run(
         Kept with the versions and the machine.
     quiet : bool
         No progress on stderr.
+    held : collection of Key
+        Cells that need not be computed: a file has them.
     """
     results = open_results(experiment, folder)
-    todo = missing(experiment, results, wanted)
+    todo = missing(experiment, results, wanted, held)
     if not todo:
         return results
     results.add_run(facts(command))

@@ -12,7 +12,7 @@ import numpy as np
 from hedgerow.compare.scores import Row, Summary, summarise
 from hedgerow_experiments.experiment import Experiment, Key, call
 
-__all__ = ["best_rows", "by_metric", "kept_rows", "row_of", "rows_of", "standard"]
+__all__ = ["best_rows", "by_metric", "in_order", "kept_rows", "row_of", "rows_of", "standard"]
 
 
 _STANDARD = "hedgerow_experiments.tidy:standard"
@@ -52,7 +52,7 @@ def rows_of(experiment: Experiment, results: Iterable[tuple[Any, Any]]) -> list[
     """Return all results of an experiment as rows, in a fixed order."""
     tidy = call(experiment.tidy)
     found = [row for key, value in results for row in tidy(experiment, Key.read(key), value)]
-    return sorted(found, key=_order)
+    return sorted(found, key=in_order)
 
 
 def kept_rows(experiment: Experiment, results: Iterable[tuple[Any, Any]]) -> list[Row]:
@@ -79,7 +79,7 @@ def kept_rows(experiment: Experiment, results: Iterable[tuple[Any, Any]]) -> lis
         for repeat, values in scores.items():
             key = Key(dataset, repeat, setting, epsilon, group)
             rows += standard(experiment, key, {method: {where[1]: values[where[0]]}})
-    return sorted(rows, key=_order)
+    return sorted(rows, key=in_order)
 
 
 def _best_place(experiment: Experiment, method: str, scores: dict[int, list[float]]) -> tuple[int, str]:
@@ -93,7 +93,8 @@ def _best_place(experiment: Experiment, method: str, scores: dict[int, list[floa
     return i, name
 
 
-def _order(row: Row) -> tuple[Any, ...]:
+def in_order(row: Row) -> tuple[Any, ...]:
+    """Return what rows are sorted by."""
     missing = -math.inf
     return (
         row.dataset, row.setting, row.method, missing if row.epsilon is None else row.epsilon,
