@@ -172,7 +172,7 @@ def _semi(n: int, bias: float, epsilon: float, seed: Any) -> Fit:
 def _semi_public(n: int, bias: float, epsilon: float, seed: Any) -> Fit:
     X, y, X_public, y_public = _records(n, bias, seed)
     public = {"X_public": X_public, "y_public": y_public}
-    options = {"public_model": _public_model(), "method": "two_rounds"}
+    options = {"public_model": _public_model()}
     return _semi_fit((X, y), epsilon, seed, options, public)
 
 
