@@ -8,16 +8,19 @@ from __future__ import annotations
 from hedgerow.tasks.designs import Design
 from hedgerow.tasks.options import Option
 
-__all__ = ["CLASSES", "DESIGN", "PILOT"]
+__all__ = ["CLASSES", "DESIGN", "PILOT", "PUBLIC_MODEL"]
+
+PUBLIC_MODEL = Option(
+    "assisted",
+    "start from the best public model: holders report where it is wrong; 'compact': a model of at most 200 kB",
+    choices=("auto", "compact"),
+    bare="auto",
+    parameter="public_model",
+)
+"""The public model that travels in a task, of every kind that has one."""
 
 _SHARED = (
-    Option(
-        "assisted",
-        "start from the best public model: holders report where it is wrong; 'compact': a model of at most 200 kB",
-        choices=("auto", "compact"),
-        bare="auto",
-        parameter="public_model",
-    ),
+    PUBLIC_MODEL,
     Option("n_holders", "how many are expected to answer (default: 10 a public record)", "whole"),
     Option("seed", "of the public model, and of the trees (default: the same every time)", "seed"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hedgerow.tasks.assisted.design import PUBLIC_MODEL
 from hedgerow.tasks.designs import Design
 from hedgerow.tasks.options import Option
 
@@ -10,13 +11,7 @@ __all__ = ["DESIGN"]
 DESIGN = Design(
     "hedgerow.semi.publish:residual",
     (
-        Option(
-            "assisted",
-            "start from the best public model: holders report where it is wrong; 'compact': a model of at most 200 kB",
-            choices=("auto", "compact"),
-            bare="auto",
-            parameter="public_model",
-        ),
+        PUBLIC_MODEL,
         Option("private_columns", "some features public: private for everybody", "names"),
         Option("personal", "some features public: each holder chooses, and the choice is sent in clear", "flag"),
         Option("label_only", "all features public: only the label is private", "flag"),
