@@ -17,7 +17,7 @@ ROOT = Path(hedgerow.__file__).parent
 # nothing else on its own line.
 LAYERS = [
     ["errors", "types"],
-    ["kernels", "forms", "ranges", "values", "checks", "digits", "recommended"],
+    ["kernels", "forms", "ranges", "values", "checks", "digits", "recommended", "cluster"],
     ["content", "arrays", "vdaf", "sealing"],
     ["randomness", "guarantee", "wording"],
     ["samplers", "ledger", "grid", "frames"],

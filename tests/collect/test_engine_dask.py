@@ -80,6 +80,35 @@ def test_the_cluster_adds_as_one_machine_does(client, paths, small_pieces):
     assert aggregate(TASK, [], client=client) == Aggregate(TASK)
 
 
+def test_the_client_that_is_there_is_used(client, paths, monkeypatch):
+    import distributed
+
+    from hedgerow.cluster import ambient_client
+    from hedgerow.collect.dask import aggregate, connect
+
+    def no_other(*_, **__):
+        raise AssertionError("a cluster of its own")
+
+    monkeypatch.setattr(distributed, "LocalCluster", no_other)
+    whole = Aggregate(TASK).add(REPORTS).to_bytes()
+    assert aggregate(TASK, paths[:3]).to_bytes() == whole
+    with connect() as found:
+        assert found is client
+    with pytest.raises(AssertionError, match="of its own"), connect(workers=1):
+        pass
+    assert client.status == "running"
+    # Within a task it is the cluster of that task.
+    with ambient_client() as outer:
+        assert outer is client
+    assert client.submit(_nested, paths[:3], pure=False).result() == whole
+
+
+def _nested(paths):
+    from hedgerow.collect.dask import aggregate
+
+    return aggregate(TASK, paths).to_bytes()
+
+
 def test_a_population_is_simulated_as_on_one_machine(client):
     from hedgerow.collect.dask import simulate
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.cluster import ambient_client
 from hedgerow.collect.dedupe import Bits, Copies, Source, judge, new_key, repeats, spread
 from hedgerow.collect.files import open_reports, pieces
 from hedgerow.collect.memory import Records, add_source, simulate_part
@@ -39,7 +40,15 @@ _RETRIES = 3  # of a task whose worker was lost; Dask has no retries by default
 
 @contextmanager
 def connect(scheduler: str | None = None, *, workers: int | None = None) -> Iterator[Any]:
-    """Yield a Dask client: of the cluster at ``scheduler``, or of processes on this machine."""
+    """Yield a Dask client: of the cluster at ``scheduler``; else the ambient one; else of processes on this machine.
+
+    With a number of ``workers`` it is a cluster of its own in any case.
+    """
+    if scheduler is None and workers is None:
+        with ambient_client() as client:
+            if client is not None:
+                yield client
+                return
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -69,7 +78,7 @@ def aggregate(task: Task, paths: Sequence[str], *, client: Any = None, copies: s
     paths : sequence of str
         Files of reports, visible to client and workers.
     client : distributed.Client, optional
-        The cluster; by default processes on this machine.
+        The cluster; by default that of the ambient client, or else processes on this machine.
     copies : {"drop", "refuse", "count"}
         See :func:`hedgerow.collect.memory.aggregate`.
     """
