@@ -1,5 +1,6 @@
 import pytest
 
+from hedgerow import sealing
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.sealing import OVERHEAD, KeyPair, Role, aad_of_input, info_of, seal, unseal
 
@@ -86,5 +87,6 @@ def test_private_keys_are_not_shown():
 
 def test_without_the_library_the_remedy_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyhpke", None)
+    sealing._suite.cache_clear()
     with pytest.raises(HedgerowError, match=r"hedgerow\[aggregate\]"):
         seal(bytes(32), b"", b"", b"")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cache, lru_cache
 from typing import Any
 
 from hedgerow.errors import FormatError, HedgerowError
@@ -33,6 +34,7 @@ class Role(IntEnum):
     HELPER = 3
 
 
+@cache
 def _suite() -> Any:
     try:
         from pyhpke import AEADId, CipherSuite, KDFId, KEMId
@@ -96,14 +98,19 @@ def seal(public_key: bytes, info: bytes, aad: bytes, message: bytes) -> bytes:
     return bytes(encapsulated) + sealed
 
 
+@lru_cache(maxsize=4)
+def _private(key: bytes) -> Any:
+    """Return a private key ready for use: a server opens thousands of parts with one, and this costs as much."""
+    return _suite().kem.deserialize_private_key(key)
+
+
 def unseal(key: KeyPair, info: bytes, aad: bytes, sealed: bytes) -> bytes:
     """Return what was sealed; anything that was changed, or sealed for another key, info or aad, is refused alike."""
     if len(sealed) < OVERHEAD:
         raise FormatError(f"Sealed bytes are at least {OVERHEAD}. Got {len(sealed)} instead.")
     suite = _suite()
     try:
-        private = suite.kem.deserialize_private_key(key.private)
-        context = suite.create_recipient_context(sealed[:_KEY], private, info=info)
+        context = suite.create_recipient_context(sealed[:_KEY], _private(key.private), info=info)
         message: bytes = context.open(sealed[_KEY:], aad=aad)
     except Exception as error:  # of which kind, and why, is nobody's business
         raise FormatError("Sealed bytes cannot be opened with this key.") from error

@@ -23,6 +23,7 @@ from hedgerow.tasks.records import IN_RECORD, read_record, read_table
 from hedgerow.tasks.reports import TOKEN_BYTES, Report, Reports
 
 if TYPE_CHECKING:
+    from hedgerow.aggregate import Protocol
     from hedgerow.guarantee import Guarantee
     from hedgerow.tasks.alarms import Detector
     from hedgerow.tasks.influence import Forgery
@@ -99,6 +100,11 @@ class Task(Asks):
         facts = {"title": self.title, "kind": self.kind, "id": self.id, "asks for": ", ".join(asked.names)}
         rows = "".join(f'<tr><th scope="row">{name}</th><td>{escape(fact)}</td></tr>' for name, fact in facts.items())
         return f"<table>{rows}</table>{self.guarantee._repr_html_()}"
+
+    @property
+    def protocol(self) -> Protocol | None:
+        """How two servers verify and add up reports that neither can read; None if one curator's server takes them."""
+        return None
 
     @property
     def takes_mask(self) -> bool:
