@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: demo test lint bench docs clean setup mutants
+.PHONY: demo test lint bench docs wheel clean setup mutants
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml setup.py csrc/kernels.c csrc/vdaf.c experiments/pyproject.toml
@@ -41,6 +41,10 @@ docs: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python docs/_hooks/samples.py --jobs $(JOBS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 	$(BIN)/python docs/_hooks/look.py site
+
+# The sdist and a manylinux wheel in ./dist, each installed in an environment of its own and tried as a stranger would.
+wheel: $(STAMP)
+	$(BIN)/python packaging/wheel.py dist
 
 clean:
 	rm -rf $(VENV) build dist site docs/results src/*.egg-info experiments/src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis demo_output

@@ -26,7 +26,7 @@ LAYERS = [
     ["space"],
     ["counting", "spending", "classes", "schema"],
     ["chart", "datasets", "summary"],
-    ["card"],
+    ["card", "given"],
     ["mechanisms", "portable"],  # know nothing of partitions
     ["noise_sums", "partition"],
     ["formula"],  # what a model computes

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.estimators.base import PrivateRegressor
+from hedgerow.given import BoundsLike
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
@@ -21,7 +22,7 @@ __all__ = ["BoxedRegressor", "unit"]
 class BoxedRegressor(PrivateRegressor):
     """A regressor whose holders send one report about a record in a box."""
 
-    feature_bounds: Any = None
+    feature_bounds: BoundsLike = None
 
     _NOTE = "one report a person; every further report spends epsilon again"
 

@@ -25,6 +25,7 @@ from hedgerow.classes import class_codes, class_note
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateClassifier, PrivateEstimator, PrivateRegressor
 from hedgerow.estimators.records import ABSORBED, column_names
+from hedgerow.given import BoundsLike, CategoriesLike, ColumnsLike, EstimatorLike
 from hedgerow.grid import check_label_bounds, check_labels, check_public_range
 from hedgerow.guarantee import Guarantee
 from hedgerow.public.given import is_fitted, required_with
@@ -49,7 +50,7 @@ class _Settings(PrivateEstimator):
     stages: Any = 1
     bounds_share: float = 0.1
     verbose: int = 0
-    public_model: Any = None
+    public_model: EstimatorLike = None
     _splits = "private"
     _votes = False
 
@@ -58,11 +59,11 @@ class _Settings(PrivateEstimator):
 class ForestBase(_Settings):
     """Checks the parameters, buys or takes the schema, fits, and states the cost."""
 
-    feature_bounds: Any = None
+    feature_bounds: BoundsLike = None
     n_estimators: int = 10
     max_depth: Any = "auto"
-    categorical_features: Any = None
-    categories: Any = None
+    categorical_features: ColumnsLike = None
+    categories: CategoriesLike = None
     n_hint: int | None = None
     neighbours: str = "add/remove"
     n_jobs: int | None = None

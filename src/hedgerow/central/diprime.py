@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from hedgerow.central.base import ForestBase
 from hedgerow.checks import Flag, OneOf, Real, Rule, Whole
+from hedgerow.given import EstimatorLike
 from hedgerow.public.given import PUBLIC_MODEL
 
 __all__ = ["DiPriMe"]
@@ -26,7 +27,7 @@ class DiPriMe(ForestBase):
     stages: Any = "auto"
     bounds_share: float = 0.1
     verbose: int = 0
-    public_model: Any = "auto"
+    public_model: EstimatorLike = "auto"
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "max_features": Whole() | OneOf(None),

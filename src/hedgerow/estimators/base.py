@@ -34,6 +34,16 @@ from hedgerow.estimators.records import (
 )
 from hedgerow.estimators.repeats import Told, warn_if_repeated
 from hedgerow.estimators.weights import without_weights
+from hedgerow.given import (
+    BoundsLike,
+    CategoriesLike,
+    ClassesLike,
+    ColumnsLike,
+    LabelBoundsLike,
+    LedgerLike,
+    RandomStateLike,
+    SchemaLike,
+)
 from hedgerow.grid import check_label_bounds
 from hedgerow.guarantee import LARGE_DELTA, LARGE_EPSILON, Guarantee, as_if_local
 from hedgerow.ledger import Ledger
@@ -65,9 +75,9 @@ class _Facts(BaseEstimator):  # type: ignore[misc]
         if "fit" in vars(cls):
             cls.fit = without_weights(cls.fit)
 
-    feature_bounds: Any = None
-    categorical_features: Any = None
-    categories: Any = None
+    feature_bounds: BoundsLike = None
+    categorical_features: ColumnsLike = None
+    categories: CategoriesLike = None
 
 
 @dataclass(eq=False, repr=False)
@@ -89,9 +99,9 @@ class PrivateEstimator(_Facts):
 
     epsilon: float = 1.0
     _: KW_ONLY
-    random_state: Any = None
-    ledger: Any = None
-    schema: Any = None
+    random_state: RandomStateLike = None
+    ledger: LedgerLike = None
+    schema: SchemaLike = None
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "epsilon": EPSILON,
@@ -269,7 +279,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         Public range of the label, required.
     """
 
-    label_bounds: Any = None
+    label_bounds: LabelBoundsLike = None
 
     def _open(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> tuple[Any, FloatArray]:
         """Check everything that is public first; return private records, and labels within their bounds."""
@@ -282,7 +292,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self._known_label is None:
+        if self._known_label is None or self.schema is None:
             return
         self._check_schema("label_bounds")
         if self.schema.label_bounds is None:
@@ -294,7 +304,9 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     @property
     def _label_bounds(self) -> Any:
         """The public range of the label: stated here, or by the schema."""
-        return self.label_bounds if self._known_label is None else self.schema.label_bounds
+        if self._known_label is None or self.schema is None:
+            return self.label_bounds
+        return self.schema.label_bounds
 
     @property
     def _label_missing(self) -> float | None:
@@ -341,11 +353,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         The public list of classes, required without public labels.
     """
 
-    classes: Any = None
+    classes: ClassesLike = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self._known_label is None:
+        if self._known_label is None or self.schema is None:
             return
         self._check_schema("classes")
         if self.schema.classes is None:
@@ -357,7 +369,9 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
     @property
     def _classes(self) -> Any:
         """The public list of classes: stated here, or by the schema."""
-        return self.classes if self._known_label is None else list(self.schema.classes)
+        if self._known_label is None or self.schema is None:
+            return self.classes
+        return list(self.schema.classes or ())
 
     @property
     def _label_missing(self) -> Any:

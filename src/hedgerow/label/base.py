@@ -51,7 +51,7 @@ class LabelMechanism:
 
     epsilon: float
     _: KW_ONLY
-    label_bounds: Any = None
+    label_bounds: tuple[float, float] = None  # type: ignore[assignment]  # required: checked below
     n_steps: int | None = None
 
     _parameters: ClassVar[dict[str, Rule]] = {"epsilon": EPSILON, "n_steps": Whole() | OneOf(None)}

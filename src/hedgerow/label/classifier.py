@@ -17,6 +17,7 @@ from hedgerow.estimators.base import PrivateClassifier
 from hedgerow.estimators.public import check_public
 from hedgerow.estimators.records import take_rows
 from hedgerow.features import category_name
+from hedgerow.given import EstimatorLike
 from hedgerow.guarantee import Guarantee, as_if_local
 from hedgerow.label.boosting import class_boosting_for
 from hedgerow.label.channel import Channel, check_prior, most_informative
@@ -96,9 +97,9 @@ class LabelPrivateClassifier(PublicFeatures, PrivateClassifier):
     """
 
     _learner_name = "estimator"
-    estimator: Any = None
+    estimator: EstimatorLike = None
     prior: Any = None
-    public_model: Any = "auto"
+    public_model: EstimatorLike = "auto"
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "estimator": OneOf(None) | Kind("a classifier with fit and predict", (BaseEstimator,)),

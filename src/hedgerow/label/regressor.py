@@ -17,6 +17,7 @@ from hedgerow.estimators.base import PrivateRegressor
 from hedgerow.estimators.intervals import FromReports
 from hedgerow.estimators.public import check_public
 from hedgerow.estimators.records import label_columns, read_private_labels
+from hedgerow.given import EstimatorLike
 from hedgerow.grid import check_label_bounds, check_public_range
 from hedgerow.guarantee import Guarantee, as_if_local, sequential
 from hedgerow.label.auto import AutoMechanism
@@ -124,14 +125,14 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
     """
 
     _learner_name = "regressor"
-    regressor: Any = None
-    mechanism: Any = "auto"
+    regressor: EstimatorLike = None
+    mechanism: LabelMechanism | str = "auto"
     _: KW_ONLY
     epsilon: float | None = None  # type: ignore[assignment]
     debias: str = "shrink"
     averaging: float | str = "auto"
     clip: bool = True
-    public_model: Any = "auto"
+    public_model: EstimatorLike = "auto"
     explained: float = 0.6
 
     _parameters: ClassVar[dict[str, Rule]] = {

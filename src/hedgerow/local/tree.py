@@ -11,6 +11,7 @@ import numpy.typing as npt
 from hedgerow.checks import OneOf, Rule, Whole
 from hedgerow.estimators.base import PrivateEstimator
 from hedgerow.estimators.records import column_names
+from hedgerow.given import BoundsLike, CategoriesLike, ColumnsLike
 from hedgerow.guarantee import AS_IF_LOCAL
 from hedgerow.tasks.tree.simulate import simulate_aggregate
 from hedgerow.tasks.tree.task import LocalTask
@@ -26,9 +27,9 @@ class LocalTree(PrivateEstimator):
     max_depth: int | str = "auto"
     min_samples_leaf: int | str = "auto"
     response: str = "auto"
-    feature_bounds: Any = None
-    categorical_features: Any = None
-    categories: Any = None
+    feature_bounds: BoundsLike = None
+    categorical_features: ColumnsLike = None
+    categories: CategoriesLike = None
     fallback: str = "auto"
 
     _parameters: ClassVar[dict[str, Rule]] = {

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.given import BoundsLike, CategoriesLike, ColumnsLike, EstimatorLike, RandomStateLike, SchemaLike
 from hedgerow.grid import check_labels
 from hedgerow.portable import PortableModel
 from hedgerow.portable.model import Part
@@ -74,14 +75,14 @@ class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        regressor: Any = None,
+        regressor: EstimatorLike = None,
         *,
         compact: bool = False,
-        categorical_features: Any = None,
-        categories: Any = None,
-        feature_bounds: Any = None,
-        random_state: Any = None,
-        schema: Any = None,
+        categorical_features: ColumnsLike = None,
+        categories: CategoriesLike = None,
+        feature_bounds: BoundsLike = None,
+        random_state: RandomStateLike = None,
+        schema: SchemaLike = None,
     ) -> None:
         self.regressor = regressor
         self.compact = compact

@@ -18,6 +18,7 @@ from hedgerow.checks import Flag, Kind, OneOf, Real, Rule, check_parameters
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.public import check_public
 from hedgerow.estimators.records import read_private_classes, read_private_labels, read_private_records
+from hedgerow.given import LedgerLike, ProgressLike, RandomStateLike
 from hedgerow.grid import check_label_bounds
 from hedgerow.guarantee import Guarantee, parallel
 from hedgerow.ledger import Ledger
@@ -120,7 +121,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     (['interactions'], 1.0)
     """
 
-    estimator: Any
+    estimator: Any  # an estimator by duck type: scikit-learn has none for this
     settings: Any
     _: KW_ONLY
     search: str = "private"
@@ -129,9 +130,9 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     refit: bool = True
     score_share: float = 0.2
     loss: str = "squared"
-    random_state: Any = None
-    ledger: Any = None
-    callback: Any = None
+    random_state: RandomStateLike = None
+    ledger: LedgerLike = None
+    callback: ProgressLike = None
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "search": OneOf("private", "public"),

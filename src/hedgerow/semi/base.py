@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from hedgerow.checks import Flag, OneOf, Real, Rule, Whole
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateEstimator, PrivateRegressor
+from hedgerow.given import BoundsLike, CategoriesLike, EstimatorLike
 from hedgerow.public.given import PUBLIC_MODEL
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
@@ -19,8 +20,8 @@ __all__ = ["SemiRegressor", "TwoRounds"]
 class SemiRegressor(PrivateRegressor):
     """A regressor over records within public bounds."""
 
-    feature_bounds: Any = None
-    categories: Any = None
+    feature_bounds: BoundsLike = None
+    categories: CategoriesLike = None
 
     def _start(self, X: Any, y: Any) -> tuple[Any, FloatArray, FeatureSpace]:
         """Check everything that is public first; return private records, labels and the schema."""
@@ -43,7 +44,7 @@ class TwoRounds(PrivateEstimator):
     constant: float = 0.1
     shrink: bool = True
     hide_mask: bool = False
-    public_model: Any = "auto"
+    public_model: EstimatorLike = "auto"
     method: str = "auto"
 
     _parameters: ClassVar[dict[str, Rule]] = {

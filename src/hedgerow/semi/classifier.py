@@ -13,6 +13,7 @@ from hedgerow.classes import class_note
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateClassifier
 from hedgerow.estimators.records import take_rows
+from hedgerow.given import BoundsLike, CategoriesLike
 from hedgerow.guarantee import Guarantee, as_if_local, parallel
 from hedgerow.public.given import is_fitted
 from hedgerow.randomness import Randomness
@@ -73,8 +74,8 @@ class HistOfTreeClassifier(PrivateClassifier, TwoRounds):
     ['low', 'high']
     """
 
-    feature_bounds: Any = None
-    categories: Any = None
+    feature_bounds: BoundsLike = None
+    categories: CategoriesLike = None
 
     def fit(
         self, X: Any, y: Any, private: Any = "all", X_public: Any = None, y_public: Any = None

@@ -19,6 +19,7 @@ from hedgerow.checks import Flag, OneOf, Real, Rule
 from hedgerow.estimators.base import PrivateEstimator
 from hedgerow.estimators.records import ABSORBED, column_names
 from hedgerow.features import CategoricalFeature, Feature
+from hedgerow.given import BoundsLike, CategoriesLike, EstimatorLike, ProgressLike
 from hedgerow.guarantee import Guarantee
 from hedgerow.public.given import PUBLIC_MODEL
 from hedgerow.space import FeatureSpace
@@ -48,13 +49,13 @@ class AnovaBase(PrivateEstimator):
     """Takes the public schema, fits, and states the cost."""
 
     delta: float = 1e-5
-    feature_bounds: Any = None
-    categories: Any = None
+    feature_bounds: BoundsLike = None
+    categories: CategoriesLike = None
     interactions: bool = True
     neighbours: str = "add/remove"
     missing: str = "middle"
-    public_model: Any = "auto"
-    callback: Any = None
+    public_model: EstimatorLike = "auto"
+    callback: ProgressLike = None
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "delta": Real(0, 1, ends="low"),

@@ -11,6 +11,7 @@ from hedgerow.checks import Rule, Whole
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateEstimator
 from hedgerow.estimators.records import column_names
+from hedgerow.given import BoundsLike, CategoriesLike, ColumnsLike, EstimatorLike
 from hedgerow.public.given import PUBLIC_MODEL, required_with
 from hedgerow.space import FeatureSpace
 
@@ -21,11 +22,11 @@ __all__ = ["AssistedForest"]
 class AssistedForest(PrivateEstimator):
     """A public model, and trees of corrections to it."""
 
-    public_model: Any = "auto"
+    public_model: EstimatorLike = "auto"
     n_trees: int = 8
-    feature_bounds: Any = None
-    categorical_features: Any = None
-    categories: Any = None
+    feature_bounds: BoundsLike = None
+    categorical_features: ColumnsLike = None
+    categories: CategoriesLike = None
 
     _parameters: ClassVar[dict[str, Rule]] = {"public_model": PUBLIC_MODEL, "n_trees": Whole()}
 
