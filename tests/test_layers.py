@@ -22,7 +22,7 @@ LAYERS = [
     ["randomness", "guarantee", "wording"],
     ["samplers", "ledger", "grid", "frames"],
     ["features", "discrete_gaussian"],
-    ["aggregate"],  # two servers that see no record, without network or disk
+    ["sharing"],  # two servers that see no record, without network or disk
     ["space"],
     ["counting", "spending", "classes", "schema"],
     ["chart", "datasets", "summary"],

@@ -26,7 +26,9 @@ from hedgerow.service.logs import log
 from hedgerow.service.problems import Problem
 from hedgerow.service.removal import some_of
 from hedgerow.service.schema import (
+    answers,
     arrivals,
+    jobs,
     known,
     partials,
     report_ids,
@@ -71,6 +73,8 @@ class Aggregator:
     ----------
     look : callable
         From a task's number to its kind and detector.
+    share : callable
+        From the number of a task that two servers share to how many reports were dealt with: one step of that.
     idle : callable
         Called at every turn, for housekeeping.
     clock, remember : callable, float
@@ -84,6 +88,7 @@ class Aggregator:
         look: Look,
         *,
         every: float = 1.0,
+        share: Callable[[int], int] | None = None,
         idle: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.time,
         remember: float = 0.0,
@@ -94,6 +99,7 @@ class Aggregator:
         self.every = every
         self.clock = clock
         self.remember = remember
+        self._share = share or (lambda _: 0)
         self._idle = idle or (lambda: None)
         self._turn = threading.Lock()
         self._stop = threading.Event()
@@ -147,7 +153,8 @@ class Aggregator:
         """Aggregate all that waits, finish closed tasks, scrub; return the number of reports aggregated."""
         done = 0
         with self.database.read() as connection:
-            waiting = list(connection.execute(sa.select(uploads.c.task).distinct()).scalars())
+            either = sa.union(sa.select(uploads.c.task), sa.select(jobs.c.task))
+            waiting = sorted(connection.execute(either).scalars())
             query = sa.select(tasks.c.number, tasks.c.closed).where(tasks.c.closed.is_not(None), ~tasks.c.finished)
             closed = list(connection.execute(query))
         for number in waiting:
@@ -163,7 +170,9 @@ class Aggregator:
         """Aggregate all that waits for a task; one that cannot be read keeps nobody else waiting."""
         done = 0
         try:
-            while not self._stop.is_set() and (n := self.segment(number)):
+            kind, _ = self.look(number)
+            step = self._share if kind.shared else self.segment
+            while not self._stop.is_set() and (n := step(number)):
                 done += n
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
@@ -260,6 +269,8 @@ class Aggregator:
         with self.database.read() as connection:
             if connection.execute(sa.select(uploads.c.seq).where(uploads.c.task == number).limit(1)).first():
                 return False
+            if connection.execute(sa.select(jobs.c.task).where(jobs.c.task == number)).first():
+                return False
             seconds = list(connection.execute(sa.select(tasks.c.finished).where(tasks.c.first == number)).scalars())
         kind, _ = self.look(number)
         if kind.keeps_ids and not (seconds and all(seconds)):
@@ -285,6 +296,7 @@ class Aggregator:
 def _forget_young(connection: Connection, number: int) -> None:
     """Delete what is packed; the new version tells every server to forget it too."""
     connection.execute(arrivals.delete().where(arrivals.c.task == number))
+    connection.execute(answers.delete().where(answers.c.task == number))
     nothing = {"version": known.c.version + 1, "sealed": 0, "ids": b"", "tokens": b""}
     if not connection.execute(known.update().where(known.c.task == number).values(**nothing)).rowcount:
         connection.execute(known.insert().values(task=number, version=1, sealed=0, ids=b"", tokens=b""))

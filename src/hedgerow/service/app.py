@@ -20,6 +20,7 @@ from hedgerow.service.operations import OPERATIONS
 from hedgerow.service.routes import V1
 from hedgerow.service.service import Service
 from hedgerow.service.settings import Settings
+from hedgerow.service.shared.routes import SHARED
 from hedgerow.service.uploads import UPLOADS, Gate
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def create_app(
             await run_in_threadpool(service.stop)
 
     app = Starlette(
-        routes=[*UPLOADS, *V1, *OPERATIONS, *routes, *pages()],
+        routes=[*UPLOADS, *V1, *SHARED, *OPERATIONS, *routes, *pages()],
         middleware=[Middleware(Gate, service=service)],
         exception_handlers=HANDLERS,
         lifespan=lifespan,

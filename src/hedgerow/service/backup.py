@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+import time
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -18,7 +19,7 @@ import sqlalchemy as sa
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.service.database import Database
 from hedgerow.service.migrate import VERSION
-from hedgerow.service.schema import arrivals, known, metadata
+from hedgerow.service.schema import arrivals, batches, jobs, known, metadata, partials, tasks, uploads
 from hedgerow.service.scrub import merged
 
 __all__ = ["backup", "restore"]
@@ -111,10 +112,25 @@ def restore(database: Database, path: str) -> dict[str, int]:
                 counts[table.name] += len(rows)
             if connection.dialect.name == "postgresql":
                 _continue_counting(connection, table)
+        _end_shared(connection)
         expected = source.hash.digest()
         if file.read() != expected:
             raise FormatError(f"{path} is damaged: its digest does not hold. Use another copy.")
     return counts
+
+
+def _end_shared(connection: sa.Connection) -> None:
+    """End what two servers share and was not collected when the backup was made.
+
+    Since then ids may have come that are not in it, and noise may have been drawn: a restored server would take
+    reports twice, and draw again. Whatever is collected later, is collected by another task.
+    """
+    open_ones = sa.select(batches.c.task).where(batches.c.sealed.is_(None))
+    connection.execute(partials.delete().where(partials.c.task.in_(open_ones)))
+    for table in (uploads, jobs):
+        connection.execute(table.delete().where(table.c.task.in_(open_ones)))
+    own = tasks.c.number.in_(open_ones) & tasks.c.closed.is_(None)
+    connection.execute(tasks.update().where(own).values(closed=int(time.time())))
 
 
 def _put(out: _Hashing, value: Any) -> None:

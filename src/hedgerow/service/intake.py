@@ -24,6 +24,7 @@ from hedgerow.service.schema import upload_tokens
 __all__ = ["Outcome", "Upload", "keys_of", "marks_of", "take"]
 
 Rows = npt.NDArray[np.uint8]
+_PIECE = 16 << 20  # bytes of a row of the table: whoever takes some of its reports reads all of it; by hand
 
 
 def keys_of(ids: Sequence[bytes], purpose: bytes = b"report") -> list[bytes]:
@@ -89,6 +90,11 @@ class Upload:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    @property
+    def weight(self) -> int:
+        """How much is to be kept: reports, or kilobytes if those are more."""
+        return max(len(self), self.rows.nbytes >> 10)
 
     def pairs(self) -> list[tuple[bytes, bytes]]:
         """Return every key that a new report brings, with its mark."""
@@ -252,4 +258,7 @@ def _keep(database: Database, connection: Connection, task: int, group: list[Upl
             parts.setdefault(upload.simulation, []).append(rows)
     for simulation, kept in parts.items():
         rows = sorted_rows(np.concatenate(kept))
-        database.keep(connection, task, len(rows), simulation, rows.tobytes())
+        step = max(1, _PIECE // rows.shape[1])
+        for start in range(0, len(rows), step):
+            piece = rows[start : start + step]
+            database.keep(connection, task, len(piece), simulation, piece.tobytes())

@@ -44,9 +44,14 @@ class Kind:
         self.task = task
 
     @property
+    def shared(self) -> bool:
+        """Whether two servers verify and add up reports, which none of them can read."""
+        return self.task.sealed
+
+    @property
     def retains(self) -> bool:
         """Whether rows are the result, and so are kept instead of being summed and scrubbed."""
-        return self.task.retains
+        return self.task.retains and not self.shared
 
     @property
     def width(self) -> int:
@@ -61,7 +66,12 @@ class Kind:
     @property
     def kept_width(self) -> int:
         """Bytes kept of each report."""
-        return TOKEN_BYTES + self.width if self.keeps_ids else self.width
+        return TOKEN_BYTES + self.width if self.with_ids else self.width
+
+    @property
+    def with_ids(self) -> bool:
+        """Whether ids stand beside rows: a later round, or the other server, is told of them."""
+        return self.keeps_ids or self.shared
 
     def read(self, body: bytes) -> ReadBatch:
         """Read a batch in the library's wire format; refuse a wrong frame, note invalid rows."""
@@ -81,7 +91,7 @@ class Kind:
         keys = keys_of(batch.tokens)
         marks = marks_of(batch.tokens, messages)
         rows = batch.payloads
-        if self.keeps_ids:
+        if self.with_ids:
             ids = np.frombuffer(b"".join(batch.tokens), dtype=np.uint8).reshape(-1, TOKEN_BYTES)
             rows = np.hstack([ids, rows])
         upload = Upload(number, keys, marks, rows, bool(batch.simulation.any()), token=token)

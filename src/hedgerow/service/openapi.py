@@ -11,6 +11,8 @@ from hedgerow.tasks.registry import task_classes
 
 __all__ = ["document"]
 
+PEER = "application/vnd.hedgerow.peer+bin; version=1"
+"""The media type of messages between servers."""
 _TIME = {"type": "integer", "minimum": 0, "maximum": 253_402_300_799, "description": "unix seconds"}
 _TEXT = {"type": "string", "maxLength": 200}
 _ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}
@@ -121,7 +123,7 @@ _SCHEMAS = {
 
 def _tasks() -> dict[str, Any]:
     listing = _json(_object({"tasks": {"type": "array", "items": {"type": "object"}}}, ("tasks",)), "newest first")
-    made = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 403, 408, 409, 410, 413, 429)}
+    made = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 403, 408, 409, 410, 413, 429, 502)}
     create = _operation("createTask", "Publish a task", made, security=_CURATOR, requestBody=_takes(_NEW_TASK))
     return {"get": _operation("listTasks", "List tasks", {"200": listing, **_problems()}), "post": create}
 
@@ -184,11 +186,39 @@ def _by_id(settings: Settings) -> dict[str, Any]:
                 "issueTokens", "Make upload tokens", tokens, security=_CURATOR, requestBody=_takes(_NEW_TOKENS, False)
             )
         },
+        "/collect": {"post": _one("collect", "Both sealed shares of the sums of a shared task", 409, 502)},
+        "/witnesses": {
+            "get": _operation(
+                "witnesses",
+                "The countersignatures of both servers under a shared task",
+                {"200": _json({"type": "object"}, "leader and helper"), **_problems(404, 410)},
+            )
+        },
         "/second": {
             "post": _operation(
                 "secondRound", "Publish the second round", second, security=_CURATOR, requestBody=_takes(_GROW, False)
             )
         },
+    }
+
+
+def _between(name: str, summary: str, *statuses: int) -> dict[str, Any]:
+    """Describe a route that servers of other operators use, whose messages are signed."""
+    binary = {PEER: {"schema": {"type": "string", "format": "binary"}}}
+    answers = {
+        "200": {"description": "signed by this server's operator", "content": binary},
+        **_problems(400, 403, 404, 408, 409, 410, 413, 415, *statuses),
+    }
+    return {"post": _operation(name, summary, answers, requestBody={"required": True, "content": binary})}
+
+
+def _shared() -> dict[str, Any]:
+    card = {"200": _json({"type": "object"}, "name, origin and keys"), **_problems(404)}
+    return {
+        "/v1/operator": {"get": _operation("operator", "Who runs this server", card)},
+        "/v1/shared/tasks": _between("shareTask", "Agree to be the helper of a task"),
+        "/v1/shared/{id}/jobs": {**_between("job", "Verify reports with the leader"), "parameters": [_ID]},
+        "/v1/shared/{id}/share": {**_between("share", "Release the helper's share of sums"), "parameters": [_ID]},
     }
 
 
@@ -219,6 +249,7 @@ def document(settings: Settings) -> dict[str, Any]:
         "paths": {
             "/v1/tasks": _tasks(),
             **by_id,
+            **_shared(),
             "/v1/audit": {"get": _audit()},
             "/healthz": {"get": _operation("healthz", "Can reports be taken: something was just written", ok)},
             "/livez": {"get": _operation("livez", "Does the process run; the database is not asked", ok)},

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from hedgerow.service.collection import Collection
 from hedgerow.service.problems import Problem
-from hedgerow.service.schema import partials, refusals, tasks, uploads
+from hedgerow.service.schema import jobs, partials, refusals, tasks, uploads
 from hedgerow.service.service import Service
 from hedgerow.tasks.alarms import ALPHA, Alarm
 from hedgerow.tasks.forecast import Forecast
@@ -42,8 +42,11 @@ class Overview:
             row = connection.execute(sa.select(tasks.c.closed, tasks.c.finished).where(tasks.c.number == number)).one()
             partial = connection.execute(sa.select(partials.c.n, partials.c.events).where(partials.c.task == number))
             kept = partial.first()
-            waiting = sa.select(sa.func.coalesce(sa.func.sum(uploads.c.n), 0)).where(uploads.c.task == number)
-            pending = int(connection.execute(waiting).scalar_one())
+            waiting = [
+                sa.select(sa.func.coalesce(sa.func.sum(table.c.n), 0)).where(table.c.task == number)
+                for table in (uploads, jobs)
+            ]
+            pending = sum(int(connection.execute(query).scalar_one()) for query in waiting)
             counts = connection.execute(sa.select(refusals.c.code, refusals.c.n).where(refusals.c.task == number))
             self.refused: Counter[str] = Counter({code: int(n) for code, n in counts})
         self.refused.update(service.refused_now(number))

@@ -12,7 +12,10 @@ from hedgerow.service.audit import write_audit
 from hedgerow.service.database import Database
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import (
+    answers,
     arrivals,
+    batches,
+    jobs,
     known,
     partials,
     refusals,
@@ -33,7 +36,7 @@ _LARGE = (
     (upload_tokens, upload_tokens.c.digest),
     (sealed_segments, sealed_segments.c.seq),
 )
-_SMALL = (arrivals, known, partials, segments, uploads, refusals)
+_SMALL = (arrivals, known, partials, segments, uploads, refusals, jobs, answers, batches)
 
 
 def some_of(table: sa.Table, key: sa.Column[Any], number: int) -> Callable[[Connection], int]:

@@ -171,5 +171,54 @@ refusals = sa.Table(
     sa.Column("n", sa.BigInteger, nullable=False),
 )
 
-YOUNG = (arrivals, known, partials, segments, uploads, refusals)
+peers = sa.Table(
+    "peers",
+    metadata,
+    sa.Column("signing_key", _Blob, primary_key=True),
+    sa.Column("card", sa.Text, nullable=False),
+    sa.Column("created", sa.BigInteger, nullable=False),
+)
+"""Servers of other operators that this one shares tasks with, by their operator's key."""
+
+batches = sa.Table(
+    "batches",
+    metadata,
+    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("role", sa.Integer, nullable=False),
+    sa.Column("leader", _Blob, nullable=False),
+    sa.Column("helper", _Blob, nullable=False),
+    sa.Column("simulation", sa.Boolean, nullable=False, default=False),
+    sa.Column("collected", sa.BigInteger),
+    sa.Column("n", sa.BigInteger),
+    sa.Column("checksum", _Blob),
+    sa.Column("sealed", _Blob),
+    sa.Column("other", _Blob),
+)
+"""Of a task that two servers share: this one's role, both countersignatures, and what was released, once and for ever.
+
+``partials`` has this server's share of the sums (after the checksum of ids) until then.
+"""
+
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("name", _Blob, nullable=False),
+    sa.Column("n", sa.Integer, nullable=False),
+    sa.Column("simulation", sa.Boolean, nullable=False),
+    sa.Column("body", _Blob, nullable=False),
+)
+"""At the leader: reports that the helper was asked about, or will be; one job a task at a time."""
+
+answers = sa.Table(
+    "answers",
+    metadata,
+    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("name", _Blob, primary_key=True),
+    sa.Column("digest", _Blob, nullable=False),
+    sa.Column("body", _Blob, nullable=False),
+)
+"""At the helper: what it answered to a job, so that the same job again changes nothing."""
+
+YOUNG = (arrivals, known, partials, segments, uploads, jobs, refusals)
 """What uploads and their aggregation write to, in the order in which transactions use them."""

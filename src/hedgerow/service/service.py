@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.holder.client import ServiceError
+from hedgerow.sealing import Role
 from hedgerow.service.aggregator import Aggregator, add_rows, kept_rows
 from hedgerow.service.audit import write_audit
 from hedgerow.service.collection import Collection, Damaged
@@ -29,6 +31,9 @@ from hedgerow.service.removal import remove
 from hedgerow.service.schema import partials, sealed_segments, segments, tasks, upload_tokens, uploads
 from hedgerow.service.schema import settings as settings_table
 from hedgerow.service.settings import Settings
+from hedgerow.service.shared.agreement import keep_agreement
+from hedgerow.service.shared.shared import Shared
+from hedgerow.service.shared.state import Released
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
@@ -43,6 +48,8 @@ __all__ = ["Service"]
 STOP_SECONDS = 25.0
 """How long stopping may take: less than the 30 seconds after which supervisors kill; by hand."""
 _MANY = 100_000  # reports that a result adds up at once, five segments of the aggregator; by hand
+HELPER_SECONDS = 10.0
+"""After which a helper that did not answer is asked again; by hand."""
 PROBE_SECONDS = 1.0
 """For which a write that succeeded speaks: probes are public, and each costs a commit; by hand."""
 _PROBE = sa.text(
@@ -87,10 +94,13 @@ class Service:
             self.writer,
             self._look,
             every=self.settings.aggregate_seconds,
+            share=self._verify,
             idle=self._flush,
             clock=clock,
             remember=self.settings.remember_seconds,
         )
+        self.shared = Shared(self)
+        self._rests: dict[int, float] = {}
         self.requests: Counter[tuple[str, int]] = Counter()
         self.reports: Counter[str] = Counter()
         self._logged: Counter[str] = Counter()
@@ -108,6 +118,7 @@ class Service:
     def start(self) -> Service:
         """Start the threads."""
         self.writer.start()
+        _ = self.shared.identity  # uploads look at it, and must not wait for the database
         self.aggregator.start()
         log("started", database=self.database.url.get_backend_name())
         return self
@@ -237,16 +248,8 @@ class Service:
         notice = Announcement.sign(task, self.key, **words)
         first = self._first_of(task)
         row = {"id": notice.id, "announcement": notice.to_json(), "first": first, "simulation": simulation}
-
-        def change(connection: Connection) -> tuple[Any, bool]:
-            found = connection.execute(sa.select(tasks).where(tasks.c.id == notice.id)).first()
-            if found is not None:
-                return found, False
-            connection.execute(tasks.insert().values(created=now, finished=False, **row))
-            write_audit(connection, now, publisher.name, "publish", task=notice.id, detail=notice.title)
-            return connection.execute(sa.select(tasks).where(tasks.c.id == notice.id)).one(), True
-
-        stored, new = self.writer.run(change)
+        witnesses = self.shared.lead(task, notice) if task.sealed else None
+        stored, new = self._store(row, now, publisher.name, Role.LEADER, witnesses)
         if stored.deleted is not None:
             raise Problem("task-deleted", "This task was deleted; give the new one another title.")
         if stored.announcement != row["announcement"] or bool(stored.simulation) != simulation:
@@ -254,6 +257,57 @@ class Service:
         if new:
             log("task-created", task=notice.id, kind=notice.kind, opens=notice.opens, closes=notice.closes)
         return self._remember(Collection.from_row(stored)), new
+
+    def _store(
+        self, row: dict[str, Any], now: int, actor: str, role: Role, witnesses: tuple[bytes, bytes] | None
+    ) -> tuple[Any, bool]:
+        """Store a task that is new, with this server's role in it where two share it; return it, and whether it is."""
+
+        def change(connection: Connection) -> tuple[Any, bool]:
+            found = connection.execute(sa.select(tasks).where(tasks.c.id == row["id"])).first()
+            if found is not None:
+                return found, False
+            connection.execute(tasks.insert().values(created=now, finished=False, **row))
+            stored = connection.execute(sa.select(tasks).where(tasks.c.id == row["id"])).one()
+            if witnesses is not None:
+                keep_agreement(connection, stored.number, role, *witnesses)
+            write_audit(connection, now, actor, "publish", task=row["id"], detail=role.name.lower())
+            return stored, True
+
+        return self.writer.run(change)
+
+    def adopt(self, notice: Announcement, leader: bytes, helper: bytes, *, actor: str) -> None:
+        """Store a task that this server agrees to be the helper of."""
+        row = {"id": notice.id, "announcement": notice.to_json(), "first": None, "simulation": False}
+        stored, new = self._store(row, int(self.clock()), actor, Role.HELPER, (leader, helper))
+        if stored.deleted is not None or stored.announcement != row["announcement"]:
+            raise Problem("task-exists", "The helper has this task with other words or another window, or had it.")
+        if new:
+            log("task-shared", task=notice.id)
+
+    def collect(self, collection: Collection, curator: Curator) -> Released:
+        """Close a shared task for ever and return what both servers release of it; always the same bytes."""
+        protocol = collection.task.protocol
+        with self.database.read() as connection:
+            query = sa.select(partials.c.n).where(partials.c.task == collection.number)
+            n = int(connection.execute(query).scalar() or 0) + self.shared.waiting(collection)
+        if protocol is not None and n < protocol.min_batch:
+            raise Problem("batch-too-small", f"At least {protocol.min_batch} reports are needed; there are {n}.")
+        self.close(collection, int(self.clock()), curator)
+        return self.shared.collect(collection, curator.name)
+
+    def _verify(self, number: int) -> int:
+        """Work on a shared task; where the helper does not answer, wait a while before it is asked again."""
+        if time.monotonic() < self._rests.get(number, 0.0):
+            return 0
+        found = self._numbers.get(number) or self._load(tasks.c.number == number)
+        assert found is not None
+        try:
+            return self.shared.turn(found)
+        except (ServiceError, FormatError) as error:
+            self._rests[number] = time.monotonic() + HELPER_SECONDS
+            log("helper-waits", level="error", task=number, reason=str(error))
+            return 0
 
     def _first_of(self, task: Task) -> int | None:
         if task.before is None:
@@ -357,6 +411,8 @@ class Service:
     def total(self, collection: Collection) -> Any:
         """Return the aggregate of every acknowledged report, bit for bit that of the library."""
         kind = collection.kind
+        if kind.shared:
+            raise Problem("not-available", "No server can read the sums of this task: hedgerow collect.")
         if kind.retains:
             if kind.task.makes != "model":
                 raise Problem("not-available", "This task delivers its reports as a data set; see /data.")

@@ -120,6 +120,8 @@ async def _store(
 ) -> bytes:
     notice = collection.announcement
     limits = service.settings
+    if collection.kind.shared:
+        service.shared.check_leader(collection)
     if not _MEDIA.fullmatch(headers.get(b"content-type", "")):
         raise Problem("unsupported-media-type", f"Send {MEDIA_TYPE}; version=1.")
     token = bearer(headers.get(b"authorization", "")) if notice.tokens else ""

@@ -42,9 +42,9 @@ class Writer:
     database : Database
         Where to write.
     group : int
-        Most reports in one commit.
+        Most reports (or kilobytes) in one commit.
     waiting : int
-        Most reports that may wait; beyond, uploads are refused at once.
+        Most reports (or kilobytes) that may wait; beyond, uploads are refused at once.
     """
 
     def __init__(self, database: Database, *, group: int = 20_000, waiting: int = 200_000) -> None:
@@ -73,14 +73,14 @@ class Writer:
 
         Busy if that takes too long: it may still happen, and the same reports sent again are known by their ids.
         """
-        if self._stopping or self.waiting + len(upload) > self.most_waiting:
+        if self._stopping or self.waiting + upload.weight > self.most_waiting:
             raise Busy(f"{self.waiting} reports wait to be written; try again in a moment.")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
-        self.waiting += len(upload)  # both ends of the count run in the event loop
+        self.waiting += upload.weight  # both ends of the count run in the event loop
         future.add_done_callback(_heard)
         self._queue.put((upload, future, loop))
-        future.add_done_callback(lambda _: self._settled(len(upload)))
+        future.add_done_callback(lambda _: self._settled(upload.weight))
         try:
             async with asyncio.timeout(_UPLOAD_SECONDS):
                 return await asyncio.shield(future)
@@ -126,11 +126,11 @@ class Writer:
                 item = _NOTHING
                 continue
             group = [item]
-            n = len(item[0])
+            n = item[0].weight
             item = self._next()
             while item is not None and len(item) == 3 and n < self.group:
                 group.append(item)
-                n += len(item[0])
+                n += item[0].weight
                 item = self._next()
             self._commit(group)
 

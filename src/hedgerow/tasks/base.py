@@ -23,8 +23,8 @@ from hedgerow.tasks.records import IN_RECORD, read_record, read_table
 from hedgerow.tasks.reports import TOKEN_BYTES, Report, Reports
 
 if TYPE_CHECKING:
-    from hedgerow.aggregate import Protocol
     from hedgerow.guarantee import Guarantee
+    from hedgerow.sharing import Protocol
     from hedgerow.tasks.alarms import Detector
     from hedgerow.tasks.influence import Forgery
     from hedgerow.tasks.picture import Panel
@@ -64,6 +64,8 @@ class Task(Asks):
         How a door makes one of public facts; None if it is made otherwise.
     model_options : mapping
         What :meth:`model` takes besides the totals, by parameter; a door refuses any other option by name.
+    sealed : bool
+        Whether reports are sealed shares for two servers: these add noise, and their sums are audited, not the bytes.
     asking : tuple of Wording
         How people are asked, with units; see :class:`~hedgerow.tasks.asking.Asks`.
     """
@@ -73,6 +75,7 @@ class Task(Asks):
     makes: ClassVar[str] = "model"
     designed: ClassVar[Design | None] = None
     model_options: ClassVar[Mapping[str, Option]] = {}
+    sealed: ClassVar[bool] = False
     target: str
     title: str = ""
 
@@ -229,6 +232,12 @@ class Task(Asks):
             payloads = self.draw(Z[part], labels[part], source).payloads
             totals.include(len(payloads), self.encoding.blocks(payloads), source.simulation)
         return totals
+
+    def collected(self, n: int, sums: Any, simulation: bool) -> Any:
+        """Return the totals that two servers have released: ``n`` reports, and noisy sums."""
+        raise HedgerowError(
+            f"reports to a {self.kind} task are added up by its curator's server: nothing is collected."
+        )
 
     def data(self, totals: Any) -> tuple[str, bytes]:
         """Return kept reports as a curator downloads them: media type and bytes."""
