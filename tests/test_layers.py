@@ -22,7 +22,7 @@ LAYERS = [
     ["randomness", "guarantee", "wording"],
     ["samplers", "ledger", "grid", "frames"],
     ["features", "discrete_gaussian"],
-    ["sharing"],  # two servers that see no record, without network or disk
+    ["aggregate"],  # two servers that see no record, without network or disk
     ["space"],
     ["counting", "spending", "classes", "schema"],
     ["chart", "datasets", "summary"],

@@ -23,8 +23,8 @@ from hedgerow.tasks.records import IN_RECORD, read_record, read_table
 from hedgerow.tasks.reports import TOKEN_BYTES, Report, Reports
 
 if TYPE_CHECKING:
+    from hedgerow.aggregate import Protocol
     from hedgerow.guarantee import Guarantee
-    from hedgerow.sharing import Protocol
     from hedgerow.tasks.alarms import Detector
     from hedgerow.tasks.influence import Forgery
     from hedgerow.tasks.picture import Panel

@@ -7,12 +7,12 @@ import json
 from cryptography.exceptions import InvalidSignature
 from sqlalchemy import Connection
 
+from hedgerow.aggregate import Party, Protocol, Server
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.sealing import Role
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import batches
 from hedgerow.service.shared.operator import Identity
-from hedgerow.sharing import Party, Protocol, Server
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.keys import base64url, ed25519, from_base64url
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.aggregate import Protocol, release
 from hedgerow.errors import FormatError
 from hedgerow.randomness import SecureRandomness
 from hedgerow.service.audit import write_audit
@@ -12,7 +13,6 @@ from hedgerow.service.collection import Collection
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import batches, tasks
 from hedgerow.service.shared.state import Released, batch_of, erase, released_of, role_of
-from hedgerow.sharing import Protocol, release
 
 __all__ = ["close_batch", "keep_other"]
 

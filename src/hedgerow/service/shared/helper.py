@@ -11,6 +11,8 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.aggregate import Batch, Party
+from hedgerow.aggregate.job import Answer, Job
 from hedgerow.service.collection import Collection
 from hedgerow.service.database import Database, StoragePressure
 from hedgerow.service.intake import keys_of, marks_of
@@ -20,8 +22,6 @@ from hedgerow.service.schema import answers, tasks
 from hedgerow.service.shared.leader import checkpoint
 from hedgerow.service.shared.state import add_batch
 from hedgerow.service.writer import Writer
-from hedgerow.sharing import Batch, Party
-from hedgerow.sharing.job import Answer, Job
 
 __all__ = ["Helper"]
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.aggregate import Party
+from hedgerow.aggregate.job import JOB, MOST, Answer
+from hedgerow.aggregate.verify import Verified
 from hedgerow.service.collection import Collection
 from hedgerow.service.database import StoragePressure
 from hedgerow.service.schema import batches, jobs, uploads
 from hedgerow.service.shared.peers import Caller
 from hedgerow.service.shared.state import add_batch
-from hedgerow.sharing import Party
-from hedgerow.sharing.job import JOB, MOST, Answer
-from hedgerow.sharing.verify import Verified
 from hedgerow.tasks.reports import TOKEN_BYTES
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.aggregate import Server
 from hedgerow.errors import HedgerowError
 from hedgerow.sealing import KeyPair
 from hedgerow.service.schema import settings
-from hedgerow.sharing import Server
 from hedgerow.tasks.keys import base64url, from_base64url, public_bytes
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.aggregate import Server
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.client import Client, is_loopback
 from hedgerow.service.audit import write_audit
 from hedgerow.service.openapi import PEER
 from hedgerow.service.schema import peers
 from hedgerow.service.shared.operator import Identity
-from hedgerow.sharing import Server
 from hedgerow.tasks.keys import ed25519, fingerprint, public_bytes
 
 __all__ = ["Caller", "add_peer", "find_peer", "list_peers", "opened", "signed"]

@@ -32,7 +32,7 @@ async def operator(request: Request) -> Response:
 def _card(service: Service) -> dict[str, Any]:
     import hashlib
 
-    from hedgerow.sharing.protocol import verify_key
+    from hedgerow.aggregate.protocol import verify_key
 
     identity = service.shared.identity
     if identity is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.aggregate import Party, Protocol
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.client import ServiceError
 from hedgerow.sealing import Role
@@ -22,7 +23,6 @@ from hedgerow.service.shared.leader import Leader, checkpoint
 from hedgerow.service.shared.operator import Identity, read_identity
 from hedgerow.service.shared.peers import Caller, find_peer, opened, signed
 from hedgerow.service.shared.state import Released, batch_of, released_of
-from hedgerow.sharing import Party, Protocol
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
 

@@ -8,10 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.aggregate import Batch, Protocol
 from hedgerow.sealing import Role
 from hedgerow.service.database import StoragePressure
 from hedgerow.service.schema import batches, partials
-from hedgerow.sharing import Batch, Protocol
 
 __all__ = ["Released", "add_batch", "batch_of", "erase", "released_of", "role_of"]
 

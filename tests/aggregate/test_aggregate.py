@@ -6,16 +6,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from hedgerow.aggregate import Batch, Party, combine, release
+from hedgerow.aggregate.job import MOST, Answer, Code, Job
+from hedgerow.aggregate.protocol import LABEL
+from hedgerow.aggregate.report import split
 from hedgerow.discrete_gaussian import gaussian_weights
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.randomness import SecureRandomness, SeededRandomness
 from hedgerow.sealing import Role, aad_of_input, info_of, seal
-from hedgerow.sharing import Batch, Party, combine, release
-from hedgerow.sharing.job import MOST, Answer, Code, Job
-from hedgerow.sharing.protocol import LABEL
-from hedgerow.sharing.report import split
 from hedgerow.vdaf.field import FIELD128, vector
-from tests.sharing.parties import KEYS, both, protocol, reports, run, servers, vectors
+from tests.aggregate.parties import KEYS, both, protocol, reports, run, servers, vectors
 
 SOURCE = SecureRandomness()
 

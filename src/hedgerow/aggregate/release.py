@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from hedgerow.aggregate.batch import Batch
+from hedgerow.aggregate.protocol import LABEL, Protocol
 from hedgerow.discrete_gaussian import discrete_gaussian
 from hedgerow.errors import HedgerowError
 from hedgerow.randomness import Randomness
 from hedgerow.sealing import KeyPair, Role, info_of, seal, unseal
-from hedgerow.sharing.batch import Batch
-from hedgerow.sharing.protocol import LABEL, Protocol
 from hedgerow.types import IntArray
 
 __all__ = ["combine", "release"]

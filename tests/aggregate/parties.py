@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from hedgerow.aggregate import Party, Protocol, Server, Servers, share
+from hedgerow.aggregate.protocol import verify_key
 from hedgerow.randomness import SecureRandomness
 from hedgerow.sealing import KeyPair, Role
-from hedgerow.sharing import Party, Protocol, Server, Servers, share
-from hedgerow.sharing.protocol import verify_key
 
 KEYS = {name: KeyPair.of(bytes([i + 1]) * 32) for i, name in enumerate(("leader", "helper", "collector", "other"))}
 TASK = hashlib.sha256(b"a task").digest()
@@ -56,7 +56,7 @@ def reports(rules, bits, seed=0):
 
 def run(rules, rows, known=(), name=b"j" * 16):
     """Run one job through both servers; return what each has added, and what each refused."""
-    from hedgerow.sharing.job import Answer, Job
+    from hedgerow.aggregate.job import Answer, Job
 
     leader, helper = both(rules)
     prepared = leader.prepare(name, rows)

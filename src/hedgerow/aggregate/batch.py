@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hedgerow.aggregate.protocol import Protocol
 from hedgerow.errors import FormatError
-from hedgerow.sharing.protocol import Protocol
 
 __all__ = ["Batch", "checksum_of"]
 

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from hedgerow.aggregate.protocol import Protocol
 from hedgerow.errors import FormatError
-from hedgerow.sharing.protocol import Protocol
 from hedgerow.vdaf import NONCE_SIZE
 from hedgerow.vdaf.xof import SEED_SIZE
 

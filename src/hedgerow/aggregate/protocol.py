@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from hedgerow.aggregate.servers import Servers
 from hedgerow.discrete_gaussian import WIDEST
 from hedgerow.errors import FormatError
 from hedgerow.sealing import OVERHEAD, KeyPair, Role
-from hedgerow.sharing.servers import Servers
 from hedgerow.vdaf import NONCE_SIZE, VERIFY_KEY_SIZE, MultihotCountVec, Prio3
 
 __all__ = ["LABEL", "Protocol", "verify_key"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from hedgerow.aggregate.batch import Batch
+from hedgerow.aggregate.job import Answer, Code, Entry, Job
+from hedgerow.aggregate.protocol import LABEL, Protocol
+from hedgerow.aggregate.report import split
 from hedgerow.errors import HedgerowError
 from hedgerow.sealing import KeyPair, Role, aad_of_input, info_of, unseal
-from hedgerow.sharing.batch import Batch
-from hedgerow.sharing.job import Answer, Code, Entry, Job
-from hedgerow.sharing.protocol import LABEL, Protocol
-from hedgerow.sharing.report import split
 from hedgerow.vdaf import Report, Verifying
 from hedgerow.vdaf.xof import SEED_SIZE
 

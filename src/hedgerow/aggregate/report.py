@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hedgerow.aggregate.protocol import LABEL, Protocol
 from hedgerow.errors import FormatError
 from hedgerow.randomness import Randomness
 from hedgerow.sealing import Role, aad_of_input, info_of, seal
-from hedgerow.sharing.protocol import LABEL, Protocol
 
 __all__ = ["Parts", "share", "split"]
 
