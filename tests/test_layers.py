@@ -32,6 +32,8 @@ LAYERS = [
     ["formula"],  # what a model computes
     ["explorer"],  # a page of it
     ["tasks"],  # know nothing of estimators
+    ["tables"],  # files of records
+    ["sources"],  # records larger than memory
     ["estimators", "public"],  # what estimators share
     ["local", "label", "central"],  # know nothing of each other, of engines or of the service
     ["semi"],  # learns from noisy errors as "label" does

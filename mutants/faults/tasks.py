@@ -194,7 +194,7 @@ FAULTS = (
     ),
     Fault(
         name="private cells of a file are refused",
-        path="src/hedgerow/commands/tables.py",
+        path="src/hedgerow/tables.py",
         before="        return _floats(column) if numeric else _objects(_cells(column))\n",
         after="        return self.numbers(name) if numeric else self.texts(name)\n",
         caught_by=("tests/commands/test_cli_errors.py::test_privatize_reports_every_record_whatever_is_in_its_cells",),

@@ -157,7 +157,8 @@ def write_csv(path, n):
 
 @pytest.mark.parametrize("name", ["r.bin", "r.parquet"])
 def test_privatize_resumes_to_the_same_bytes(task, tmp_path, monkeypatch, name):
-    from hedgerow.commands import parts, tables
+    from hedgerow import tables
+    from hedgerow.commands import parts
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tables, "ROWS", 100)
@@ -185,7 +186,8 @@ def test_privatize_resumes_to_the_same_bytes(task, tmp_path, monkeypatch, name):
 
 def test_a_resumed_answer_is_not_a_second_one(task, tmp_path, monkeypatch):
     """With secure noise the reports that were made before the interruption are the ones in the end."""
-    from hedgerow.commands import parts, tables
+    from hedgerow import tables
+    from hedgerow.commands import parts
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tables, "ROWS", 100)
@@ -227,7 +229,7 @@ def stopping(monkeypatch, after):
 
 @pytest.fixture
 def small_blocks(tmp_path, monkeypatch):
-    from hedgerow.commands import tables
+    from hedgerow import tables
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tables, "ROWS", 100)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow import LocalTask, cli
-from hedgerow.commands import parts, tables
+from hedgerow import LocalTask, cli, tables
+from hedgerow.commands import parts
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.tasks.labels.task import LabelTask

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow import Aggregate, LocalTask, Model, Reports, SeededRandomness, privatize, privatize_many
-from hedgerow.commands import tables
+from hedgerow import Aggregate, LocalTask, Model, Reports, SeededRandomness, privatize, privatize_many, tables
 
 SEED = ["--seed", "7"]
 
@@ -314,3 +313,22 @@ def test_lists_of_categories_may_hold_more_than_public_records_show(shell, homes
     assert "--categories names 'colour', which is not a feature" in shell.fails(*design, "--categories", "colour=red")
     line = shell.fails(*design, "--categories", "area=1,2", "--feature-bounds", "area=0:9")
     assert "'area' is categorical and has no range" in line
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak from /proc")
+def test_memory_does_not_grow_with_the_file(made):
+    """A file 40 times as long must not need noticeably more memory."""
+    header, *lines = Path("private.csv").read_text().splitlines()
+    Path("long.csv").write_text("\n".join([header, *(lines * 200)]) + "\n")
+    script = (
+        "import sys; from hedgerow import tables; tables.ROWS = 1 << 13; tables.LARGE = 1 << 60;"
+        "from hedgerow.cli import main; main(sys.argv[1:]);"
+        # Not ru_maxrss: that of a child starts at the size of the process that forked it.
+        "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
+    )
+    peaks = []
+    for name in ("private.csv", "long.csv"):
+        command = [sys.executable, "-c", script, "privatize", "task.json", name, "-o", "r.bin", "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        peaks.append(int(done.stdout.splitlines()[-1]))
+    assert peaks[1] < peaks[0] + 25_000  # kilobytes; the long file's cells alone would take 150 MB

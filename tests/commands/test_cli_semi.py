@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow.commands import answer, kept, tables
+from hedgerow import tables
+from hedgerow.commands import answer, kept
 from hedgerow.tasks.partly_public import CellTask, CorrectedModel, ResidualTask, Secrets, SemiModel, SemiTask
 from hedgerow.tasks.reports import Reports
 

@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgerow import cli
-from hedgerow.commands import tables
+from hedgerow import cli, tables
 from hedgerow.ledger import Ledger
 from hedgerow.schema import NumberColumn, Schema
 from hedgerow.tasks.designs import Design

@@ -30,12 +30,12 @@ from hedgerow.commands.kept import locked, reserved, write_secrets
 from hedgerow.commands.parts import Parts
 from hedgerow.commands.progress import Progress
 from hedgerow.commands.receipt import Receipt
-from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.ledger import Ledger
 from hedgerow.randomness import as_randomness
 from hedgerow.spending import book
+from hedgerow.tables import Block, Table
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.reports import Reports
 
@@ -52,7 +52,8 @@ class Answering:
         self.source = as_randomness(arguments.seed)
         self.question = task.question()
         self.table = Table(arguments.private)
-        self.table.offer(self.question, arguments)
+        if absent := self.table.lacks(self.question):
+            warn(arguments, f"{self.table.path} lacks {', '.join(map(repr, absent))}: missing in every record")
         self.kept: Any = None
         self._held: list[Block] | None = None
         self._mask: npt.NDArray[np.bool_] | None = None

@@ -11,10 +11,10 @@ import numpy as np
 from hedgerow.classes import class_codes
 from hedgerow.commands.public_facts import described, is_text
 from hedgerow.commands.schema import take_schema
-from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.features import CategoricalFeature, NumericFeature
 from hedgerow.grid import check_label_bounds, label_numbers, middle
+from hedgerow.tables import Block, Table
 from hedgerow.values import category
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from hedgerow.commands.schema import need_label, take_schema
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.commands.tables import Table
     from hedgerow.frames import Frame
+    from hedgerow.tables import Table
 
 _DESCRIPTION = """\
 Learn a private functional ANOVA model (curves and pair surfaces) from PRIVATE
@@ -187,8 +187,8 @@ def read_records(arguments: argparse.Namespace, path: str, names: list[str], tex
     """Return all records and labels; whatever is in their cells, it is for the model to say how they count."""
     import numpy as np
 
-    from hedgerow.commands.tables import Table
     from hedgerow.frames import Frame
+    from hedgerow.tables import Table
 
     table = Table(path)
     table.require([*names, arguments.target], "that were named")
@@ -206,7 +206,7 @@ def read_records(arguments: argparse.Namespace, path: str, names: list[str], tex
 
 
 def _table_to_predict(arguments: argparse.Namespace, names: list[str]) -> Table:
-    from hedgerow.commands.tables import Table
+    from hedgerow.tables import Table
 
     table = Table(arguments.predict)
     table.require(names, "that the model asks for")

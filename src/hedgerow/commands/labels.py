@@ -22,7 +22,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.guarantee import as_if_local
 
 if TYPE_CHECKING:
-    from hedgerow.commands.tables import Block, Table
+    from hedgerow.tables import Block, Table
 
 _DESCRIPTION = """\
 Randomise the label of every record once; any learner may then be trained on the
@@ -76,9 +76,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Read all labels, randomise them, write the file."""
     from dataclasses import replace
 
-    from hedgerow.commands.tables import Table
     from hedgerow.randomness import as_randomness
     from hedgerow.spending import Booking
+    from hedgerow.tables import Table
 
     check_output(arguments, [name for name in (arguments.records, arguments.ledger, arguments.schema) if name])
     stated = _take_label(arguments)
@@ -183,7 +183,7 @@ def _class_task(arguments: argparse.Namespace, stated: Any) -> Any:
 
 def _write(arguments: argparse.Namespace, table: Table, blocks: list[Block], target: str, noisy: Any) -> None:
     from hedgerow.commands.predictions import CsvPredictions
-    from hedgerow.commands.tables import Block
+    from hedgerow.tables import Block
 
     features = [name for name in table.names if name != target]
     with output(arguments.output) as file:

@@ -10,8 +10,8 @@ from hedgerow.commands.files import add_command, add_output, check_output, count
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
-    from hedgerow.commands.tables import Block
     from hedgerow.frames import Frame
+    from hedgerow.tables import Block
     from hedgerow.tasks.models import Model
 
 _DESCRIPTION = """\
@@ -47,7 +47,7 @@ def register(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Predict in blocks of rows."""
     from hedgerow.commands.predictions import Predictions
-    from hedgerow.commands.tables import Table
+    from hedgerow.tables import Table
 
     check_output(arguments, [arguments.model, arguments.new])
     model = read_any_model(arguments.model)

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from hedgerow.commands.files import output
 from hedgerow.commands.parts import Parts
 from hedgerow.commands.progress import Progress
-from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import HedgerowError
 from hedgerow.features import NumericFeature
 from hedgerow.space import FeatureSpace
+from hedgerow.tables import Block, Table
 
 __all__ = ["CsvPredictions", "ParquetPredictions", "Predictions"]
 

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.commands.progress import Progress
-from hedgerow.commands.tables import Block, Table
 from hedgerow.errors import HedgerowError
 from hedgerow.features import CategoricalFeature, Feature, NumericFeature, category_name
 from hedgerow.frames import Frame
 from hedgerow.space import FeatureSpace
+from hedgerow.tables import Block, Table
 
 if TYPE_CHECKING:
     from hedgerow.schema import Schema

@@ -134,9 +134,9 @@ def _draft(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from hedgerow.commands.public_facts import is_text
-    from hedgerow.commands.tables import Table
     from hedgerow.schema import Schema
     from hedgerow.schema.words import LEAK
+    from hedgerow.tables import Table
 
     check_output(arguments, [arguments.public])
     table = Table(arguments.public)
@@ -165,7 +165,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from hedgerow.commands.tables import Table
+    from hedgerow.tables import Table
 
     schema = read_schema(arguments.schema)
     if arguments.output is not None:

@@ -1,18 +1,17 @@
 """Reading tables: both readers of CSV agree, and a cell is what it says."""
 
+import gzip
 import io
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hedgerow.commands import tables
-from hedgerow.commands.tables import Table
+from hedgerow import tables
 from hedgerow.errors import BoundsError, FormatError
+from hedgerow.tables import Table
 
 
 def columns(path, rows=1000):
@@ -172,20 +171,21 @@ def test_share_grows(tmp_path, fast):
         assert 0 < shares[0] <= shares[-1] <= 1.01 and shares[-1] > 0.9
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak from /proc")
-def test_memory_does_not_grow_with_the_file(made):
-    """A file 40 times as long must not need noticeably more memory."""
-    header, *lines = Path("private.csv").read_text().splitlines()
-    Path("long.csv").write_text("\n".join([header, *(lines * 200)]) + "\n")
-    script = (
-        "import sys; from hedgerow.commands import tables; tables.ROWS = 1 << 13; tables.LARGE = 1 << 60;"
-        "from hedgerow.cli import main; main(sys.argv[1:]);"
-        # Not ru_maxrss: that of a child starts at the size of the process that forked it.
-        "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
-    )
-    peaks = []
-    for name in ("private.csv", "long.csv"):
-        command = [sys.executable, "-c", script, "privatize", "task.json", name, "-o", "r.bin", "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        peaks.append(int(done.stdout.splitlines()[-1]))
-    assert peaks[1] < peaks[0] + 25_000  # kilobytes; the long file's cells alone would take 150 MB
+@pytest.mark.parametrize("large", [0, 1 << 23])
+def test_a_packed_file_is_read_as_the_file_in_it(tmp_path, monkeypatch, large):
+    monkeypatch.setattr(tables, "LARGE", large)
+    text = "a,b\n" + "".join(f"{i},x{i}\n" for i in range(5000))
+    plain = tmp_path / "a.csv"
+    plain.write_text(text)
+    packed = tmp_path / "a.csv.gz"
+    packed.write_bytes(gzip.compress(text.encode()))
+    assert columns(packed) == columns(plain)
+    table = Table(str(packed))
+    list(table.blocks())
+    assert table.share == 0 or table.share == 1  # closed, or at its end
+    packed.write_bytes(gzip.compress(text.encode())[:-2000])
+    with pytest.raises(FormatError, match=r"a\.csv\.gz is not a whole gzip file"):
+        columns(packed)
+    packed.write_bytes(text.encode())
+    with pytest.raises(FormatError, match="is not a whole gzip file"):
+        Table(str(packed))

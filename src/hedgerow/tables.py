@@ -8,13 +8,14 @@ as the task says, for an error would tell on its record. A file that is no table
 
 from __future__ import annotations
 
-import argparse
 import csv
+import gzip
 import io
 import math
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
@@ -23,7 +24,6 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.commands.files import STDIO, warn
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.features import NumericFeature
 from hedgerow.frames import Frame
@@ -32,7 +32,10 @@ from hedgerow.tasks.question import Question
 from hedgerow.types import FloatArray
 from hedgerow.values import numbers
 
+STDIN = "-"
+"""The name of standard input."""
 ROWS = 1 << 16  # records read at a time: some megabytes, whatever the file holds
+_BLOCK_BYTES = 1 << 25  # of a block, where rows are long: 32 MB
 LARGE = 1 << 23  # bytes of CSV from which pyarrow is worth its start-up
 
 _MOST = 1 << 63  # of a record's number
@@ -122,7 +125,7 @@ class Block:
 
 
 class Table:
-    """A CSV or Parquet file, by its extension; ``-`` is CSV on standard input.
+    """A CSV or Parquet file, by its extension (``.csv.gz``, too); ``-`` is CSV on standard input.
 
     ``names`` are its columns; :meth:`blocks` reads it once, in blocks of equal numbers of rows.
     """
@@ -149,43 +152,69 @@ class Table:
             hint = " Is it separated by commas?" if len(self.names) == 1 and ";" in self.names[0] else ""
             raise HedgerowError(f"{text}; it has {self.names}.{hint}")
 
-    def offer(self, question: Question, arguments: argparse.Namespace) -> None:
-        """Warn of columns that this file lacks: they are missing in every record. Refuse one that lacks all."""
+    def lacks(self, question: Question) -> list[str]:
+        """Return the columns that a task asks for and this file lacks; refuse one that lacks all."""
         names = question.names
         absent = [n for n in names if n not in self.names]
         if len(absent) == len(names) or (question.numbered and "record" in absent):
             self.require(names, "that the task asks for")
-        if absent:
-            warn(arguments, f"{self.path} lacks {', '.join(map(repr, absent))}: missing in every record")
+        return absent
 
-    def blocks(self, rows: int | None = None) -> Iterator[Block]:
-        """Yield all rows, in order."""
-        rows = rows or ROWS
+    def blocks(
+        self, rows: int | None = None, columns: Sequence[str] | None = None, groups: list[int] | None = None
+    ) -> Iterator[Block]:
+        """Yield all rows, in order; if columns are named, these at least; of a Parquet file, some row groups if named.
+
+        With ``rows`` all blocks but the last have as many rows; without, fewer where rows are long.
+        """
         if not self.is_csv:
-            yield from self._parquet_blocks(rows)
+            yield from self._parquet_blocks(rows, columns, groups)
         elif self._is_large() and _has_pyarrow():
-            yield from self._fast_blocks(rows)
+            yield from self._fast_blocks(rows or ROWS, columns)
         else:
-            yield from self._csv_blocks(rows, 0)
+            yield from self._csv_blocks(rows or ROWS, 0)
+
+    def types(self) -> dict[str, Any]:
+        """Return the columns of a Parquet file without rows, as Arrow arrays of their types."""
+        import pyarrow as pa
+
+        with _arrow_errors(self.path):
+            return {str(field.name): pa.array([], field.type) for field in _parquet(self.path).schema_arrow}
+
+    def row_groups(self, rows: int) -> list[list[int] | None]:
+        """Return consecutive row groups of a Parquet file, about so many rows at a time; of CSV, all in one."""
+        if self.is_csv:
+            return [None]
+        with _arrow_errors(self.path):
+            meta = _parquet(self.path).metadata
+        out: list[list[int] | None] = []
+        held = rows
+        for i in range(meta.num_row_groups):
+            if held >= rows or out[-1] is None:
+                out.append([])
+                held = 0
+            cast("list[int]", out[-1]).append(i)
+            held += meta.row_group(i).num_rows
+        return out
 
     @property
     def share(self) -> float | None:
         """Which share of the file has been read, about; None if its size is unknown."""
-        return None if self.path == STDIO else self._position() / max(os.path.getsize(self.path), 1)
+        return None if self.path == STDIN else self._position() / max(os.path.getsize(self.path), 1)
 
     def line_of(self, row: int) -> int:
         """Return the line of a CSV file on which a row (from 0) ends."""
         return next(islice(self._records(), row, None))[0]
 
     def _is_large(self) -> bool:
-        return self.path != STDIO and os.path.getsize(self.path) >= LARGE
+        return self.path != STDIN and os.path.getsize(self.path) >= LARGE
 
     def _csv_names(self) -> list[str]:
         records = self._lines()
         first = next(records, (0, []))[1]
         if not any(first):
             raise FormatError(f"{self.path} is empty; its first line must name the columns.")
-        if self.path == STDIO:
+        if self.path == STDIN:
             self._stdin = records  # can be read once only
         return first
 
@@ -200,6 +229,8 @@ class Table:
                         yield reader.line_num, cells
             except csv.Error as error:
                 raise FormatError(f"{self.path}, line {reader.line_num}: this is not CSV: {error}.") from error
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise FormatError(f"{self.path} is not a whole gzip file: {error}.") from error
             except UnicodeDecodeError:
                 raise FormatError(f"{self.path}, after line {reader.line_num}: this is not UTF-8 text.") from None
 
@@ -226,7 +257,7 @@ class Table:
             yield Block(self, start, columns, lines)
             start += len(part)
 
-    def _fast_blocks(self, rows: int) -> Iterator[Block]:
+    def _fast_blocks(self, rows: int, columns: Sequence[str] | None) -> Iterator[Block]:
         """Read with pyarrow; where it stumbles, the plain reader goes on, or says what is wrong."""
         import pyarrow as pa
         from pyarrow import csv as pacsv
@@ -234,31 +265,54 @@ class Table:
         done = 0
         try:
             file = pa.OSFile(self.path)
-            self._position = file.tell
+            self._position = partial(_tell, file)
+            if _is_packed(self.path):
+                file = pa.CompressedInputStream(file, "gzip")
             reader = pacsv.open_csv(
                 file,
                 read_options=pacsv.ReadOptions(use_threads=False),
                 parse_options=pacsv.ParseOptions(newlines_in_values=True),
-                convert_options=pacsv.ConvertOptions(column_types={n: pa.string() for n in self.names}),
+                convert_options=pacsv.ConvertOptions(
+                    column_types={n: pa.string() for n in self.names}, include_columns=list(columns or self.names)
+                ),
             )
             for part in _regroup(reader, rows):
                 yield self._arrow_block(part, done)
                 done += len(part)
-        except pa.ArrowInvalid:
+        except (pa.ArrowInvalid, OSError):
             yield from self._csv_blocks(rows, done)
 
-    def _parquet_blocks(self, rows: int) -> Iterator[Block]:
+    def _parquet_blocks(
+        self, rows: int | None, columns: Sequence[str] | None, groups: list[int] | None
+    ) -> Iterator[Block]:
         done = 0
+        names = self.names if columns is None else list(columns)
         with _arrow_errors(self.path):
             file = _parquet(self.path)
-            self._position = lambda: os.path.getsize(self.path) * done // max(file.metadata.num_rows, 1)
-            for part in _regroup(file.iter_batches(batch_size=rows), rows):
+            own = range(file.metadata.num_row_groups) if groups is None else groups
+            total = sum(file.metadata.row_group(i).num_rows for i in own)
+            rows = rows or min(ROWS, _short_enough(file.metadata, own, names))
+            self._position = lambda: os.path.getsize(self.path) * done // max(total, 1)
+            batches = file.iter_batches(batch_size=rows, columns=names, row_groups=list(own))
+            for part in _regroup(batches, rows):
                 block = self._arrow_block(part, done)
                 done += len(part)
                 yield block
 
     def _arrow_block(self, part: Any, start: int) -> Block:
-        return Block(self, start, {name: _one(part.column(j)) for j, name in enumerate(self.names)}, None)
+        return Block(self, start, {name: _one(part.column(name)) for name in part.column_names}, None)
+
+
+def _short_enough(meta: Any, groups: Iterable[int], names: Sequence[str]) -> int:
+    """Return how many rows of the longest kind, in these columns, make a block of some megabytes."""
+    wanted = set(names)
+    widest = 1.0
+    for i in groups:
+        group = meta.row_group(i)
+        chunks = [group.column(j) for j in range(group.num_columns)]
+        size = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] in wanted)
+        widest = max(widest, size / max(group.num_rows, 1))
+    return max(1, int(_BLOCK_BYTES / widest))
 
 
 def _objects(cells: list[Any]) -> npt.NDArray[np.object_]:
@@ -309,14 +363,23 @@ def _said(cell: Any) -> str:
 
 
 def _open_text(path: str) -> io.TextIOWrapper:
-    if path == STDIO:
+    if path == STDIN:
         return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
+    if _is_packed(path):
+        return io.TextIOWrapper(cast("Any", gzip.open(path)), encoding="utf-8-sig", newline="")
     return open(path, encoding="utf-8-sig", newline="")
 
 
-def _tell(file: io.TextIOWrapper) -> int:
+def _is_packed(path: str) -> bool:
+    return path.lower().endswith(".gz")
+
+
+def _tell(file: Any) -> int:
     """Return how many bytes have been read; a text file itself does not say while it is iterated."""
-    return 0 if file.closed else cast("io.BufferedReader", file.buffer).tell()
+    if file.closed:
+        return 0
+    buffer = getattr(file, "buffer", file)
+    return int(getattr(buffer, "fileobj", buffer).tell())
 
 
 def _has_pyarrow() -> bool:
