@@ -102,6 +102,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     import uvicorn
 
     from hedgerow.service import create_app
+    from hedgerow.service.connections import limited
     from hedgerow.service.logs import uvicorn_config
     from hedgerow.service.settings import Settings
     from hedgerow.tasks.keys import load_key
@@ -116,6 +117,8 @@ def _serve(arguments: argparse.Namespace) -> int:
         app,
         host=arguments.host,
         port=arguments.port,
+        http=limited(settings),
+        ws="none",
         log_config=uvicorn_config(),
         access_log=False,
         server_header=False,

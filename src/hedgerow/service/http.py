@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import traceback
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -12,7 +11,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Receive
 
 from hedgerow.errors import HedgerowError
 from hedgerow.service.curators import SCOPES, Curator
@@ -30,7 +28,6 @@ __all__ = [
     "decode",
     "known_token",
     "read_body",
-    "receive_body",
     "service_of",
     "storage_problem",
 ]
@@ -48,32 +45,10 @@ def answer(content: Any, status: int = 200, headers: dict[str, str] | None = Non
     return Response(msgspec.json.encode(content), status, headers, "application/json")
 
 
-async def receive_body(receive: Receive, declared: str, most: int, seconds: float) -> bytes:
-    """Return the body, refusing one that is too large, too slow or cut off."""
-    if not declared.isdecimal() or int(declared) > most:
-        raise Problem("body-too-large", f"A body may have at most {most} bytes.")
-    parts: list[bytes] = []
-    more = True
-    size = 0
-    try:
-        async with asyncio.timeout(seconds):
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientDisconnect
-                parts.append(message.get("body", b""))
-                more = message.get("more_body", False)
-                size = size + len(parts[-1])
-                if size > most:
-                    raise Problem("body-too-large", f"A body may have at most {most} bytes.")
-    except TimeoutError:
-        raise Problem("body-timeout", f"The body must arrive within {seconds:g} seconds.") from None
-    return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
 async def read_body(request: Request, most: int, seconds: float) -> bytes:
-    """Return the body of a request, within the same limits."""
-    return await receive_body(request.receive, request.headers.get("content-length", "0"), most, seconds)
+    """Return the body of a request, within limits."""
+    declared = request.headers.get("content-length", "0")
+    return await service_of(request).bodies.receive(request.receive, declared, most, seconds)
 
 
 def bearer(authorization: str) -> str:

@@ -19,11 +19,13 @@ from hedgerow.holder.client import ServiceError
 from hedgerow.sealing import Role
 from hedgerow.service.aggregator import Aggregator, add_rows, kept_rows
 from hedgerow.service.audit import write_audit
+from hedgerow.service.bodies import Bodies
 from hedgerow.service.collection import Collection, Damaged
 from hedgerow.service.curators import ENVIRONMENT, Curator, check_token, digest_of, find_curator
 from hedgerow.service.database import Database, StorageError
 from hedgerow.service.guesses import Guesses
 from hedgerow.service.intake import Outcome, Upload
+from hedgerow.service.issued import Issued
 from hedgerow.service.kinds import Kind
 from hedgerow.service.logs import log
 from hedgerow.service.problems import Problem
@@ -107,6 +109,8 @@ class Service:
         self._last_log = time.monotonic()
         self._refused: Counter[tuple[int, str]] = Counter()
         self.guesses = Guesses(self.settings.guess_seconds)
+        self.bodies = Bodies(self.settings.most_waiting_bytes)
+        self.issued = Issued(database)
         self._learnt: dict[tuple[Any, ...], Any] = {}
         self._known: dict[str, Collection] = {}
         self._numbers: dict[int, Collection] = {}

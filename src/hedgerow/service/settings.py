@@ -20,6 +20,13 @@ class Settings:
         Largest upload.
     most_json : int
         Largest control message (a task, say).
+    most_head, head_seconds
+        Longest head of a request, in bytes, and how long it may take to arrive.
+    most_connections : int
+        Beyond them, or beyond what the system's limit of open files leaves, the connection that has been idle for
+        longest is dropped.
+    most_waiting_bytes : int
+        Of large bodies that are arriving; beyond, they are refused with ``busy``.
     body_seconds : float
         How long a body may take to arrive.
     group, waiting : int
@@ -41,6 +48,10 @@ class Settings:
     most_bytes: int = 8 << 20
     most_reports: int = 10_000
     most_json: int = 16 << 20
+    most_head: int = 32 << 10
+    head_seconds: float = 10.0
+    most_connections: int = 4096
+    most_waiting_bytes: int = 64 << 20
     body_seconds: float = 20.0
     group: int = 20_000
     waiting: int = 200_000

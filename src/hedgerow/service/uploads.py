@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hedgerow.service.collection import Collection
 from hedgerow.service.curators import digest_of
-from hedgerow.service.http import bearer, problem_of, receive_body
+from hedgerow.service.http import bearer, problem_of
 from hedgerow.service.intake import Outcome
 from hedgerow.service.kinds import ReadBatch
 from hedgerow.service.problems import Problem
@@ -127,7 +127,10 @@ async def _store(
     token = bearer(headers.get(b"authorization", "")) if notice.tokens else ""
     if notice.tokens and not token:
         raise Problem("token-required", "Send the upload token that you were given: Authorization: Bearer hu_...")
-    body = await receive_body(receive, headers.get(b"content-length", "0"), limits.most_bytes, limits.body_seconds)
+    if token:
+        await _check_token(service, collection, token)
+    declared = headers.get(b"content-length", "0")
+    body = await service.bodies.receive(receive, declared, limits.most_bytes, limits.body_seconds)
     batch = _read(collection, body, limits.most_reports)
     batch, failures, places = _sift(collection, batch)
     outcome = Outcome(refused=late)
@@ -140,6 +143,18 @@ async def _store(
         raise Problem(outcome.refused)
     failures += [(i if places is None else places[i], code) for i, code in outcome.failures]
     return _receipt(service, collection, body, outcome, sorted(failures))
+
+
+async def _check_token(service: Service, collection: Collection, token: str) -> None:
+    """Refuse a token that nobody was given before its bearer may send a body; what it still buys is asked later."""
+    digest = digest_of(token)
+    if service.issued.has(collection.number, digest):
+        return
+    refused = await run_in_threadpool(service.issued.look, collection.number, digest)
+    if refused == "token-unknown":
+        await service.guesses.wrong()
+    if refused:
+        raise Problem(refused)
 
 
 def _read(collection: Collection, body: bytes, most: int) -> ReadBatch:

@@ -1,0 +1,60 @@
+"""Bodies that arrive at once share a purse of memory.
+
+A small body always has room: there are no more of them than connections. What larger ones have sent so far is counted,
+and where all together pass the limit, the one that would pass it is told to come back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
+
+from hedgerow.service.problems import Problem
+
+__all__ = ["SMALL", "Bodies"]
+
+SMALL = 1 << 16
+"""Bytes that a body may have outside the purse: what uvicorn holds of each connection anyway."""
+
+
+class Bodies:
+    """Reads bodies; ``waiting`` is how many bytes of large ones have arrived and are not handed on yet."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.waiting = 0
+
+    async def receive(self, receive: Receive, declared: str, most: int, seconds: float) -> bytes:
+        """Return the body, refusing one that is too large, too slow, cut off, or for which there is no room now."""
+        if not declared.isdecimal() or int(declared) > most:
+            raise Problem("body-too-large", f"A body may have at most {most} bytes.")
+        parts: list[bytes] = []
+        taken = 0
+        try:
+            async with asyncio.timeout(seconds):
+                more = True
+                size = 0
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ClientDisconnect
+                    parts.append(message.get("body", b""))
+                    more = message.get("more_body", False)
+                    size = size + len(parts[-1])
+                    if size > most:
+                        raise Problem("body-too-large", f"A body may have at most {most} bytes.")
+                    if size > SMALL:
+                        self._take(size - taken)
+                        taken = size
+        except TimeoutError:
+            raise Problem("body-timeout", f"The body must arrive within {seconds:g} seconds.") from None
+        finally:
+            self.waiting -= taken
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _take(self, n: int) -> None:
+        if self.waiting + n > self.room:
+            raise Problem("busy", "Too many large bodies are arriving at once.")
+        self.waiting += n
