@@ -36,7 +36,7 @@ LAYERS = [
     ["sources"],  # records larger than memory
     ["estimators", "public"],  # what estimators share
     ["local", "label", "central"],  # know nothing of each other, of engines or of the service
-    ["semi"],  # learns from noisy errors as "label" does
+    ["semi", "sums"],  # "semi" learns from noisy errors as "label" does, "sums" designs as "local" does
     ["baselines"],
     ["export", "search"],
     ["collect"],

@@ -27,7 +27,8 @@ _PROTECTS = {
     "private features and label": ("replace",),
     "label": ("label",),
 }
-_TRUST = ("local", "central")
+TRUST = ("local", "aggregate", "central")
+"""From the least trust that is needed to the most: what holds under one holds under those after it."""
 LARGE_EPSILON = 20.0
 LARGE_DELTA = 1e-2
 """Beyond these a promise is next to nothing, and says so.
@@ -47,6 +48,7 @@ _UNIT = {
 }
 _AGAINST = {
     "local": "from everyone, the curator included",
+    "aggregate": "from everyone, the curator together with one of two servers included",
     "central": "from everyone but the curator, who holds the data",
 }
 _CHANGE = {
@@ -72,8 +74,9 @@ class Guarantee(Content, what="guarantee", version=1):
         In [0, 1).
     protects : {"record", "private features and label", "label"}
         The part of a person's record that may differ between the neighbours D and D'.
-    trust : {"local", "central"}
-        "local": the promise holds against the curator too. "central": the curator sees the data.
+    trust : {"local", "aggregate", "central"}
+        "local": the promise holds against the curator too. "aggregate": also against the curator, but not against two
+        servers in league. "central": the curator sees the data.
     neighbours : {"replace", "add/remove", "label"}
         How D and D' differ, by one record. "label" goes with ``protects="label"``, and
         "add/remove" with ``protects="record"``.
@@ -109,7 +112,7 @@ class Guarantee(Content, what="guarantee", version=1):
         if self.delta >= 1:
             raise HedgerowError(f"delta must be at least 0 and below 1. Got {self.delta!r} instead.")
         _member("protects", self.protects, tuple(_PROTECTS))
-        _member("trust", self.trust, _TRUST)
+        _member("trust", self.trust, TRUST)
         _member(f"neighbours (with protects={self.protects!r})", self.neighbours, _PROTECTS[self.protects])
         if not isinstance(self.simulation, bool):
             raise HedgerowError(f"simulation must be True or False. Got {self.simulation!r} instead.")
@@ -376,7 +379,10 @@ def _joint(parts: Iterable[Guarantee], epsilon: float, delta: float, note: str) 
     notes = [text for part in parts for text in part.notes]
     trusts = {part.trust for part in parts}
     if len(trusts) > 1:
-        notes.append("local and central releases together, so the curator of the central ones is trusted")
+        weakest = max(trusts, key=TRUST.index)
+        trusted = "the curator of the central ones" if weakest == "central" else "one of the two servers"
+        kinds = " and ".join(sorted(trusts, key=TRUST.index))
+        notes.append(f"{kinds} releases together, so {trusted} is trusted")
     notes.append(note)
     if delta >= 1:  # such a promise is empty, and is said to be
         epsilon = math.inf
@@ -386,7 +392,7 @@ def _joint(parts: Iterable[Guarantee], epsilon: float, delta: float, note: str) 
         parts[0],
         epsilon=epsilon,
         delta=delta,
-        trust="central" if "central" in trusts else "local",
+        trust=max(trusts, key=TRUST.index),
         simulation=any(part.simulation for part in parts),
         notes=tuple(dict.fromkeys(notes)),
     )

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hedgerow.errors import BudgetError, FormatError, HedgerowError
-from hedgerow.guarantee import Guarantee
+from hedgerow.guarantee import TRUST, Guarantee
 
 __all__ = ["Budget", "Entry", "Ledger"]
 
@@ -95,7 +95,7 @@ class Ledger:
     Notes
     -----
     A spend must protect what the limit protects, under the same neighbours (``convert`` it first). A
-    limit with trust "central" also takes local spends, for these promise more; not the other way round.
+    limit with trust "central" also takes local and aggregate spends, for these promise more; not the other way round.
 
     A file is opened anew for each call, so a ledger can be used by threads, forked and pickled.
 
@@ -228,8 +228,10 @@ class Ledger:
                 f"the limit. Got {guarantee.protects!r} and {guarantee.neighbours!r}: convert() it first, or keep "
                 "another ledger for it."
             )
-        if guarantee.trust == "central" and limit.trust == "local":
-            raise BudgetError("trust must be 'local', as in the limit. Got 'central': keep another ledger for it.")
+        if TRUST.index(guarantee.trust) > TRUST.index(limit.trust):
+            raise BudgetError(
+                f"trust must be {limit.trust!r}, as in the limit. Got {guarantee.trust!r}: keep another ledger for it."
+            )
         if guarantee.simulation and not limit.simulation:
             raise BudgetError(
                 "simulation must be False: seeded noise protects nothing, so no limit would hold. Use secure "

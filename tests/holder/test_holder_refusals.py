@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.tasks.registry import TASKS
+from hedgerow.tasks.registry import TASKS, task_class
 from vectors.bases import bases
 from vectors.refusals import judge, make_refusals, refusals_json
 
@@ -44,7 +44,7 @@ def test_there_are_enough_of_every_kind(stored, refusals_file):
         refused[kind] += not case[-1]
         seen.add(mutated(stored, case))
     assert len(seen) >= 5000 and sum(refused.values()) >= 4500
-    assert set(kinds) == set(TASKS) and min(refused.values()) >= 200
+    assert set(kinds) >= {form for form in TASKS if not task_class(form).sealed} and min(refused.values()) >= 200
     assert min(kinds[kind] - refused[kind] for kind in kinds) >= 15 and refusals_file.stat().st_size < 300_000
 
 

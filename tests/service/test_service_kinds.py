@@ -72,7 +72,7 @@ def one_of_each():
     found = {}
     for example in examples():
         found.setdefault(type(example.build(2.0)), example)
-    assert set(found) == set(task_classes())
+    assert set(found) == {kind for kind in task_classes() if not kind.sealed}
     return list(found.values())
 
 

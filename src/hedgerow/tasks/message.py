@@ -23,6 +23,7 @@ CODES = {
     "second round bits": 34,
     "residual": 36,
     "label": 48,
+    "sums": 64,
 }
 """The one table of codes: what the second byte of a report says of the message that follows. Never used again."""
 

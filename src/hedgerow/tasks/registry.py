@@ -26,6 +26,7 @@ TASKS = {
     "hedgerow/cell-task": ("hedgerow.tasks.partly_public.cells", "CellTask"),
     "hedgerow/residual-task": ("hedgerow.tasks.partly_public.residual", "ResidualTask"),
     "hedgerow/label-task": ("hedgerow.tasks.labels.task", "LabelTask"),
+    "hedgerow/sums-task": ("hedgerow.tasks.sums.task", "SumsTask"),
 }
 """Module and class of a task, by the format that its content names."""
 
@@ -36,6 +37,7 @@ MODELS = {
     "hedgerow/pilot-totals": ("hedgerow.tasks.assisted.pilot_totals", "PilotTotals"),
     "hedgerow/semi-model": ("hedgerow.tasks.partly_public.model", "SemiModel"),
     "hedgerow/corrected-model": ("hedgerow.tasks.partly_public.corrected", "CorrectedModel"),
+    "hedgerow/sums-model": ("hedgerow.tasks.sums.model", "SumsModel"),
     "hedgerow/anova-model": ("hedgerow.central.anova.model", "AnovaModel"),
     "hedgerow/forest-model": ("hedgerow.central.model", "ForestModel"),
 }

@@ -1,0 +1,1 @@
+"""The aggregate trust model: nobody sees a record, only noisy sums leave two servers."""

@@ -1,0 +1,169 @@
+"""Design of the tasks of a chain, from public records and what earlier groups released."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hedgerow.aggregate.servers import Servers
+from hedgerow.checks import check_epsilon
+from hedgerow.grid import check_label_bounds
+from hedgerow.local.assisted.design import public_errors, public_model_for
+from hedgerow.mechanisms.normal import gdp_mu
+from hedgerow.public import PublicModel
+from hedgerow.sums.grow import binned, grow
+from hedgerow.sums.rows import Pool, pool_rows
+from hedgerow.tasks.assisted.residuals import Residuals
+from hedgerow.tasks.sums.model import SumsModel
+from hedgerow.tasks.sums.steps import Step, corrections
+from hedgerow.tasks.sums.task import SumsTask
+
+__all__ = ["Chain", "group_sizes"]
+
+TREES = 8  # with 32 leaves a report has 10 kB; more hardly matter, for noise grows as they do (AGGREGATE.md)
+LEAVES = 32  # of a tree, likewise
+BINS = 4  # of a check: two tell most about a straight line, four see a bent one too, for a fifth more noise
+_CHECK = 0.98  # quantile of public residuals at which those of a check are clipped: one sum a holder has little noise
+_CLIP = 0.9  # the same of groups that learn: AGGREGATE.md found .8 to .95 alike
+_LEFT = 0.3  # of the residual variance, at least, is taken to be left (AGGREGATE.md's recipe)
+_MOST_GROUPS = 16  # AGGREGATE.md's recipe: more groups are too small each
+_PER_GROUP = 900  # noise of holders over groups squared at which one more pays: AGGREGATE.md's 450, with noise twice
+_MOST_CHECK = 1500  # holders who check: by then 1 % of harm is seen at epsilon 1
+_SMALLEST = 1e-50  # of a radius: residuals may all be 0
+
+
+class Chain:
+    """All tasks of one collection: groups that learn, each from what the one before left, and a last one that checks.
+
+    Parameters
+    ----------
+    X, y : public records and labels
+    epsilon, delta : float
+        What one report may cost; a holder is in one group.
+    n_holders : int
+        How many will answer, in all groups together.
+    public_model : "auto", "compact", a regressor or a fitted PublicModel
+        See :data:`~hedgerow.public.given.PUBLIC_MODEL`.
+    servers : Servers or None
+        Who adds up; None makes tasks for simulation only.
+    schema : feature_bounds, categorical_features, categories
+        Passed to :class:`~hedgerow.PublicModel`.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((20_000, 2)); y = X[:, 0] + (X[:, 1] > 0.5)
+    >>> chain = Chain(X[:300], y[:300], epsilon=1.0, delta=1e-6, label_bounds=(0, 2), n_holders=19_700,
+    ...               public_model=Ridge())
+    >>> task = chain.first()
+    >>> task.encoding.circuit
+    MultihotCountVec(length=512, max_weight=8, chunk=23)
+    >>> model = task.model(task.simulate(X[300:9000], y[300:9000], 1))
+    >>> chain.after(model).group
+    1
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        epsilon: float,
+        delta: float,
+        label_bounds: Any,
+        n_holders: int,
+        public_model: Any = "auto",
+        random_state: int = 0,
+        target: str = "y",
+        servers: Servers | None = None,
+        min_batch_size: int = 100,
+        **schema: Any,
+    ) -> None:
+        self.epsilon = check_epsilon(epsilon)
+        self.delta = delta
+        self.bounds = check_label_bounds(label_bounds)
+        self.seed = random_state
+        model: PublicModel = public_model_for(public_model, random_state, schema, X, y)
+        portable = model.portable_
+        assert portable is not None
+        self.portable = portable
+        self.space = model.space_
+        Z, self.residuals, honest = public_errors(model, X, y, self.bounds)
+        F = np.column_stack([portable.design(Z), honest])
+        self.pool: Pool = pool_rows(
+            F, self.residuals, lambda D: np.clip(portable.predict_design(D), *self.bounds), random_state
+        )
+        self.sizes = group_sizes(n_holders, self.epsilon, delta, min_batch_size)
+        self._fields: dict[str, Any] = {"target": target, "servers": servers, "min_batch_size": min_batch_size}
+
+    def first(self) -> SumsTask:
+        """Return the task of the first group."""
+        return self._task(0, ())
+
+    def after(self, model: SumsModel) -> SumsTask | None:
+        """Return the task of the next group; None after the last one."""
+        group = model.task.group + 1
+        if group == len(self.sizes):
+            return None
+        return self._task(group, model.steps)
+
+    def _task(self, group: int, steps: Sequence[Step]) -> SumsTask:
+        rows = corrections(steps, self.pool.rows[:, :-1], self.pool.rows[:, -1])
+        f = rows[:, -1]
+        spread = float(np.mean(f**2))
+        square = float(np.mean(self.residuals**2))
+        levels: tuple[float, ...] = ()
+        if len(self.sizes) > 1 and group == len(self.sizes) - 1:
+            trees = binned(rows, BINS)
+            clip = _CHECK
+            left = 1.0
+            levels = _means(f, trees.apply(rows)[:, 0], trees.n_leaves[0])
+        else:
+            trees = grow(rows, self.pool, TREES, LEAVES, self.seed + 1000 * group)
+            clip = _CLIP
+            left = max(1 - spread / square, _LEFT) if square > 0 else 1.0
+        radius = max(float(np.quantile(np.abs(self.residuals), clip)) * math.sqrt(left), _SMALLEST)
+        return SumsTask(
+            self.epsilon,
+            self.delta,
+            self.bounds,
+            self.space,
+            self.portable,
+            tuple(steps),
+            trees,
+            radius,
+            levels,
+            self.sizes,
+            group,
+            Residuals.summarise(self.residuals, radius, 2),
+            spread,
+            trees.apply(rows),
+            **self._fields,
+        )
+
+
+def _means(f: Any, leaf: Any, n_leaves: int) -> tuple[float, ...]:
+    """Return the mean of f in each leaf."""
+    count = np.bincount(leaf, minlength=n_leaves)
+    total = np.bincount(leaf, f, n_leaves)
+    return tuple((total / np.maximum(count, 1)).tolist())
+
+
+def group_sizes(n: int, epsilon: float, delta: float, least: int) -> tuple[int, ...]:
+    """Return how many holders each group has, the last of which checks; one group alone if they are too few.
+
+    >>> group_sizes(29_000, 1.0, 1e-6, 100), group_sizes(150, 1.0, 1e-6, 100)
+    ((9167, 9167, 9166, 1500), (150,))
+    """
+    check = min(n // 4, _MOST_CHECK)
+    if check < least:
+        return (max(n, 1),)
+    groups = _MOST_GROUPS
+    if math.isfinite(epsilon):
+        groups = min(max(round(math.sqrt(n * gdp_mu(epsilon, delta) / _PER_GROUP)), 1), _MOST_GROUPS)
+    others = n - check
+    return (*(others // groups + int(i < others % groups) for i in range(groups)), check)

@@ -1,0 +1,64 @@
+"""Trees of a group: partitions where the public model is likely to err, and the bins of a check."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
+
+from hedgerow.portable import Trees
+from hedgerow.public.convert import portable_parts
+from hedgerow.sums.rows import Pool
+from hedgerow.types import FloatArray
+
+__all__ = ["binned", "grow"]
+
+_FEW = 6  # a leaf has at least this part of its even share of rows
+_SEEN = 0.7  # of the columns, that a split looks at; by hand
+_OF_LABEL = 4  # every fourth tree follows the label instead of the error (AGGREGATE.md's recipe)
+
+
+def grow(rows: FloatArray, pool: Pool, n_trees: int, n_leaves: int, seed: int) -> Trees:
+    """Return random trees that follow the error that steps have left; the values of leaves are their shares of rows.
+
+    Parameters
+    ----------
+    rows : array
+        Design, public prediction and what steps add, of the rows of the pool; trees do not split on the last.
+    """
+    left = pool.residual - rows[:, -1]
+    parts = []
+    for t in range(n_trees):
+        target = pool.label if t % _OF_LABEL == _OF_LABEL - 1 else left
+        limits = {"max_leaf_nodes": max(n_leaves, 2), "min_samples_leaf": max(2, len(rows) // (_FEW * n_leaves))}
+        tree = ExtraTreeRegressor(max_features=_SEEN, random_state=seed + t, **limits).fit(rows[:, :-1], target)
+        parts.append(_portable(tree, rows.shape[1] - 1))
+    return _joined(parts, rows)
+
+
+def binned(rows: FloatArray, bins: int) -> Trees:
+    """Return one tree: bins of what steps add, with about as many rows each."""
+    f = rows[:, -1]
+    alone = np.zeros_like(rows)
+    alone[:, -1] = f
+    rank = np.searchsorted(np.sort(f), f) // math.ceil(len(f) / bins)
+    tree = DecisionTreeRegressor(max_leaf_nodes=max(bins, 2), random_state=0).fit(alone, rank)
+    return _joined([_portable(tree, rows.shape[1])], rows)
+
+
+def _portable(tree: DecisionTreeRegressor, columns: int) -> Trees:
+    _, (part,) = portable_parts(tree, columns)
+    assert isinstance(part, Trees)
+    return part
+
+
+def _joined(parts: Sequence[Trees], rows: FloatArray) -> Trees:
+    shares = [np.bincount(part.apply(rows)[:, 0], minlength=part.n_leaves[0]) / len(rows) for part in parts]
+    return Trees(
+        np.concatenate([part.sizes for part in parts]),
+        np.concatenate([part.feature for part in parts]),
+        np.concatenate([part.threshold for part in parts]),
+        np.concatenate(shares),
+    )

@@ -1,0 +1,46 @@
+"""A small sums task: two trees of two leaves each, eight bits of which two are set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hedgerow.aggregate.servers import Servers
+from hedgerow.portable import Trees
+from hedgerow.tasks.assisted.examples import RADIUS, RESIDUALS
+from hedgerow.tasks.examples import SPACE, public_model
+from hedgerow.tasks.sums.steps import Step
+from hedgerow.tasks.sums.task import SumsTask
+
+__all__ = ["example_task"]
+
+
+def example_task(epsilon: float = 1.0, servers: Servers | None = None, min_batch_size: int = 1) -> SumsTask:
+    """Return the task: a cut of the feature, and one of the public prediction, after one step.
+
+    >>> task = example_task()
+    >>> task.length, task.weight, task.variance > 0
+    (8, 2, True)
+    >>> task.set_bits_of({"x": 0.2, "y": 1.0}, randomness=1).tolist()
+    [1, 5]
+    """
+    feature = np.array([0, -1, -1, 1, -1, -1])
+    trees = Trees(np.array([3, 3]), feature, np.array([0.5, 0.4]), np.full(4, 0.5), single=False)
+    step = Step(Trees([3], [0, -1, -1], [0.25], [-0.1, 0.2], single=False), 0.15)
+    return SumsTask(
+        epsilon,
+        1e-6,
+        (0.0, 1.0),
+        SPACE,
+        public_model(1),
+        (step,),
+        trees,
+        RADIUS,
+        (),
+        (1000, 100),
+        0,
+        RESIDUALS,
+        0.01,
+        np.array([[0, 0], [0, 1], [1, 1]]),
+        min_batch_size,
+        servers,
+    )
