@@ -171,7 +171,7 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
         return BitSums(self.epsilon, self.delta, self.weight, self.length).variance
 
     @cached_property
-    def protocol(self) -> Protocol | None:  # type: ignore[override]
+    def protocol(self) -> Protocol | None:
         """How both servers verify, add up and release; None in a simulation."""
         if self.servers is None:
             return None
