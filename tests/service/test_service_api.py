@@ -381,6 +381,10 @@ def test_health_metrics_and_description(inside, local_task, holders):
     assert f'hedgerow_reports_accepted_total{{task="{task.id}"}} 3' in text
     assert f'hedgerow_refused_total{{task="{task.id}",code="malformed-batch"}} 1' in text
     assert 'hedgerow_requests_total{route="POST /v1/tasks/{id}/reports",status="200"} 1' in text
+    assert 'hedgerow_problems_total{code="malformed-batch"} 1' in text
+    assert 'hedgerow_seconds_count{route="upload"} 2' in text
+    assert f'hedgerow_alarms{{task="{task.id}"}} 0' in text
+    assert "hedgerow_waiting_bytes 0" in text
     service.service.aggregator._idle()
     assert f'hedgerow_refused_total{{task="{task.id}",code="malformed-batch"}} 1' in service.client.get("/metrics").text
     described = service.client.get("/openapi.json").json()

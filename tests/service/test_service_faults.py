@@ -100,6 +100,7 @@ def test_a_locked_database_is_busy_for_a_while(inside, local_task, holders, tmp_
     reports = holders(task, 5)
     answer = service.send(task, reports)
     assert (answer.status_code, answer.json()["code"]) == (503, "storage-busy")
+    assert service.service.problems["storage-busy"] == 1
     assert answer.headers["retry-after"] == "5"
     assert service.client.get("/healthz").status_code == 503
     assert service.client.get("/livez").status_code == 200

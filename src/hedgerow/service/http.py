@@ -121,7 +121,9 @@ def problem_of(error: Exception) -> Problem:
 
 
 async def _problem(request: Request, error: Exception) -> Response:
-    return problem_of(error).response()
+    problem = problem_of(error)
+    service_of(request).problems[problem.code] += 1
+    return problem.response()
 
 
 _Handler = Callable[[Request, Exception], Awaitable[Response]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sqlalchemy as sa
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -10,6 +12,7 @@ from starlette.routing import Route
 
 from hedgerow.service.http import answer, service_of
 from hedgerow.service.openapi import document
+from hedgerow.service.overview import Overview
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import partials, refusals, tasks, uploads
 from hedgerow.service.service import Service
@@ -70,7 +73,23 @@ def _metrics(service: Service) -> str:
     family("commits_total", "counter", "Group commits since the start.", [("", service.writer.commits)])
     family("committed_reports_total", "counter", "Reports in them.", [("", service.writer.committed)])
     family("waiting_reports", "gauge", "Reports waiting for a commit.", [("", service.writer.waiting)])
+    family("waiting_bytes", "gauge", "Bytes of large bodies that are arriving.", [("", service.bodies.waiting)])
+    family("wrong_tokens_total", "counter", "Tokens that nobody has, since the start.", [("", service.guesses.count)])
+    problems = [(f'{{code="{code}"}}', float(n)) for code, n in sorted(service.problems.items())]
+    family("problems_total", "counter", "Requests refused or failed since the start, by code; storage-*.", problems)
+    family("alarms", "gauge", "Counts that honest reports do not give, of open tasks.", _alarms(service, task))
+    lines.extend(["# HELP hedgerow_seconds Time to answer.", "# TYPE hedgerow_seconds histogram"])
+    for route, latency in sorted(service.latency.items()):
+        lines.extend(f"hedgerow_seconds{line}" for line in latency.lines(f'route="{route}"'))
     return "\n".join(lines) + "\n"
+
+
+def _alarms(service: Service, task: Callable[[int], str]) -> list[tuple[str, float]]:
+    """Return the number of alarms of each task that takes reports."""
+    found, _ = service.collections()
+    now = service.clock()
+    seen = [Overview(service, collection, now) for collection, closed in found if closed is None]
+    return [(f"{{{task(look.collection.number)}}}", float(len(look.alarms))) for look in seen]
 
 
 async def openapi(request: Request) -> Response:

@@ -7,7 +7,7 @@ import hmac
 import secrets
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from hedgerow.service.guesses import Guesses
 from hedgerow.service.intake import Outcome, Upload
 from hedgerow.service.issued import Issued
 from hedgerow.service.kinds import Kind
+from hedgerow.service.latency import Latency
 from hedgerow.service.logs import log
 from hedgerow.service.problems import Problem
 from hedgerow.service.removal import remove
@@ -105,6 +106,8 @@ class Service:
         self._rests: dict[int, float] = {}
         self.requests: Counter[tuple[str, int]] = Counter()
         self.reports: Counter[str] = Counter()
+        self.problems: Counter[str] = Counter()
+        self.latency: defaultdict[str, Latency] = defaultdict(Latency)
         self._logged: Counter[str] = Counter()
         self._last_log = time.monotonic()
         self._refused: Counter[tuple[int, str]] = Counter()

@@ -7,6 +7,7 @@ through a router and its middleware costs more than the upload itself.
 from __future__ import annotations
 
 import re
+import time
 
 import msgspec
 import numpy as np
@@ -48,7 +49,9 @@ class Gate:
         elif scope["method"] == "POST" and (match := _PATH.fullmatch(scope["path"])):
             await self._upload(match[1], scope, receive, send)
         else:
+            start = time.perf_counter()
             await self.app(scope, receive, self._counting(scope, send))
+            self.service.latency["other"].add(time.perf_counter() - start)
 
     def _counting(self, scope: Scope, send: Send) -> Send:
         async def sending(message: Message) -> None:
@@ -62,11 +65,20 @@ class Gate:
         return sending
 
     async def _upload(self, task_id: str, scope: Scope, receive: Receive, send: Send) -> None:
+        start = time.perf_counter()
+        try:
+            await self._answer(task_id, scope, receive, send)
+        finally:
+            self.service.latency["upload"].add(time.perf_counter() - start)
+
+    async def _answer(self, task_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         try:
             body = await upload(self.service, task_id, headers, receive)
         except Exception as error:
-            response = problem_of(error).response()
+            problem = problem_of(error)
+            self.service.problems[problem.code] += 1
+            response = problem.response()
             response.headers["x-content-type-options"] = "nosniff"
             self.service.requests[f"POST {ROUTE}", response.status_code] += 1
             await response(scope, receive, send)
