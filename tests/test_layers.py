@@ -42,6 +42,7 @@ LAYERS = [
     ["collect"],
     ["holder"],
     ["audit", "curator"],  # of what runs on devices, too; a server, seen by its curator
+    ["collector"],  # who alone can read the sums of two servers
     ["service"],
     ["compare"],
     ["commands"],

@@ -93,6 +93,21 @@ class Server:
         """Delete a closed task, and all that was collected for it, for ever."""
         self._call("DELETE", f"/v1/tasks/{task_id}")
 
+    def announcement(self, task_id: str) -> Announcement:
+        """Return the signed announcement of a task."""
+        notice = Announcement.from_json(self._call("GET", f"/v1/tasks/{task_id}")).verify()
+        if notice.id != task_id:
+            raise FormatError(f"the server sent the task {notice.id[:12]}..., not {task_id[:12]}...")
+        return notice
+
+    def witnesses(self, task_id: str) -> bytes:
+        """Return the countersignatures of both servers under a shared task, JSON."""
+        return self._call("GET", f"/v1/tasks/{task_id}/witnesses")
+
+    def collect(self, task_id: str) -> bytes:
+        """Close a shared task for ever; return both servers' sealed shares of its sums, JSON."""
+        return self._call("POST", f"/v1/tasks/{task_id}/collect", {})
+
     def issue_tokens(self, task_id: str, count: int, quota: int = 1) -> list[str]:
         """Make upload tokens; each is shown once."""
         content = {"count": count, "quota": quota}

@@ -29,5 +29,6 @@ COMMANDS = (
     "status",
     "close",
     "fetch",
+    "collect",
     "join",
 )

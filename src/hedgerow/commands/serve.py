@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from hedgerow.commands.files import add_command, report
+from hedgerow.commands.operators import show_operator, show_peers
 from hedgerow.errors import HedgerowError
 
 _DESCRIPTION = """\
@@ -23,11 +24,15 @@ service speaks HTTP; put a proxy with TLS in front.
   hedgerow serve [--port 8000] [--database URL] [--remember HOURS]
   hedgerow serve curators            list curators; --add NAME [--scopes read,...]
                                      prints a token, --revoke NAME ends one
+  hedgerow serve operator --name "Town" --origin https://sums.town.example
+                                     who runs this server, for tasks that two
+                                     servers share; prints its card
+  hedgerow serve peers               servers to share tasks with; --add URL|FILE
   hedgerow serve audit               what curators did, newest first
   hedgerow serve backup FILE         a consistent copy, while the service runs
   hedgerow serve restore FILE        into an empty database, of either kind
 """
-_ACTIONS = ("run", "init", "curators", "audit", "backup", "restore")
+_ACTIONS = ("run", "init", "curators", "operator", "peers", "audit", "backup", "restore")
 DEFAULT = "sqlite:///hedgerow.db"
 _WEEK = 168.0  # hours: 7 * 24
 
@@ -53,9 +58,14 @@ def register(subparsers: Any) -> None:
         metavar="HOURS",
         help="how long after a task was closed a report sent again is still known; 0: forget at once (default: 168)",
     )
-    parser.add_argument("--name", default="curator", help="init: how the audit log calls the first curator")
+    parser.add_argument("--name", help="init: how the audit log calls the first curator; operator: the organisation")
+    parser.add_argument("--origin", metavar="URL", help="operator: where others find this server, https://host[:port]")
     parser.add_argument("--if-missing", action="store_true", help="init: do nothing if the database is there already")
-    parser.add_argument("--add", metavar="NAME", help="curators: add one, and print the token once")
+    parser.add_argument(
+        "--add",
+        metavar="NAME|URL",
+        help="curators: add one, and print the token once; peers: a server (its address, or a file with its card)",
+    )
     parser.add_argument("--revoke", metavar="NAME", help="curators: make the token worthless, and end its sessions")
     parser.add_argument(
         "--scopes",
@@ -94,6 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise HedgerowError(f"the service needs {error.name}: pip install 'hedgerow[service]'.") from None
     actions = {
         "run": _serve, "init": _init, "curators": _curators, "audit": _audit, "backup": _backup, "restore": _restore,
+        "operator": show_operator, "peers": show_peers,
     }  # fmt: skip
     return actions[arguments.action](arguments)
 
@@ -128,13 +139,22 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+_OWN = {
+    "if_missing": ("init",),
+    "name": ("init", "operator"),
+    "origin": ("operator",),
+    "add": ("curators", "peers"),
+    "revoke": ("curators",),
+    "scopes": ("curators",),
+}
+
+
 def _check_options(arguments: argparse.Namespace) -> None:
     """Refuse options that the action does not know, instead of ignoring them."""
-    own = {"init": ("if_missing",), "curators": ("add", "revoke", "scopes")}
-    for action, names in own.items():
-        given = [f"--{name.replace('_', '-')}" for name in names if getattr(arguments, name)]
-        if given and arguments.action != action:
-            raise HedgerowError(f"{' and '.join(given)} belongs to 'hedgerow serve {action}'.")
+    for name, actions in _OWN.items():
+        if getattr(arguments, name) and arguments.action not in actions:
+            belongs = " and ".join(f"'hedgerow serve {action}'" for action in actions)
+            raise HedgerowError(f"--{name.replace('_', '-')} belongs to {belongs}.")
     if arguments.add and arguments.revoke:
         raise HedgerowError("--add and --revoke are two steps; do one after the other.")
     if arguments.scopes and not arguments.add:
@@ -158,7 +178,7 @@ def _init(arguments: argparse.Namespace) -> int:
         token = None
         if not os.environ.get("HEDGEROW_CURATOR_TOKEN"):
             with database.write() as connection:
-                token = add_curator(connection, arguments.name, now=int(time.time()))
+                token = add_curator(connection, arguments.name or "curator", now=int(time.time()))
     summary = {"token": token, "public_key": base64url(public), "fingerprint": fingerprint(public)}
     said = f"curator's token (shown once): {token}" if token else "curator's token: that of HEDGEROW_CURATOR_TOKEN"
     lines = [

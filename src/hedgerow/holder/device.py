@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hedgerow.aggregate import Protocol
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.budget import Cost, Limits
 from hedgerow.holder.client import Client, Place, Receipt, ServiceError, read_url
@@ -16,6 +17,7 @@ from hedgerow.holder.make import check_question, make_body
 from hedgerow.holder.picture import picture_of
 from hedgerow.holder.store import Store
 from hedgerow.holder.texts import Texts
+from hedgerow.holder.witness import check_agreement, check_helper, check_leader
 from hedgerow.holder.words import describe, when
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.announcement import Announcement
@@ -122,6 +124,8 @@ class Holder:
                 f"the server sent the task {notice.id[:12]}..., not {place.task_id[:12]}...; do not answer."
             )
         check_question(notice.task)
+        if notice.task.protocol is not None:
+            self._check_servers(notice.task.protocol, place)
         seen = self.store.trusted(place.base)
         if seen is not None and seen != notice.public_key:
             raise FormatError(
@@ -129,6 +133,15 @@ class Holder:
                 "ask the curator by another way what happened."
             )
         return Invitation(notice, place, seen is None and trusted_key is None, self._budget(notice))
+
+    def _check_servers(self, protocol: Protocol, place: Place) -> None:
+        """Refuse a task unless both of its servers have countersigned it, and the helper is who the task says it is.
+
+        The helper is asked at its own address: a curator who invents a helper has no certificate for that.
+        """
+        check_leader(protocol, place.base)
+        check_agreement(protocol, self._client.get(f"{place.task_url}/witnesses"))
+        check_helper(protocol, self._client.get(f"{protocol.servers.helper.origin}/v1/operator"))
 
     def _budget(self, notice: Announcement) -> str:
         key = notice.public_key

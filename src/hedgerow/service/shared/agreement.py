@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 
-from cryptography.exceptions import InvalidSignature
 from sqlalchemy import Connection
 
-from hedgerow.aggregate import Party, Protocol, Server
+from hedgerow.aggregate import Party, Protocol
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.sealing import Role
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import batches
 from hedgerow.service.shared.operator import Identity
 from hedgerow.tasks.base import Task
-from hedgerow.tasks.keys import base64url, ed25519, from_base64url
+from hedgerow.tasks.keys import base64url, from_base64url
 
-__all__ = ["check_witness", "checked", "countersigned", "keep_agreement", "protocol_of"]
+__all__ = ["checked", "countersigned", "keep_agreement", "protocol_of"]
 
 
 def protocol_of(task: Task) -> Protocol:
@@ -44,15 +43,6 @@ def checked(protocol: Protocol, role: Role, identity: Identity | None) -> Party:
 def countersigned(protocol: Protocol, role: Role, identity: Identity) -> bytes:
     """Return this server's signature under the task and its own part in it."""
     return identity.signing.sign(protocol.statement(role))
-
-
-def check_witness(protocol: Protocol, role: Role, signature: bytes) -> None:
-    """Refuse a countersignature that is not of the server that the task pins."""
-    pinned: Server = protocol.servers.leader if role is Role.LEADER else protocol.servers.helper
-    try:
-        ed25519().Ed25519PublicKey.from_public_bytes(pinned.signing_key).verify(signature, protocol.statement(role))
-    except (InvalidSignature, ValueError):
-        raise FormatError(f"the {role.name.lower()} has not countersigned this task.") from None
 
 
 def keep_agreement(connection: Connection, number: int, role: Role, leader: bytes, helper: bytes) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from hedgerow.aggregate import Party, Protocol
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.client import ServiceError
+from hedgerow.holder.witness import check_witness
 from hedgerow.sealing import Role
 from hedgerow.service.collection import Collection
 from hedgerow.service.logs import log
@@ -83,7 +84,7 @@ class Shared:
         own = agreement.countersigned(protocol, Role.LEADER, identity)
         theirs = self._ask(protocol, "/v1/shared/tasks", agreement.to_message(notice.to_json(), own))
         try:
-            agreement.check_witness(protocol, Role.HELPER, theirs)
+            check_witness(protocol, Role.HELPER, theirs)
         except FormatError as error:
             raise Problem("helper-unreachable", str(error)) from None
         return own, theirs
@@ -115,7 +116,7 @@ class Shared:
         if peer is None or peer != protocol.servers.leader:
             raise Problem("not-shared", "The leader that the task names is not one of this server's peers.")
         agreement.checked(protocol, Role.HELPER, identity)
-        agreement.check_witness(protocol, Role.LEADER, witness)
+        check_witness(protocol, Role.LEADER, witness)
         own = agreement.countersigned(protocol, Role.HELPER, identity)
         self.service.adopt(notice, witness, own, actor=f"leader {peer.operator}")
         return signed(identity, path, own, data)
