@@ -1,6 +1,7 @@
 """Leader and helper: exact sums, replay, collection once, and what either server does when the other misbehaves."""
 
 import base64
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -9,16 +10,17 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("pyhpke")
 
-from hedgerow.tasks.sums.examples import example_task
-
 from hedgerow.aggregate import combine
 from hedgerow.aggregate.job import Job
-from hedgerow.aggregate.protocol import Protocol
+from hedgerow.sealing import Role
 from hedgerow.service.database import Database, StorageError
+from hedgerow.service.openapi import PEER
+from hedgerow.service.problems import Problem
 from hedgerow.service.shared import closing, leader
 from hedgerow.service.shared import helper as helper_side
 from hedgerow.service.shared.peers import signed
 from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.sums.examples import example_task
 from tests.service.shared import COLLECTOR, Pair
 
 LEAST = 5
@@ -32,7 +34,6 @@ def pair(inside, tmp_path):
 @pytest.fixture
 def quiet(monkeypatch):
     """Switch the noise off, to see that sums are exact."""
-    monkeypatch.setattr(Protocol, "variance", Fraction(0), raising=False)
     original = closing.release
 
     def without(protocol, role, batch, randomness):
@@ -128,16 +129,19 @@ def test_a_report_counts_once_however_often_it_is_sent(pair, quiet):
     assert pair.collect(task).json() == collected.json()
 
 
+def rows_of(task, reports):
+    pairs = zip(reports.tokens, reports.payloads, strict=True)
+    return [(task.digest[:4] + token.tobytes(), row.tobytes()) for token, row in pairs]
+
+
 def forwarded(pair, task, name, reports):
     """Send a job to the helper as a leader would that has forgotten all it knew."""
     service = pair.leader.service
-    party = service.shared.party(service.collection(task.id), 2)
-    rows = [(task.digest[:4] + token.tobytes(), row.tobytes()) for token, row in zip(reports.tokens, reports.payloads)]
+    party = service.shared.party(service.collection(task.id), Role.LEADER)
+    rows = rows_of(task, reports)
     job = party.prepare(name, rows).job
     path = f"/v1/shared/{task.id}/jobs"
     body = signed(service.shared.identity, path, job.to_bytes(task.protocol))
-    from hedgerow.service.openapi import PEER
-
     return pair.helper.client.post(path, content=body, headers={"Content-Type": PEER}), job
 
 
@@ -160,16 +164,14 @@ def test_a_refused_report_has_had_its_one_try(pair):
     # Two tries with different shares of the leader would be two questions about one record.
     task = published(pair)
     reports, _ = answers(task, 2)
-    bad = reports.payloads.copy()
-    bad[:, 70] ^= 1  # within what the leader opens: it will not be able to
-    bad[:, 70] ^= 1
     service = pair.leader.service
-    party = service.shared.party(service.collection(task.id), 2)
-    rows = [(task.digest[:4] + t.tobytes(), row.tobytes()) for t, row in zip(reports.tokens, reports.payloads)]
+    party = service.shared.party(service.collection(task.id), Role.LEADER)
+    rows = [
+        (task.digest[:4] + t.tobytes(), row.tobytes()) for t, row in zip(reports.tokens, reports.payloads, strict=True)
+    ]
     job = party.prepare(b"a" * 16, rows).job
     spoilt = [type(e)(e.report_id, e.public_share, e.sealed, bytes(len(e.verifier_share))) for e in job.entries]
     path = f"/v1/shared/{task.id}/jobs"
-    from hedgerow.service.openapi import PEER
 
     def send(job):
         body = signed(service.shared.identity, path, job.to_bytes(task.protocol))
@@ -193,8 +195,6 @@ def test_the_helper_adds_nothing_after_the_collection(pair):
 
 
 def test_unsigned_wrongly_signed_and_foreign_messages_are_refused(pair):
-    from hedgerow.service.openapi import PEER
-
     task = published(pair)
     path = f"/v1/shared/{task.id}/share"
     own = pair.helper.service.shared.identity
@@ -202,7 +202,7 @@ def test_unsigned_wrongly_signed_and_foreign_messages_are_refused(pair):
     for body in (b"", b"x" * 200, signed(own, path, b"{}"), good[:-1] + b"?", signed(own, "/other", b"{}")):
         answer = pair.helper.client.post(path, content=body, headers={"Content-Type": PEER})
         assert answer.json()["code"] == "forbidden", body
-    elsewhere = pair.helper.client.post(path.replace("share", "jobs"), content=good, headers={"Content-Type": PEER})
+    elsewhere = pair.helper.client.post(f"/v1/shared/{task.id}/jobs", content=good, headers={"Content-Type": PEER})
     assert elsewhere.json()["code"] == "forbidden"
     assert pair.helper.client.post(path, content=good).json()["code"] == "unsupported-media-type"
 
@@ -247,11 +247,7 @@ def test_the_helper_alone_refuses_too_few_and_another_set(pair):
     pair.verify(task)
     n, checksum = pair.batches(task)[0]
     shared = pair.leader.service.shared
-    from hedgerow.service.problems import Problem
-
     for content in ({"n": n - 1, "checksum": checksum.hex()}, {"n": n, "checksum": bytes(32).hex()}):
-        import json
-
         with pytest.raises(Problem, match="batch-mismatch"):
             shared._ask(task.protocol, f"/v1/shared/{task.id}/share", json.dumps(content).encode())
     small = published(pair, least=9)

@@ -252,6 +252,10 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
             sums += np.bincount(bits.ravel(), minlength=self.length)
         return release(self, sums, len(Z), source)
 
+    def collected(self, n: int, sums: Any, simulation: bool) -> NoisySums:
+        """Return the sums that two servers have released."""
+        return NoisySums(self.id, n, tuple(int(value) for value in sums), simulation).of(self)
+
     def model(self, totals: NoisySums, **options: Any) -> SumsModel:
         """Return the public model, corrected as far as these sums carry evidence."""
         from hedgerow.tasks.sums.model import SumsModel
