@@ -15,6 +15,7 @@ from hedgerow.tasks.base import Task
 
 __all__ = ["Server"]
 
+_COLLECT = 900.0  # seconds that a leader may verify what still waits, before it is asked again; by hand
 WHAT = {"model": "model", "data": "data", "leaves": "leaves"}
 """What can be fetched of a task."""
 
@@ -56,14 +57,14 @@ class Server:
     def __repr__(self) -> str:
         return f"Server({self.base!r})"
 
-    def _call(self, method: str, path: str, content: Any = None) -> bytes:
+    def _call(self, method: str, path: str, content: Any = None, seconds: float = 20.0) -> bytes:
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
         body = None
         if content is not None:
             body = json.dumps(content).encode()
             headers["Content-Type"] = "application/json"
         request = urllib.request.Request(f"{self.base}{path}", data=body, headers=headers, method=method)
-        return Client(attempts=4).ask(request)
+        return Client(attempts=4, timeout=seconds).ask(request)
 
     def publish(self, task: Task, **words: Any) -> Announcement:
         """Publish a task (title, purpose, curator, opens, closes, tokens); return the signed announcement."""
@@ -106,7 +107,7 @@ class Server:
 
     def collect(self, task_id: str) -> bytes:
         """Close a shared task for ever; return both servers' sealed shares of its sums, JSON."""
-        return self._call("POST", f"/v1/tasks/{task_id}/collect", {})
+        return self._call("POST", f"/v1/tasks/{task_id}/collect", {}, _COLLECT)
 
     def issue_tokens(self, task_id: str, count: int, quota: int = 1) -> list[str]:
         """Make upload tokens; each is shown once."""

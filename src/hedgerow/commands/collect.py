@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from hedgerow.commands.files import add_command, check_output, report, write_text
+from hedgerow.commands.progress import Progress
 from hedgerow.commands.server import add_server, server_of
 from hedgerow.errors import HedgerowError
 
@@ -91,7 +92,8 @@ def _sums(arguments: argparse.Namespace) -> int:
     place = place_of(url, arguments.insecure)
     if place is None:
         raise HedgerowError(f"'hedgerow collect sums' takes the link to a task, https://host/join/ID. Got {url!r}.")
-    notice, totals = collect(server_of(arguments, place.base), place.task_id, load_key(arguments.key))
+    with Progress("collecting"):
+        notice, totals = collect(server_of(arguments, place.base), place.task_id, load_key(arguments.key))
     if arguments.sums is not None:
         write_text(arguments.sums, totals.to_json())
     model = notice.task.model(totals)
