@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, norm
 
-from hedgerow.central.anova import accounting, descent, recipe
+from hedgerow.central.anova import accounting, recipe, rows
 from hedgerow.central.anova.accounting import Release, open_purse
-from hedgerow.central.anova.design import GRID, FeatureMap
+from hedgerow.central.anova.coded import Table
+from hedgerow.central.anova.products import SCALE, Products
 from hedgerow.central.anova.recipe import Options, fit_anova
+from hedgerow.kernels import reference
 from hedgerow.mechanisms.normal import gdp_mu
 from hedgerow.randomness import SeededRandomness
 from hedgerow.space import FeatureSpace
@@ -56,7 +58,7 @@ class Auditor:
         """Return the prices and pushes of one fit."""
         self.present, self.seen, self.squares, self.entries = present, [], 0.0, 0
         purse = open_purse(epsilon, 1e-5, "add/remove")
-        fit_anova(ONE, *RECORD, purse, Options(True, False, 0.5), randomness)
+        fit_anova(ONE, Table(*RECORD), purse, Options(True, False, 0.5), randomness)
         return np.array(self.seen).T
 
     def bounds(self, n, epsilon=100.0):
@@ -90,14 +92,16 @@ def test_ten_per_cent_less_noise_is_caught_in_whole_fits(few_rounds, monkeypatch
 
 
 def test_a_forgotten_residual_clip_is_caught_in_whole_fits(few_rounds, monkeypatch):
-    monkeypatch.setattr(descent, "quantised", lambda r, clip, levels, order: np.rint(r * levels / clip))
-    charged, least = Auditor(monkeypatch).bounds(20)
+    monkeypatch.setattr(rows, "quantised", lambda r, scales, clip: np.rint(r * scales * clip.gain))
+    with reference():
+        charged, least = Auditor(monkeypatch).bounds(20)
     assert least > 2 * charged
 
 
 def test_a_forgotten_norm_clip_is_caught_in_whole_fits(few_rounds, monkeypatch):
-    monkeypatch.setattr(FeatureMap, "vectors", lambda self, codes: np.rint(self.functions(codes) * GRID))
-    charged, least = Auditor(monkeypatch).bounds(100)
+    monkeypatch.setattr(Products, "scales", lambda self, values: np.full(values.shape[1], 1 << SCALE))
+    with reference():
+        charged, least = Auditor(monkeypatch).bounds(100)
     assert least > charged
 
 
@@ -112,7 +116,7 @@ def test_nothing_but_the_releases_depends_on_records(few_rounds, monkeypatch, de
     y, found = rng.random((500, 1)), []
     for n in (0, 1, 500):
         purse = open_purse(20.0, delta, "add/remove")
-        fitted = fit_anova(space, Z[:n], y[:n] - 0.5, purse, Options(True, False, 0.5), SeededRandomness(4))
+        fitted = fit_anova(space, Table(Z[:n], y[:n] - 0.5), purse, Options(True, False, 0.5), SeededRandomness(4))
         mapped = fitted.feature_map
         masses = [q.mass.tolist() for q in mapped.quantiles.values()]
         found.append((fitted.theta.tolist(), fitted.size, mapped.scale, mapped.basis, masses, purse.spent))

@@ -67,12 +67,6 @@ def test_same_seed_same_model_in_any_order_of_records():
     assert pickle.loads(pickle.dumps(one)).model_ == one.model_
 
 
-def test_many_records_use_all_cores_and_give_the_same_model(monkeypatch):
-    one = PrivateAnovaRegressor(1.0, **REG).fit(X, Y)
-    monkeypatch.setattr("hedgerow.central.anova.design._IN_FLOATS", 1000)
-    assert clone(one).fit(X, Y).model_ == one.model_
-
-
 def test_what_is_required_is_named():
     with pytest.raises(BoundsError, match="label_bounds"):
         PrivateAnovaRegressor(feature_bounds=(0, 1)).fit(X, Y)

@@ -68,7 +68,7 @@ def test_ticks_are_the_released_quantiles(model):
     figure = made([curve]).plot()
     ticks = [path.vertices[0, 0] for path in figure.axes[0].collections[1].get_paths()]
     released = model.model_.feature_map.quantiles[0]
-    levels = (np.linspace(0, 2047, 65).astype(int)[::4] + 0.5) / 2048
+    levels = (np.linspace(0, 254, 65).astype(int)[::4] + 0.5) / 255
     assert ticks == pytest.approx(released.inverse(levels)) and len(ticks) == 17
 
 

@@ -229,7 +229,7 @@ def test_a_column_of_the_same_name_is_no_trouble():
 def test_first_clip_is_public(monkeypatch):
     """It is a quantile of public residuals; few of them are not trusted, and one says nothing."""
     seen = []
-    monkeypatch.setattr(correct, "fit_anova", lambda *args: seen.append(args[4].clip) or pytest.skip.Exception)
+    monkeypatch.setattr(correct, "fit_anova", lambda *args: seen.append(args[3].clip) or pytest.skip.Exception)
     for n in (200, 20, 1):
         with pytest.raises(Exception):  # noqa: B017, PT011 - the fit is cut short
             PrivateAnovaRegressor(1.0, feature_bounds=(0, 1), **REG).fit(X, Y, X[:n], Y[:n])

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.central.anova.accounting import open_purse
+from hedgerow.central.anova.coded import Table
 from hedgerow.central.anova.correct import fit_correction
 from hedgerow.central.anova.explain import Explanation, explain, local_terms
 from hedgerow.central.anova.model import AnovaModel
@@ -99,7 +100,7 @@ class AnovaBase(PrivateEstimator):
         bounds = (labels.low, labels.high)
         part: PublicPart | None = None
         if start is None:
-            fitted = fit_anova(space, Z, labels.scaled - labels.offset, purse, options, source)
+            fitted = fit_anova(space, Table(Z, labels.scaled - labels.offset), purse, options, source)
         else:
             found = fit_correction(
                 space, Z, labels.scaled, start, bounds, labels.classes is not None, purse, options, source

@@ -81,12 +81,12 @@ def singles(space: FeatureSpace, most: int, missing: bool) -> list[Single]:
 
 @dataclass(frozen=True)
 class Basis(Content, what="basis"):
-    """A constant and weighted functions ``w_m b_m(x)``; each function is one single, or the product of two.
+    """A constant and weighted functions ``w_m b_m(x)``; each function is one single, or the product of two or three.
 
     Attributes
     ----------
     functions : tuple of tuples of Single
-        One or two singles each; the constant (weight 1) is not listed.
+        One to three singles each; the constant (weight 1) is not listed.
     weights : tuple of float
         As many.
     energies : tuple of float
@@ -99,8 +99,8 @@ class Basis(Content, what="basis"):
 
     def _check_read(self) -> None:
         counts = {len(self.functions), len(self.weights), len(self.energies)}
-        if len(counts) != 1 or not all(1 <= len(function) <= 2 for function in self.functions):
-            raise FormatError("basis: every function needs a weight and an energy, and is of one feature or two.")
+        if len(counts) != 1 or not all(1 <= len(function) <= 3 for function in self.functions):
+            raise FormatError("basis: every function needs a weight and an energy, and is of one to three features.")
 
     def __len__(self) -> int:
         return len(self.functions) + 1

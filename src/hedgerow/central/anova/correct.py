@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hedgerow.central.anova.accounting import Purse
-from hedgerow.central.anova.descent import UNIT, influences, whole
-from hedgerow.central.anova.design import GRID, Rows
+from hedgerow.central.anova.coded import LABEL, Table, code_labels
+from hedgerow.central.anova.descent import bounded, influences
+from hedgerow.central.anova.design import GRID
 from hedgerow.central.anova.gate import GATE, Evidence, Look, agreement
+from hedgerow.central.anova.products import Products
 from hedgerow.central.anova.recipe import Fitted, Options, energies, fit_anova
 from hedgerow.central.anova.records import plain
+from hedgerow.central.anova.rows import Rows
 from hedgerow.central.public import PublicPart, PublicStart
 from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
@@ -59,7 +62,7 @@ def fit_correction(
     most = 2 * options.clip  # labels are twice as far from each other as from the middle
     own = replace(options, clip=known.radius(_QUANTILE, _LEAST * most, most, purse.order))
     fit_purse, look_purse = purse.divided(GATE)
-    fitted = fit_anova(start.part.space(space, bounds), wide, targets - base, fit_purse, own, randomness)
+    fitted = fit_anova(start.part.space(space, bounds), Table(wide, targets - base), fit_purse, own, randomness)
     look = _look(fitted, space, known, bounds, classes)
     share, doubt = _weigh(fitted, wide, targets - base, base, look, look_purse, randomness)
     return Corrected(fitted, replace(start.part, share=share, doubt=doubt))
@@ -106,16 +109,17 @@ def _weigh(
     randomness: Randomness,
 ) -> tuple[float, float]:
     """Look at the private records once more; return the factor of the correction, and its deviation."""
-    rows = Rows(fitted.feature_map, fitted.feature_map.codes(Z))
-    at = whole(fitted.theta)
-    first = np.rint(base * UNIT)
-    wanted = np.rint(targets * UNIT)
+    feature_map = fitted.feature_map
+    coded = Table(Z, targets).coded(feature_map.space, feature_map.quantiles)
+    rows = Rows(Products.of(feature_map), coded)
+    first = code_labels(base)
     release = Evidence.release(purse)
 
-    def term(part: slice, block: FloatArray) -> FloatArray:
-        corrections = np.clip(first[part] + block @ at, 0.0, UNIT) - first[part]
-        parts = agreement(wanted[part] - corrections, corrections, look.clip * UNIT, look.reach * UNIT, release.weight)
+    def term(part: slice, predictions: FloatArray) -> FloatArray:
+        corrections = np.clip(first[:, part] + predictions, 0.0, LABEL) - first[:, part]
+        left = coded.targets[:, part] - corrections
+        parts = agreement(left.T, corrections.T, look.clip * LABEL, look.reach * LABEL, release.weight)
         return np.asarray(parts.sum(axis=0))
 
-    sums = rows.total(term) + np.zeros(3, dtype=np.int64)  # without records: zeros
+    sums = rows.total(bounded(fitted.theta), term) + np.zeros(3, dtype=np.int64)  # without records: zeros
     return look.take(Evidence.of(release, sums, randomness))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,19 +10,17 @@ from fractions import Fraction
 import numpy as np
 
 from hedgerow.central.anova.accounting import Purse
-from hedgerow.central.anova.design import GRID, Rows
+from hedgerow.central.anova.coded import LABEL
+from hedgerow.central.anova.products import NORM
 from hedgerow.central.anova.quantiles import project
+from hedgerow.central.anova.rows import LEVELS, Clip, Rows, norms_of
 from hedgerow.randomness import Randomness
-from hedgerow.types import FloatArray, IntArray
+from hedgerow.types import FloatArray
 
-__all__ = ["QUANTILE", "UNIT", "Descent", "Steps", "allocation", "descend", "influences", "noise_variance", "whole"]
+__all__ = ["QUANTILE", "Descent", "Steps", "allocation", "descend", "influences", "noise_variance"]
 
 
-_COEFFICIENT = 1 << 24  # grid steps of a coefficient
-UNIT = float(GRID * _COEFFICIENT)
-"""Grid steps of a prediction, and of a label scaled to [0, 1]."""
-_LONGEST = 1024.0  # norm of the coefficients; with it all products stay below 2**53, hence exact
-_LEVELS = 1 << 12  # least number of levels of a clipped residual
+_LONGEST = 1024.0  # norm of the coefficients, of records of norm 1 and labels in [0, 1]
 # Of the prototype's recipe: see recipe.py for what it was chosen on.
 _CELLS = 14  # of residuals: 0.7**13 is 1 % of the largest clip
 _RATIO = 0.7  # of an edge to the next
@@ -66,25 +65,22 @@ class Descent:
 
 def descend(
     rows: Rows,
-    targets: FloatArray,
     start: FloatArray,
     clip: float,
     steps: Steps,
     purse: Purse,
-    norm: int,
     energy: FloatArray,
     randomness: Randomness,
     progress: Callable[[int], bool] | None = None,
 ) -> Descent:
-    r"""Descend on the clipped squared error; ``targets`` are labels less the public offset, in ``UNIT`` s.
+    r"""Descend on the clipped squared error of labels less the public offset.
 
     .. math:: v = \theta + \beta(\theta - \theta'), \quad
               g = \sum_i \operatorname{clip}_c(y_i - \langle v, \phi_i\rangle)\,\phi_i + \text{noise}, \quad
               \theta \leftarrow v + \frac{\eta}{\tilde n} g
 
-    Proof: given v and c, record i adds the whole numbers ``q_i phi_i`` with ``|q_i| <= w`` (w levels, checked in
-    integers for several outputs) and ``|phi_i|`` bounded, so the sum changes by at most ``w |phi|`` under add/remove.
-    All products and sums are whole numbers below 2**53: exact in any order, hence no other record's term changes.
+    Proof: given v and c, a record adds whole numbers of bounded norm to the sum, and no other record's numbers change
+    (:class:`~.rows.Rows`), so the sum changes by at most this norm under add/remove.
     Looks at the residuals count each record in one cell. Prices: :class:`~.accounting.GaussianPurse`; which round gets
     how much is decided beforehand (:func:`allocation`).
     """
@@ -98,16 +94,16 @@ def descend(
     noise = []
     edge = clip
     for t in range(steps.rounds):
-        at = whole(theta + steps.momentum * (theta - before))
+        at = bounded(theta + steps.momentum * (theta - before))
         if t in looks:
-            clip = min(clip, _look(rows, targets, at, edge, steps, purse, randomness))
-        each = purse.release(steps.share * parts[t], norm, _LEVELS)
-        sums = _gradient(rows, targets, at, clip, each.weight, purse.order)
-        unit = clip / (each.weight * GRID)
+            clip = min(clip, _look(rows, at, edge, steps, purse, randomness))
+        each = purse.release(steps.share * parts[t], rows.products.norm(purse.order), LEVELS)
+        sums = rows.gradient(at, Clip(clip, each.weight, purse.order))
+        unit = clip / (each.weight * NORM)
         gradient = each.noisy(sums, randomness) * unit
         noise.append(each.deviation * unit)
         before = theta
-        theta = at / _COEFFICIENT + steps.rate / steps.size * gradient
+        theta = at + steps.rate / steps.size * gradient
         if t >= half:
             total += theta
         if progress is not None and progress(t) and t > half:
@@ -115,59 +111,23 @@ def descend(
     return Descent(total / (steps.rounds - half), tuple(noise), clip)
 
 
-def whole(theta: FloatArray) -> FloatArray:
-    """Return coefficients in whole grid steps, shortened if need be (after the release: costs nothing)."""
-    length = float(np.sqrt((theta**2).sum()))
-    scaled = theta * (min(1.0, _LONGEST / length) if length > 0 else 1.0)
-    return np.asarray(np.rint(np.where(np.isfinite(scaled), scaled, 0.0) * _COEFFICIENT))
+def bounded(theta: FloatArray) -> FloatArray:
+    """Return finite coefficients, shortened if need be (after the release: costs nothing)."""
+    finite = np.where(np.isfinite(theta), theta, 0.0)
+    length = math.sqrt(math.fsum(np.square(finite).ravel().tolist()))  # the same on every machine
+    return finite if length <= _LONGEST else np.asarray(finite * (_LONGEST / length))
 
 
-def _norms(residuals: FloatArray, order: int) -> FloatArray:
-    """Return each row's norm; column by column, so that a row's result depends on the row alone."""
-    total = np.zeros(len(residuals))
-    for column in residuals.T:
-        total += column * column if order == 2 else np.abs(column)
-    return np.sqrt(total) if order == 2 else total
-
-
-def _gradient(rows: Rows, targets: FloatArray, at: FloatArray, clip: float, levels: int, order: int) -> IntArray:
-    """Return the exact sum of ``q_i phi_i``."""
-
-    def term(part: slice, block: FloatArray) -> FloatArray:
-        return np.asarray(block.T @ quantised(targets[part] - block @ at, clip * UNIT, levels, order))
-
-    return rows.total(term) + np.zeros(at.shape, dtype=np.int64)  # without records: zeros
-
-
-def quantised(residuals: FloatArray, clip: float, levels: int, order: int) -> FloatArray:
-    """Return residuals clipped to a norm, as whole numbers whose norm is at most ``levels``.
-
-    >>> quantised(np.array([[3.0], [-0.5]]), 1.0, 8, 2).ravel().tolist()
-    [8.0, -4.0]
-    >>> quantised(np.array([[3.0, 4.0]]), 1.0, 10, 2).tolist()
-    [[5.0, 7.0]]
-    """
-    if residuals.shape[1] == 1:
-        return np.clip(np.rint(residuals * (levels / clip)), -levels, levels)
-    norms = _norms(residuals, order)
-    out = np.trunc(residuals * (levels * (1 - 2.0**-40) / np.maximum(norms, clip))[:, None])
-    exact = np.einsum("ij,ij->i", out, out) > levels**2 if order == 2 else np.abs(out).sum(axis=1) > levels
-    out[exact] = 0.0  # never needed: see FeatureMap._enforce
-    return out
-
-
-def _look(
-    rows: Rows, targets: FloatArray, at: FloatArray, top: float, steps: Steps, purse: Purse, randomness: Randomness
-) -> float:
+def _look(rows: Rows, at: FloatArray, top: float, steps: Steps, purse: Purse, randomness: Randomness) -> float:
     """Return the upper edge of the cell of the noisy 0.9-quantile of residuals, among 14 geometric cells to ``top``."""
     edges = top * _RATIO ** np.arange(_CELLS - 1, -1, -1)
 
-    def term(part: slice, block: FloatArray) -> FloatArray:
-        norms = _norms(targets[part] - block @ at, purse.order)
-        cells = np.minimum(np.searchsorted(edges * UNIT, norms), _CELLS - 1)
+    def term(part: slice, predictions: FloatArray) -> FloatArray:
+        norms = norms_of(rows.coded.targets[:, part] - predictions, purse.order)
+        cells = np.minimum(np.searchsorted(edges * LABEL, norms), _CELLS - 1)
         return np.asarray(np.bincount(cells, minlength=_CELLS))
 
-    counts = rows.total(term) + np.zeros(_CELLS, dtype=np.int64)
+    counts = rows.total(at, term) + np.zeros(_CELLS, dtype=np.int64)
     release = purse.release(steps.look_share, 1, _COUNT)
     noisy = release.noisy(release.weight * counts, randomness) / release.weight
     share = np.cumsum(project(noisy, steps.size)) / steps.size

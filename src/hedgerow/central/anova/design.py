@@ -1,27 +1,24 @@
-"""Records as vectors of whole numbers with a norm that is bounded in whole numbers."""
+"""Records as vectors of bounded norm."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.central.anova.basis import Basis, Single
+from hedgerow.central.anova.products import FULL, UNITS
 from hedgerow.central.anova.quantiles import CELLS, Quantiles
 from hedgerow.content import Content
 from hedgerow.errors import FormatError
 from hedgerow.features import CategoricalFeature
 from hedgerow.forms import Budget
 from hedgerow.space import FeatureSpace
-from hedgerow.types import FloatArray
+from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["FINE", "GRID", "SHORTEN", "FeatureMap", "Rows"]
+__all__ = ["FINE", "GRID", "SHORTEN", "FeatureMap"]
 
 Codes = npt.NDArray[np.int32]
 
@@ -31,8 +28,6 @@ FINE = 8.0
 """Parts of a grid step that a vector is rounded to before its norm is taken: that costs a 16th of a step at most."""
 SHORTEN = 1 - 2.0**-40
 """What vectors are multiplied by, so that no rounding lengthens them."""
-_BLOCK = 1 << 17  # entries of a block: it stays in the cache between its two products
-_IN_FLOATS = 50_000_000  # entries kept as floats; more are kept as 16-bit integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +37,8 @@ class FeatureMap(Content, what="feature map"):
     .. math:: \phi = \operatorname{trunc}\Bigl(G\,\frac{\psi}{R} \min\bigl(1, \frac{R}{\|\psi\|_2},
               \frac{R A}{\|\psi\|_1}\bigr)\Bigr), \qquad \psi = (1, w_m b_m(x))_m
 
-    Proof of the bounds: rounding towards zero never lengthens a vector; the squared norm (and the L1 norm) of the
-    resulting whole numbers is then computed exactly, and a vector that exceeds ``G**2`` (``A G``) is set to zero, so
-    the bound holds whatever floating point did. A record's vector depends on that record alone: cells come from
-    comparisons, values from tables, the rest is products, a root and exact sums, which IEEE 754 fixes bit by bit.
+    This is how a model predicts. Privacy does not rest on it: a fit reads the same tables and weights in whole numbers,
+    and has the bound of the norm from these (:class:`~.products.Products`).
 
     Parameters
     ----------
@@ -76,18 +69,30 @@ class FeatureMap(Content, what="feature map"):
         return int(self.most * GRID)
 
     @cached_property
+    def units(self) -> IntArray:
+        """Weights in whole steps, that of the constant first: at least one, and not above what the scale allows."""
+        exact = np.array([1.0, *self.basis.weights]) / self.scale
+        return np.asarray(np.maximum(np.floor(exact * (UNITS * SHORTEN)), 1.0).astype(np.int64))
+
+    @property
+    def weights(self) -> FloatArray:
+        """``w_m / R`` in these steps."""
+        return np.asarray(self.units / UNITS)
+
+    @cached_property
     def tables(self) -> tuple[list[Single], FloatArray, npt.NDArray[np.int64]]:
-        """The functions of one feature, their value in each cell, and the two that each function is the product of."""
+        """The functions of one feature, their values by cell, and the three that each function is made of."""
         used = sorted({s for f in self.basis.functions for s in f})
         sizes = {s.feature: self.size(s.feature) for s in used}
         width = max(sizes.values(), default=1)
         tables = np.zeros((len(used) + 1, width))
-        tables[-1] = 1.0  # the other factor of a function of one feature
+        tables[-1] = 1.0  # the other factors of a function of one feature
         for i, single in enumerate(used):
-            tables[i, : sizes[single.feature]] = single.table(self.quantiles, sizes[single.feature])
+            exact = single.table(self.quantiles, sizes[single.feature])
+            tables[i, : sizes[single.feature]] = np.rint(exact * FULL) / FULL
         place = {s: i for i, s in enumerate(used)}
-        factors = [[place[s] for s in f] + [len(used)] * (2 - len(f)) for f in self.basis.functions]
-        return used, tables, np.array(factors, dtype=np.int64).reshape(-1, 2)
+        factors = [[place[s] for s in f] + [len(used)] * (3 - len(f)) for f in self.basis.functions]
+        return used, tables, np.array(factors, dtype=np.int64).reshape(-1, 3)
 
     def size(self, j: int) -> int:
         """Return how many cells or categories a feature has; a number's last cell is for missing values."""
@@ -108,9 +113,12 @@ class FeatureMap(Content, what="feature map"):
         for i, single in enumerate(used):
             values[i] = tables[i][codes[:, single.feature]]
         out = np.empty((len(codes), len(self.basis)))
-        out[:, 0] = 1.0 / self.scale
-        weights = np.array(self.basis.weights) / self.scale
-        out[:, 1:] = (values[factors[:, 0]] * values[factors[:, 1]] * weights[:, None]).T
+        out[:, 0] = self.weights[0]
+        first, second, third = factors.T
+        products = values[first] * values[second]
+        if (third < len(used)).any():
+            products *= values[third]
+        out[:, 1:] = (products * self.weights[1:, None]).T
         return out
 
     def vectors(self, codes: Codes) -> FloatArray:
@@ -121,47 +129,4 @@ class FeatureMap(Content, what="feature map"):
         if np.isfinite(self.most):
             sums = np.abs(fine).sum(axis=1)
             factor = np.minimum(factor, self.l1_bound * FINE / np.maximum(sums, 1.0))
-        out = np.trunc(fine * (factor * (SHORTEN / FINE))[:, None])
-        return self._enforce(out)
-
-    def _enforce(self, vectors: FloatArray) -> FloatArray:
-        """Set to zero what exceeds the bounds, in exact arithmetic (never needed, and never relied upon)."""
-        bad = np.einsum("ij,ij->i", vectors, vectors) > GRID**2
-        if np.isfinite(self.most):
-            bad |= np.abs(vectors).sum(axis=1) > self.l1_bound
-        vectors[bad] = 0.0
-        return vectors
-
-
-class Rows:
-    """The vectors of all records, in blocks that fit the cache; as floats if there is room, else as integers."""
-
-    def __init__(self, feature_map: FeatureMap, codes: Codes) -> None:
-        p = len(feature_map.basis)
-        self.n = len(codes)
-        self.width = p
-        self.step = max(16, _BLOCK // p)
-        dtype: Any = np.float64 if self.n * p <= _IN_FLOATS else np.int16
-        self._blocks = [feature_map.vectors(codes[slice(*at)]).astype(dtype) for at in self._bounds()]
-
-    def _bounds(self) -> Iterator[tuple[int, int]]:
-        for start in range(0, self.n, self.step):
-            yield start, min(start + self.step, self.n)
-
-    def total(self, term: Callable[[slice, FloatArray], FloatArray]) -> npt.NDArray[np.int64]:
-        """Return the sum over all blocks of ``term(records, vectors)``, whole numbers below 2**53.
-
-        Sums of integers are the same in any order, so that large data may use all cores.
-        """
-        whole = list(zip(self._bounds(), self._blocks, strict=True))
-        workers = min(os.cpu_count() or 1, 8) if self.n * self.width > _IN_FLOATS else 1
-        if workers == 1:
-            return _added(whole, term)
-        with ThreadPoolExecutor(workers) as pool:
-            parts = pool.map(lambda i: _added(whole[i::workers], term), range(workers))
-            return sum(parts, np.zeros((), dtype=np.int64))
-
-
-def _added(blocks: list[Any], term: Callable[[slice, FloatArray], FloatArray]) -> npt.NDArray[np.int64]:
-    parts = (term(slice(*at), block.astype(np.float64, copy=False)).astype(np.int64) for at, block in blocks)
-    return sum(parts, np.zeros((), dtype=np.int64))
+        return np.asarray(np.trunc(fine * (factor * (SHORTEN / FINE))[:, None]))

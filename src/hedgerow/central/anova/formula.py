@@ -178,12 +178,15 @@ def _functions(feature_map: FeatureMap, rows: Term) -> Term:
     ones = rows.pick([0])
     place[len(used)] = len(place)
     values = join(*parts, where_missing(ones, 1.0, ones * 0.0 + 1.0))
-    first, second = ([place[int(i)] for i in column] for column in factors.T)
-    weights = np.array(feature_map.basis.weights) / feature_map.scale
-    constant_column = values.pick([place[len(used)]]) * (1.0 / feature_map.scale)
+    first, second, third = ([place[int(i)] for i in column] for column in factors.T)
+    weights = feature_map.weights
+    constant_column = values.pick([place[len(used)]]) * float(weights[0])
     if not len(factors):
         return constant_column
-    return join(constant_column, values.pick(first) * values.pick(second) * weights)
+    products = values.pick(first) * values.pick(second)
+    if (factors[:, 2] < len(used)).any():
+        products = products * values.pick(third)
+    return join(constant_column, products * weights[1:])
 
 
 def _code(feature_map: FeatureMap, rows: Term, feature: int) -> Term:

@@ -17,15 +17,17 @@ from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["CELLS", "Quantiles", "estimate", "project"]
+__all__ = ["CELLS", "FINEST", "Quantiles", "bin_counts", "estimate", "project"]
 
 
-CELLS = 2048
-"""Cells of a numeric feature, of equal estimated mass; one more is for missing values."""
+CELLS = 255
+"""Cells of a numeric feature, of equal estimated mass; one more is for missing values. A code is then one byte."""
 # Of the prototype's recipe: see recipe.py for what it was chosen on.
 _FIRST = 32  # equal bins, at first
 _FURTHER = 16  # parts that a heavy bin is cut into
 _MOST = 8  # bins that are cut, at each level
+FINEST = _FIRST * _FURTHER**2
+"""Equal bins of a feature's range that records are counted in once: every bin of every level is made of these."""
 _MIX = 0.03  # of the uniform law in the estimate: it then rises everywhere, whatever noise did to the counts
 _WINSOR = 0.02  # of the estimated law on either side, beyond which the linear function is flat
 _LEAST = 50.0  # records, at least, whatever noise says: sizes are divided by
@@ -40,7 +42,7 @@ class Quantiles(Content, what="quantiles"):
     --------
     >>> flat = Quantiles(np.array([0.0, 1.0]), np.array([1.0]))
     >>> flat.codes(np.array([0.0, 0.25, 0.5, 1.0, np.nan])).tolist()
-    [0, 512, 1024, 2047, 2048]
+    [0, 63, 127, 254, 255]
     """
 
     edges: Annotated[FloatArray, listed("<f8")]
@@ -90,43 +92,88 @@ def project(noisy: FloatArray, mass: float) -> FloatArray:
     return np.asarray(np.maximum(noisy - over[last], 0.0))
 
 
-class _Column:
-    """One feature while it is being refined."""
+def _ends(low: float, high: float) -> FloatArray:
+    """Return the ends of the finest bins of a range."""
+    return np.linspace(low, high if high > low else low + 1.0, FINEST + 1)
 
-    def __init__(self, low: float, high: float) -> None:
-        high = high if high > low else low + 1.0
-        self.edges = np.linspace(low, high, _FIRST + 1)
+
+def bin_counts(space: FeatureSpace, Z: FloatArray) -> IntArray:
+    """Count encoded records by the finest bins of each numeric feature, missing values last: add up over parts of data.
+
+    A record is in exactly one bin of each feature, whatever it holds: the last bin has its upper end. The bin is found
+    by a product and corrected by comparison with the ends, value by value.
+
+    >>> space = FeatureSpace.from_bounds((0, 1), ["x"])
+    >>> counts = bin_counts(space, np.array([[0.0], [0.5], [1.0], [np.nan]]))
+    >>> counts.shape, np.flatnonzero(counts[0]).tolist()
+    ((1, 8193), [0, 4096, 8191, 8192])
+    """
+    numeric = np.flatnonzero(~space.is_categorical)
+    out = np.zeros((numeric.size, FINEST + 1), dtype=np.int64)
+    for row, j in zip(out, numeric, strict=True):
+        row += np.bincount(_bins(Z[:, j], _ends(float(space.low[j]), float(space.high[j]))), minlength=FINEST + 1)
+    return out
+
+
+def _bins(x: FloatArray, ends: FloatArray) -> IntArray:
+    missing = np.isnan(x)
+    values = np.where(missing, ends[0], x)
+    guess: IntArray = np.clip((values - ends[0]) * (FINEST / (ends[-1] - ends[0])), 0, FINEST - 1).astype(np.int64)
+    guess -= (values < ends[guess]) & (guess > 0)
+    guess += (values >= ends[guess + 1]) & (guess < FINEST - 1)
+    guess[missing] = FINEST
+    return guess
+
+
+class _Column:
+    """One feature while it is being refined; bins are runs of the finest ones, by their first and by the last's end."""
+
+    def __init__(self, low: float, high: float, counts: IntArray) -> None:
+        self.ends = _ends(low, high)
+        self.below = np.concatenate([[0], np.cumsum(counts[:FINEST])])
+        self.bounds = np.arange(0, FINEST + 1, FINEST // _FIRST)
         self.mass = np.zeros(_FIRST)
 
-    def split(self, chosen: IntArray) -> FloatArray:
-        """Return the inner edges of the chosen bins, each cut into sixteen."""
-        parts = [np.linspace(self.edges[i], self.edges[i + 1], _FURTHER + 1) for i in chosen]
-        return np.array(parts).reshape(len(chosen), _FURTHER + 1)
+    @property
+    def edges(self) -> FloatArray:
+        """Ends of the bins."""
+        return np.asarray(self.ends[self.bounds])
 
-    def refine(self, chosen: IntArray, cuts: FloatArray, counts: FloatArray) -> None:
+    def count(self, bounds: IntArray) -> IntArray:
+        """Count the records between consecutive bounds."""
+        return np.asarray(np.diff(self.below[bounds]))
+
+    def split(self, chosen: IntArray) -> IntArray:
+        """Return the bounds of the parts of each chosen bin, which is cut into sixteen."""
+        start = self.bounds[chosen]
+        width = (self.bounds[chosen + 1] - start) // _FURTHER
+        return np.asarray(start[:, None] + width[:, None] * np.arange(_FURTHER + 1))
+
+    def refine(self, chosen: IntArray, cuts: IntArray, counts: FloatArray) -> None:
         """Replace the chosen bins by their parts, whose counts are projected to the bin's mass."""
-        edges = [self.edges[:1]]
+        bounds = [self.bounds[:1]]
         mass = []
         place = {int(i): row for row, i in enumerate(chosen)}
         for i in range(self.mass.size):
             row = place.get(i)
-            edges.append(self.edges[i + 1 : i + 2] if row is None else cuts[row][1:])
+            bounds.append(self.bounds[i + 1 : i + 2] if row is None else cuts[row][1:])
             mass.append(self.mass[i : i + 1] if row is None else project(counts[row], float(self.mass[i])))
-        self.edges = np.concatenate(edges)
+        self.bounds = np.concatenate(bounds)
         self.mass = np.concatenate(mass)
 
 
-def _count(x: FloatArray, edges: FloatArray) -> IntArray:
-    """Count values by bin; the last bin holds its upper end, and missing values come last."""
-    missing = np.isnan(x)
-    place = np.clip(np.searchsorted(edges, x[~missing], side="right") - 1, 0, edges.size - 2)
-    return np.append(np.bincount(place, minlength=edges.size - 1), missing.sum()).astype(np.int64)
-
-
 def estimate(
-    space: FeatureSpace, Z: FloatArray, purse: Purse, share: Fraction, levels: int, randomness: Randomness
+    space: FeatureSpace,
+    n: int,
+    finest: IntArray,
+    purse: Purse,
+    share: Fraction,
+    levels: int,
+    randomness: Randomness,
 ) -> tuple[dict[int, Quantiles], float]:
     r"""Return the quantiles of all numeric features and a noisy number of records, for a share of the purse.
+
+    ``n`` and ``finest`` are private: the number of records, and what :func:`bin_counts` counted of them.
 
     Level one counts 32 equal bins of each of the d features (and missing values); each further level cuts the
     heaviest bins, eight at most, into sixteen.
@@ -138,11 +185,13 @@ def estimate(
     numeric = np.flatnonzero(~space.is_categorical)
     if not numeric.size:
         release = purse.release(share, 1, _WEIGHT)
-        noisy = release.noisy(np.array([release.weight * len(Z)]), randomness)
+        noisy = release.noisy(np.array([release.weight * n]), randomness)
         return {}, max(_LEAST, float(noisy[0]) / release.weight)
     each = purse.release(share / levels, int(numeric.size), _WEIGHT)
-    columns = {int(j): _Column(float(space.low[j]), float(space.high[j])) for j in numeric}
-    raw = np.stack([_count(Z[:, j], c.edges) for j, c in columns.items()])
+    columns = {
+        int(j): _Column(float(space.low[j]), float(space.high[j]), row) for j, row in zip(numeric, finest, strict=True)
+    }
+    raw = np.stack([np.append(c.count(c.bounds), row[-1]) for c, row in zip(columns.values(), finest, strict=True)])
     counts = each.noisy(each.weight * raw, randomness) / each.weight
     total = max(_LEAST, float(counts.sum(axis=1).mean()))
     for row, column in zip(counts, columns.values(), strict=True):
@@ -150,15 +199,15 @@ def estimate(
         column.mass = present if present.sum() > 0 else np.full(_FIRST, total / _FIRST)
     limit = max(total / 12, 3 * each.deviation / each.weight)
     for _ in range(levels - 1):
-        _level(Z, columns, limit, each, randomness)
+        _level(columns, limit, each, randomness)
     return {j: Quantiles(c.edges, c.mass) for j, c in columns.items()}, total
 
 
-def _level(Z: FloatArray, columns: dict[int, _Column], limit: float, each: Release, randomness: Randomness) -> None:
+def _level(columns: dict[int, _Column], limit: float, each: Release, randomness: Randomness) -> None:
     """Refine all features once; a level without heavy bins is not paid for."""
     chosen = {j: _heaviest(c, limit) for j, c in columns.items()}
     cuts = {j: columns[j].split(rows) for j, rows in chosen.items()}
-    parts: list[IntArray] = [_inside(Z[:, j], cuts[j], columns[j].edges[-1]) for j in columns]
+    parts = [columns[j].count(cuts[j]) for j in columns]
     flat = np.concatenate([p.ravel() for p in parts]) if parts else np.zeros(0, dtype=np.int64)
     if not flat.size:
         return
@@ -172,12 +221,3 @@ def _level(Z: FloatArray, columns: dict[int, _Column], limit: float, each: Relea
 def _heaviest(column: _Column, limit: float) -> IntArray:
     heavy = np.flatnonzero((column.mass > limit) & (np.diff(column.edges) > 0))
     return np.sort(heavy[np.argsort(-column.mass[heavy], kind="stable")[:_MOST]])
-
-
-def _inside(x: FloatArray, cuts: FloatArray, top: float) -> IntArray:
-    """Count the values in each part ``[a, b)`` of each chosen bin (the topmost includes b): one part at most."""
-    order = np.sort(x[~np.isnan(x)])
-    ends = np.where(cuts == top, np.inf, cuts)
-    ends[:, :-1] = cuts[:, :-1]
-    counts = np.diff(np.searchsorted(order, ends.ravel(), side="left").reshape(ends.shape), axis=1)
-    return counts.astype(np.int64)

@@ -11,9 +11,12 @@ import numpy as np
 
 from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.basis import Basis, choose
-from hedgerow.central.anova.descent import QUANTILE, UNIT, Descent, Steps, descend, noise_variance, remains
-from hedgerow.central.anova.design import GRID, FeatureMap, Rows
+from hedgerow.central.anova.coded import CodedRows, Records
+from hedgerow.central.anova.descent import QUANTILE, Descent, Steps, descend, noise_variance, remains
+from hedgerow.central.anova.design import GRID, FeatureMap
+from hedgerow.central.anova.products import Products
 from hedgerow.central.anova.quantiles import Quantiles, estimate
+from hedgerow.central.anova.rows import Rows
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
@@ -66,23 +69,21 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    """Encoded records, targets less the offset in grid units, and where the noise comes from."""
+    """Records as a descent reads them, and where the noise comes from."""
 
     space: FeatureSpace
-    Z: FloatArray
-    targets: FloatArray
+    rows: CodedRows
     purse: Purse
     randomness: Randomness
 
 
-def fit_anova(
-    space: FeatureSpace, Z: FloatArray, targets: FloatArray, purse: Purse, options: Options, randomness: Randomness
-) -> Fitted:
-    """Fit on encoded records; ``targets`` are labels in [0, 1] less a public offset, one column an output."""
-    data = _Data(space, Z, np.rint(targets * UNIT), purse, randomness)
+def fit_anova(space: FeatureSpace, records: Records, purse: Purse, options: Options, randomness: Randomness) -> Fitted:
+    """Fit on private records, which are counted once, and then coded once by their released quantiles."""
+    levels = 2 if purse.order == 1 else 3
+    quantiles, size = estimate(space, *records.counts(space), purse, _QUANTILE_SHARE, levels, randomness)
+    data = _Data(space, records.coded(space, quantiles), purse, randomness)
     if purse.order == 1:
-        return _pure(data, options)
-    quantiles, size = estimate(space, Z, purse, _QUANTILE_SHARE, 3, randomness)
+        return _pure(data, options, quantiles, size)
     signal = size * purse.strength
     frequency = int(np.clip(0.4 * math.sqrt(min(signal, 1e6)), 4, 32))
     rich = signal >= min(_TWO_STAGES, _EACH * len(space))
@@ -130,8 +131,8 @@ def _stage(
     stages = 1 if share == 1 else len(_STAGES)
     reach = _FULL * size * data.purse.strength * math.sqrt(whole * share)
     steps = plan(reach, size, whole * share, _LOOK_SHARE / (2 * stages))
-    start = np.zeros((len(basis), data.targets.shape[1])) if warm is None else carry(warm, feature_map)
-    found = _descend(data, options, feature_map, start, clip, steps, GRID**2)
+    start = np.zeros((len(basis), data.rows.outputs)) if warm is None else carry(warm, feature_map)
+    found = _descend(data, options, feature_map, start, clip, steps)
     return _fitted(feature_map, found, steps, size, warm)
 
 
@@ -159,18 +160,16 @@ def plan(reach: float, size: float, share: Fraction, look_share: Fraction) -> St
 
 
 def _descend(
-    data: _Data, options: Options, feature_map: FeatureMap, start: FloatArray, clip: float, steps: Steps, norm: int
+    data: _Data, options: Options, feature_map: FeatureMap, start: FloatArray, clip: float, steps: Steps
 ) -> Descent:
-    rows = Rows(feature_map, feature_map.codes(data.Z))
+    rows = Rows(Products.of(feature_map), data.rows)
     energy = energies(feature_map)
-    return descend(rows, data.targets, start, clip, steps, data.purse, norm, energy, data.randomness, options.progress)
+    return descend(rows, start, clip, steps, data.purse, energy, data.randomness, options.progress)
 
 
 def energies(feature_map: FeatureMap) -> FloatArray:
     """Return ``E phi_m**2`` as it is publicly assumed: ``w**2 E b**2 / R**2``."""
-    basis = feature_map.basis
-    squares = np.square(basis.weights) * np.array(basis.energies)
-    return np.concatenate([[1.0], squares]) / feature_map.scale**2
+    return np.asarray(np.square(feature_map.weights) * np.array([1.0, *feature_map.basis.energies]))
 
 
 def pulls(feature_map: FeatureMap) -> FloatArray:
@@ -217,21 +216,20 @@ def carried(warm: Fitted, feature_map: FeatureMap) -> FloatArray:
 def _moved(warm: Fitted, values: FloatArray, feature_map: FeatureMap) -> FloatArray:
     """Return coefficients of one basis in another, where functions have other weights; 0 for those it lacks."""
     old = warm.feature_map
-    plain = values * np.concatenate([[1.0], old.basis.weights])[:, None] / old.scale
+    plain = values * old.weights[:, None]
     place = {function: m for m, function in enumerate(old.basis.functions, 1)}
     out = np.zeros((len(feature_map.basis), values.shape[1]))
-    out[0] = plain[0] * feature_map.scale
-    for m, (function, weight) in enumerate(zip(feature_map.basis.functions, feature_map.basis.weights, strict=True), 1):
+    out[0] = plain[0] / feature_map.weights[0]
+    for m, function in enumerate(feature_map.basis.functions, 1):
         if function in place:
-            out[m] = plain[place[function]] * feature_map.scale / weight
+            out[m] = plain[place[function]] / feature_map.weights[m]
     return out
 
 
-def _pure(data: _Data, options: Options) -> Fitted:
+def _pure(data: _Data, options: Options, quantiles: dict[int, Quantiles], size: float) -> Fitted:
     """Fit with pure epsilon: one stage, few functions, discrete Laplace noise on vectors of bounded L1 norm."""
     share = Fraction(85, 100)
     looks = Fraction(5, 100)
-    quantiles, size = estimate(data.space, data.Z, data.purse, _QUANTILE_SHARE, 2, data.randomness)
     signal = min(size * data.purse.strength, 1e9) / len(data.space)
     rounds = int(np.clip(0.9 * math.sqrt(signal), 6, 80))
     basis = choose(
@@ -253,6 +251,6 @@ def _pure(data: _Data, options: Options) -> Fitted:
     reach = min(max(2.0, _FULL * size / noise if noise > 0 else 1e9), rounds**2 / 4)
     ratio = 0.75 * rounds / reach
     steps = Steps(rounds, min(1.0, 1 / ratio), max(0.0, 1 - ratio), share, looks / 2, size)
-    start = np.zeros((len(basis), data.targets.shape[1]))
-    found = _descend(data, options, feature_map, start, options.clip, steps, feature_map.l1_bound)
+    start = np.zeros((len(basis), data.rows.outputs))
+    found = _descend(data, options, feature_map, start, options.clip, steps)
     return _fitted(feature_map, found, steps, size, None)

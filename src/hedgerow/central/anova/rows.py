@@ -1,0 +1,160 @@
+"""Sums over all records: gradients in whole numbers with a bounded norm, and whatever is made of predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hedgerow.central.anova.coded import LABEL, CodedRows
+from hedgerow.central.anova.products import NORM, SCALE, Products
+from hedgerow.types import FloatArray, IntArray
+
+__all__ = ["LEVELS", "Clip", "Point", "Rows", "norms_of", "quantised"]
+
+LEVELS = 129
+"""Least number of levels of a clipped residual; a price never asks for twice as many, and 257 * 127 fits 16 bits."""
+_MOST = 32767  # of a coefficient: 16 bits
+_ENTRIES = 1 << 17  # of a block of the NumPy reference: it stays in the cache between its two products
+_KEPT = 50_000_000  # entries that the NumPy reference keeps from round to round: 400 MB
+_SHORTEN = 1 - 2.0**-40  # what vectors are multiplied by, so that rounding does not lengthen them
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Coefficients in 16 bits, one row an output, and what one step of a prediction is in steps of a label.
+
+    Examples
+    --------
+    >>> products = Products(*(np.zeros((0, 2), dtype=np.int64) for _ in range(4)), np.array([4096]), None)
+    >>> point = Point.of(products, np.array([[0.25]]))
+    >>> point.whole.tolist(), round(float(point.steps[0] * point.whole[0, 0] * 127**2) * 2**15 / LABEL, 3)
+    ([[32767]], 0.25)
+    """
+
+    whole: IntArray
+    steps: FloatArray
+
+    @classmethod
+    def of(cls, products: Products, theta: FloatArray) -> Point:
+        """Round coefficients of the functions ``W_m b_m / NORM``, of shape (p, outputs): post-processing."""
+        exact = (theta * products.units[:, None]).T
+        step = np.maximum(np.abs(exact).max(axis=1), 1e-300) / _MOST
+        whole = np.clip(np.rint(exact / step[:, None]), -_MOST, _MOST).astype(np.int64)
+        return cls(whole, step * (LABEL / (NORM * 2.0**SCALE)))
+
+
+@dataclass(frozen=True)
+class Clip:
+    """At what size residuals are clipped (labels are in [0, 1]), in how many levels, and in which norm."""
+
+    size: float
+    levels: int
+    order: int
+
+    @property
+    def gain(self) -> float:
+        """Levels of one step of a label, for a record that is not shortened, over ``2**15``."""
+        return self.levels / (self.size * LABEL * 2.0**SCALE)
+
+
+def quantised(residuals: FloatArray, scales: FloatArray, clip: Clip) -> FloatArray:
+    r"""Return residuals times each record's factor, in whole levels; of shape (outputs, records) like residuals.
+
+    .. math:: q_i = \operatorname{round}\bigl(r_i \tfrac{s_i}{2^{15}} \tfrac{w}{c}\bigr), \qquad
+              \|q_i\| \le \lfloor w s_i / 2^{15} \rfloor
+
+    The bound holds in whole numbers: one output is clipped to it; several are shortened to it, and if rounding makes
+    them longer, cut towards zero instead; if that were still too long (it never is) nothing is left.
+
+    >>> quantised(np.array([[3.0, -0.5]]) * LABEL, np.array([2.0**15, 2.0**14]), Clip(1.0, 129, 2)).tolist()
+    [[129.0, -32.0]]
+    """
+    limit = np.floor(clip.levels * scales / (1 << SCALE))
+    levels = residuals * (scales * clip.gain)
+    if len(levels) == 1:
+        return np.clip(np.rint(levels), -limit, limit)
+    norm = norms_of(levels, clip.order)
+    shorter = np.where(norm > limit, limit * _SHORTEN / np.maximum(norm, 1e-300), 1.0)
+    fitting = levels * shorter
+    out = np.rint(fitting)
+    over = _powers(out, clip.order) > limit**clip.order
+    out[:, over] = np.trunc(fitting[:, over])
+    out[:, _powers(out, clip.order) > limit**clip.order] = 0.0
+    return out
+
+
+def _powers(columns: FloatArray, order: int) -> FloatArray:
+    """Return sums of squares or sizes, output by output, so that a record's result depends on the record alone."""
+    total = np.zeros(columns.shape[1])
+    for column in columns:
+        total += column * column if order == 2 else np.abs(column)
+    return total
+
+
+def norms_of(columns: FloatArray, order: int) -> FloatArray:
+    """Return each record's norm over its outputs."""
+    total = _powers(columns, order)
+    return np.sqrt(total) if order == 2 else total
+
+
+class Rows:
+    r"""All records in the functions of one feature map: codes, labels, and two bytes a record for its factor.
+
+    A record adds the whole numbers ``q_i W_m b_m(x_i)`` to the gradient, with q from :func:`quantised` and b, W and s
+    from :class:`~.products.Products`.
+
+    Proof of the sensitivity: ``|q_i| <= w s_i / 2**15`` and ``s_i |W b| <= 2**15 C``, both in whole numbers, so a
+    record's term has norm at most ``w C`` (with the L1 norm ``w A``), also over several outputs. It depends on that
+    record and on what was released before: cells come from comparisons, predictions are exact sums of whole numbers
+    below 2**53, the rest is one record's own arithmetic, which IEEE 754 fixes bit by bit. Sums are taken modulo 2**64,
+    which the whole-number noise is added to: leaving 63 bits, if it happened, would be post-processing.
+    """
+
+    def __init__(self, products: Products, coded: CodedRows) -> None:
+        self.products = products
+        self.coded = coded
+        self.scales = np.empty(coded.n, dtype=np.uint16)
+        self._kept: dict[int, FloatArray] = {}
+        for part in self._parts():
+            self.scales[part] = products.scales(self._values(part))
+
+    def _parts(self) -> Iterator[slice]:
+        step = max(16, _ENTRIES // len(self.products))
+        for start in range(0, self.coded.n, step):
+            yield slice(start, min(start + step, self.coded.n))
+
+    def _values(self, part: slice) -> FloatArray:
+        """Return the functions of some records; kept for the next round, where there is room."""
+        found = self._kept.get(part.start)
+        if found is None:
+            found = self.products.values(self.coded.codes[:, part])
+            if self.coded.n * len(self.products) <= _KEPT:
+                self._kept[part.start] = found
+        return found
+
+    def gradient(self, theta: FloatArray, clip: Clip) -> IntArray:
+        """Return the exact sum of ``q_i W_m b_m``, of shape (p, outputs)."""
+        point = Point.of(self.products, theta)
+        sums = np.zeros((len(self.products), self.coded.outputs), dtype=np.int64)
+        for part in self._parts():
+            values = self._values(part)
+            scales = self.scales[part].astype(np.float64)
+            predictions = (point.whole @ values) * (scales * point.steps[:, None])
+            levels = quantised(self.coded.targets[:, part] - predictions, scales, clip)
+            sums += (values @ levels.T).astype(np.int64)
+        return sums * self.products.units[:, None]
+
+    def total(self, theta: FloatArray, term: Callable[[slice, FloatArray], FloatArray]) -> IntArray | int:
+        """Return the sum over blocks of ``term(records, predictions)``, whole numbers; 0 without records.
+
+        Predictions are in steps of a label, of shape (outputs, records).
+        """
+        point = Point.of(self.products, theta)
+        total: IntArray | int = 0
+        for part in self._parts():
+            scales = self.scales[part].astype(np.float64)
+            predictions = (point.whole @ self._values(part)) * (scales * point.steps[:, None])
+            total = total + term(part, predictions).astype(np.int64)
+        return total

@@ -1,0 +1,191 @@
+"""What a record adds to a gradient: whole numbers of bounded norm, its own alone, whatever the record is."""
+
+import math
+
+import numpy as np
+import pytest
+
+from hedgerow.central.anova.basis import Basis, Single, choose
+from hedgerow.central.anova.coded import LABEL, CodedRows, Table, code_columns, code_labels
+from hedgerow.central.anova.design import FeatureMap
+from hedgerow.central.anova.products import FULL, NORM, SCALE, UNITS, Products
+from hedgerow.central.anova.quantiles import CELLS, Quantiles
+from hedgerow.central.anova.rows import LEVELS, Clip, Point, Rows, quantised
+from hedgerow.space import FeatureSpace
+
+SPACE = FeatureSpace.from_bounds((0, 1), ["a", "b", "c", "kind"], categories={"kind": ["u", "v", "w"]})
+FLAT = Quantiles(np.linspace(0, 1, 5), np.array([4.0, 1.0, 0.0, 2.0]))
+QUANTILES = {0: FLAT, 1: FLAT, 2: FLAT}
+UNIT = np.array([UNITS, 1])
+
+
+def feature_map(most=math.inf, scale=None, space=SPACE, triples=True):
+    options = {"frequency": 8, "pair_complexity": 9.0, "least": 0.0, "most": 300, "missing": True}
+    basis = choose(space, [3.0, 1.0, 0.2, 1.0], pair_weight=0.5, **options)
+    if triples:
+        made = [(Single(0, "cosine", k), Single(1, "cosine", 1), Single(2, "cosine", 3)) for k in (1, 2)]
+        made.append((Single(0, "cosine", 1), Single(2, "cosine", 2), Single(3, "category", 1)))
+        basis = Basis((*basis.functions, *made), (*basis.weights, 0.9, 0.8, 0.7), (*basis.energies, 0.1, 0.1, 0.1))
+    return FeatureMap(space, QUANTILES, basis, scale or 0.8 * basis.root_mean_square(), most)
+
+
+def records(n, outputs=1, seed=0):
+    rng = np.random.default_rng(seed)
+    Z = np.column_stack([rng.random((n, 3)), rng.integers(0, 3, n)])
+    Z[:: max(1, n // 7)] = [0, 1, 0, 2]  # corners
+    Z[1::9, 0] = np.nan
+    return Table(Z, (rng.random((n, outputs)) - 0.5) * 3.0 ** rng.integers(-3, 4, (n, 1)))
+
+
+def products(most=math.inf, scale=None):
+    return Products.of(feature_map(most, scale))
+
+
+def norms(own, codes, scales, order):
+    """The norm of each record's vector as it counts, to the power of order, in Python's integers over 2**15."""
+    out = []
+    for column, s in zip(own.values(codes).T, scales, strict=True):
+        parts = [int(w) * int(b) * int(s) for w, b in zip(own.units, column, strict=True)]
+        out.append(sum(v * v for v in parts) if order == 2 else sum(map(abs, parts)))
+    return out
+
+
+@pytest.mark.parametrize("most", [math.inf, 2.5])
+@pytest.mark.parametrize("scale", [None, 0.05])
+def test_vectors_are_whole_and_bounded_in_integers(most, scale):
+    own = products(most, scale)
+    rows = records(500).coded(SPACE, QUANTILES)
+    values = own.values(rows.codes)
+    assert (values == np.rint(values)).all() and np.abs(values).max() == FULL**2
+    scales = own.scales(values)
+    longest = max(norms(own, rows.codes, scales, 2))
+    assert longest <= NORM**2 << (2 * SCALE)
+    if most < math.inf:
+        assert max(norms(own, rows.codes, scales, 1)) <= own.norm(1) << SCALE
+    else:  # the budget is used: some record is as long as allowed, but for rounding
+        assert longest > 0.999 * NORM**2 * 2.0 ** (2 * SCALE)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_bound_holds_for_every_code(order):
+    """All 256 codes of each column, also those that no record of the schema has, and tables at their ends."""
+    rng = np.random.default_rng(0)
+    own = products(1.7 if order == 1 else math.inf, 0.3)
+    ends = np.where(rng.random((len(own.tables), 256)) < 0.5, FULL, -FULL).astype(np.int8)
+    for tables in (own.tables, ends, np.full_like(ends, FULL)):
+        worst = Products(own.columns, tables, own.derived, own.factors, own.units, own.most)
+        codes = np.stack([rng.permutation(256) for _ in range(4)]).astype(np.uint8)
+        scales = worst.scales(worst.values(codes))
+        bound = NORM**2 << (2 * SCALE) if order == 2 else own.norm(1) << SCALE
+        assert max(norms(worst, codes, scales, order)) <= bound
+
+
+def test_the_bound_holds_to_the_last_notch():
+    """The constant alone is as long as allowed; one step more of another function shortens the record by one notch."""
+    factors = np.array([[1, 1], [0, 1]])
+    for step in range(3):
+        table = np.full((1, 256), step, dtype=np.int8)
+        own = Products(np.zeros(1, dtype=np.int64), table, np.zeros((0, 2), dtype=np.int64), factors, UNIT, None)
+        codes = np.zeros((1, 1), dtype=np.uint8)
+        scales = own.scales(own.values(codes))
+        assert norms(own, codes, scales, 2)[0] <= NORM**2 << (2 * SCALE) and scales[0] >= (1 << SCALE) - 1
+
+
+def test_weights_of_any_size_leave_room():
+    """Squared norms stay below 2**62, however many categories there are."""
+    own = products()
+    units = np.full(len(own), 1 << 20)
+    huge = Products(own.columns, np.full_like(own.tables, FULL), own.derived, own.factors, units, None)
+    codes = np.zeros((4, 1), dtype=np.uint8)
+    assert int(huge.squares.sum()) * FULL**4 < 1 << 62
+    assert norms(huge, codes, huge.scales(huge.values(codes)), 2)[0] <= NORM**2 << (2 * SCALE)
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("order", [1, 2])
+def test_one_record_more_changes_the_sum_by_its_own_term_exactly(outputs, order):
+    own = products(2.5 if order == 1 else math.inf)
+    rows = records(301, outputs).coded(SPACE, QUANTILES)
+    rng = np.random.default_rng(1)
+    at = rng.normal(0, 0.3, (len(own), outputs))
+    levels = 2 * LEVELS - 1
+
+    def total(chosen):
+        part = CodedRows(np.ascontiguousarray(rows.codes[:, chosen]), np.ascontiguousarray(rows.targets[:, chosen]))
+        return Rows(own, part).gradient(at, Clip(0.1, levels, order))
+
+    whole = total(np.arange(301))
+    for out in (0, 10, 17, 300):
+        rest = np.delete(np.arange(301), out)
+        change = whole - total(rng.permutation(rest))
+        assert (change == total(np.array([out]))).all()
+        values = [int(v) for v in change.ravel()]
+        size = sum(v * v for v in values) if order == 2 else sum(map(abs, values))
+        assert 0 < size <= levels**order * own.norm(order)
+
+
+def test_levels_are_bounded_in_integers_for_every_factor():
+    rng = np.random.default_rng(0)
+    residuals = rng.normal(0, 1, (4, 6000)) * 10.0 ** rng.integers(-3, 6, 6000) * LABEL
+    scales = rng.integers(0, (1 << SCALE) + 1, 6000)
+    for levels in (LEVELS, 2 * LEVELS - 1):
+        limit = levels * scales >> SCALE
+        for order in (1, 2):
+            for k in (1, 2, 4):
+                q = quantised(residuals[:k], scales.astype(np.float64), Clip(1.0, levels, order)).astype(np.int64)
+                assert ((np.abs(q) ** order).sum(axis=0) <= limit**order).all()
+                assert (np.abs(q) ** order).sum(axis=0).max() > 0.9 * levels**order  # what is allowed is used
+    ends = quantised(np.array([[1e300, -1e300]]), np.array([2.0**SCALE] * 2), Clip(1.0, LEVELS, 2))
+    assert ends.tolist() == [[LEVELS, -LEVELS]]
+
+
+def test_whole_gradients_and_predictions_are_those_of_the_model():
+    """The integers stand for ``sum clip(y - <theta, phi>) phi``, up to their steps."""
+    mapped = feature_map(triples=False)
+    own = Products.of(mapped)
+    table = records(400)
+    rows = Rows(own, table.coded(SPACE, QUANTILES))
+    theta = np.random.default_rng(2).normal(0, 0.05, (len(own), 1))
+    phi = mapped.vectors(mapped.codes(table.Z)) / (1 << 14)
+    found = []
+    rows.total(theta, lambda part, f: found.append(f / LABEL) or np.zeros(1))
+    assert np.concatenate(found, axis=1).ravel() == pytest.approx((phi @ theta).ravel(), abs=1e-3)
+    gradient = rows.gradient(theta, Clip(0.3, LEVELS, 2)) * (0.3 / (LEVELS * NORM))
+    exact = phi.T @ np.clip(table.targets - phi @ theta, -0.3, 0.3)
+    assert gradient == pytest.approx(exact, abs=400 * 0.3 / LEVELS * 0.1)
+
+
+def test_long_lists_of_categories_take_several_columns():
+    names = [str(i) for i in range(600)]
+    space = FeatureSpace.from_bounds(None, ["k"], categories={"k": names})
+    chosen = (0, 254, 255, 256, 599)
+    singles = tuple((Single(0, "category", k),) for k in chosen)
+    mapped = FeatureMap(space, {}, Basis(singles, (1.0,) * 5, (0.2,) * 5), 1.0)
+    own = Products.of(mapped)
+    Z = np.array([[0.0], [254.0], [255.0], [256.0], [599.0], [300.0]])
+    codes = Table(Z, np.zeros((6, 1))).coded(space, {}).codes
+    assert code_columns(space) == [(0, 0), (0, 255), (0, 510)] and codes.shape == (3, 6)
+    on = own.values(codes)[1:] / FULL**2
+    assert (on == np.eye(5, 6)).all()
+
+
+def test_missing_values_have_a_code_of_their_own():
+    own = products()
+    codes = records(20).coded(SPACE, QUANTILES).codes
+    assert (codes[0, 1::9] == CELLS).all() and (codes[0, 2::9] < CELLS).all()
+    mapped = feature_map()
+    place = [m for m, f in enumerate(mapped.basis.functions, 1) if f == (Single(0, "missing", CELLS),)]
+    assert (own.values(codes)[place[0]] != 0).tolist() == (codes[0] == CELLS).tolist()
+
+
+def test_coefficients_have_sixteen_bits_and_labels_thirty_two():
+    own = products()
+    theta = np.zeros((len(own), 2))
+    theta[3] = [1e300, -1e-300]
+    point = Point.of(own, theta)
+    assert np.abs(point.whole).max() == 32767
+    assert code_labels(np.array([[3e9], [-math.inf]])).tolist() == [[1 << 30, -(1 << 30)]]
+    with pytest.raises(TypeError, match="C-contiguous"):
+        CodedRows(np.zeros((5, 2), dtype=np.uint8).T, np.zeros((1, 5), dtype=np.int32))
+    with pytest.raises(ValueError, match="do not fit"):
+        CodedRows(np.zeros((2, 4), dtype=np.uint8), np.zeros((1, 5), dtype=np.int32))
