@@ -148,7 +148,7 @@ def test_whole_gradients_and_predictions_are_those_of_the_model():
     theta = np.random.default_rng(2).normal(0, 0.05, (len(own), 1))
     phi = mapped.vectors(mapped.codes(table.Z)) / (1 << 14)
     found = []
-    rows.total(theta, lambda part, f: found.append(f / LABEL) or np.zeros(1))
+    rows.total(theta, lambda targets, base, f: found.append(f / LABEL) or np.zeros(1))
     assert np.concatenate(found, axis=1).ravel() == pytest.approx((phi @ theta).ravel(), abs=1e-3)
     gradient = rows.gradient(theta, Clip(0.3, LEVELS, 2)) * (0.3 / (LEVELS * NORM))
     exact = phi.T @ np.clip(table.targets - phi @ theta, -0.3, 0.3)

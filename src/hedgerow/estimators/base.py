@@ -387,13 +387,17 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         rows = self._records(X, reset=True)
         self._check_public_columns(rows, X_public)
         self.classes_, codes = read_private_classes(self, y, rows.shape[0], y_public, ordered=ordered)
+        self._check_classes(y_public)
+        return rows, codes
+
+    def _check_classes(self, y_public: Any) -> None:
+        """Refuse a single class, and public labels of others."""
         if len(self.classes_) < 2:
             raise HedgerowError(
                 f"'classes' must name at least 2 classes. Got 1 class instead: {shown(self.classes_.tolist())}."
             )
         if y_public is not None:
             check_public_classes(y_public, self.classes_)
-        return rows, codes
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return class probabilities, columns in the order of ``classes_``."""

@@ -22,23 +22,31 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from hedgerow.classes import class_codes, read_classes
 from hedgerow.errors import BoundsError, HedgerowError, shown
 from hedgerow.features import CategoricalFeature, category_lists
-from hedgerow.frames import columns_of, is_text
+from hedgerow.frames import columns_of, is_text, rows_of
 from hedgerow.grid import check_label_bounds, label_column, label_numbers, middle
 from hedgerow.ranges import few, listed_columns
+from hedgerow.sources import Source
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 from hedgerow.values import cells, numbers
 
 __all__ = [
     "ABSORBED",
+    "NO_CLASS",
+    "NO_NUMBER",
+    "bounded_labels",
     "check_table",
     "column_names",
     "declared_categories",
     "label_columns",
+    "private_classes",
+    "private_column",
     "read_described_records",
     "read_private_classes",
     "read_private_labels",
     "read_private_records",
+    "read_source",
+    "refuse_texts",
     "tag_total",
     "take_rows",
 ]
@@ -49,6 +57,8 @@ ABSORBED = (
     "(for label columns with at least one number)"
 )
 """The rule in one line, for the notes of a guarantee."""
+NO_NUMBER = "'y' holds no number at all: pass the column of labels, or take a classifier if they are classes."
+NO_CLASS = "'y' holds no class at all: pass the column of labels."
 
 
 def column_names(X: Any) -> list[str]:
@@ -75,12 +85,17 @@ def declared_categories(
     given = category_lists(categories, names)
     chosen = set(listed_columns(categorical_features, names, "categorical_features"))
     lacking = sorted((chosen | _text_columns(X, {*given, *map(str, ranged)})) - set(given))
-    if lacking:
+    refuse_texts(lacking)
+    return given
+
+
+def refuse_texts(names: Sequence[str]) -> None:
+    """Refuse columns of text without a list of categories, if there are any."""
+    if names:
         raise BoundsError(
-            f"'categories' is required for the columns {few(lacking)}: pass categories={{name: [...]}}, a public list. "
+            f"'categories' is required for the columns {few(names)}: pass categories={{name: [...]}}, a public list. "
             "Neither the values nor the type of a private column count as one: a rare category may be one person's."
         )
-    return given
 
 
 def _text_columns(X: Any, known: set[str]) -> set[str]:
@@ -126,6 +141,25 @@ def read_described_records(estimator: Any, X: Any, space: FeatureSpace, *, reset
         estimator.n_features_in_ = len(space.columns)
         estimator.feature_names_in_ = np.array(space.inputs, dtype=object)
     return rows
+
+
+def read_source(estimator: Any, source: Source) -> Source:
+    """Take down the columns of a source, as those of a table; with a schema, those that it describes are taken."""
+    if estimator.schema is not None:
+        space = estimator.schema.space
+        if source.names is None:
+            rows_of(np.empty((0, source.width)), space.inputs)
+        else:
+            space.among(source.names)
+            source.select(space.inputs)
+    if source.names is not None and len(set(source.names)) != len(source.names):
+        twice = next(name for name in source.names if source.names.count(name) > 1)
+        raise BoundsError(f"'X' has two columns named {shown(twice)}: rename one.")
+    estimator.n_features_in_ = source.width
+    vars(estimator).pop("feature_names_in_", None)
+    if source.names is not None:
+        estimator.feature_names_in_ = np.array(source.names, dtype=object)
+    return source
 
 
 def check_table(X: Any) -> None:
@@ -197,14 +231,15 @@ def read_private_labels(estimator: Any, y: Any, n: int, label_bounds: Any) -> Fl
     A column without any number is refused: it is the wrong column.
     """
     low, high = check_label_bounds(label_bounds)
-    column = _column(estimator, y, n)
-    array = numbers(column)
+    array = numbers(private_column(estimator, y, n))
     if array.size and not np.isfinite(array).any():
-        raise BoundsError(
-            "'y' holds no number at all: pass the column of labels, or take a classifier if they are classes."
-        )
-    filled = label_numbers(array, (low, high), middle(low, high, estimator._label_missing, "the label"))
-    return np.asarray(np.clip(filled, low, high), dtype=np.float64)
+        raise BoundsError(NO_NUMBER)
+    return bounded_labels(array, (low, high), middle(low, high, estimator._label_missing, "the label"))
+
+
+def bounded_labels(column: Any, bounds: tuple[float, float], missing: float) -> FloatArray:
+    """Return labels within their bounds, each by itself; missing ones as is said."""
+    return np.asarray(np.clip(label_numbers(column, bounds, missing), *bounds), dtype=np.float64)
 
 
 def read_private_classes(
@@ -216,9 +251,20 @@ def read_private_classes(
     labels are looked at for the list only with ``classes="observed"``, and only then are labels refused that are no
     classes at all. ``ordered`` sorts the list, which changes no label.
     """
-    column = _column(estimator, y, n)
+    column = private_column(estimator, y, n)
     if isinstance(column, np.ndarray) and column.dtype.kind == "f" and n and not np.isfinite(column).any():
-        raise BoundsError("'y' holds no class at all: pass the column of labels.")
+        raise BoundsError(NO_CLASS)
+    classes, unknown = private_classes(estimator, column, y_public, ordered=ordered)
+    return classes, class_codes(classes, column, unknown)
+
+
+def private_classes(
+    estimator: Any, column: Any, y_public: Any = None, *, ordered: bool = False
+) -> tuple[npt.NDArray[Any], int]:
+    """Return the list of classes, and the position of that which a missing or unknown one counts as.
+
+    ``column`` is looked at only with ``classes="observed"``.
+    """
     listed = estimator._classes
     if isinstance(listed, str) and listed == "observed":
         _refuse_numbers(column)
@@ -226,8 +272,9 @@ def read_private_classes(
     classes = np.unique(declared) if ordered else declared
     stated = estimator._label_missing
     instead = declared[:1] if stated is None else [stated]
-    place = class_codes(classes, list(instead))[0] if len(classes) else 0
-    return classes, class_codes(classes, column, place)
+    if not len(classes):
+        return classes, 0
+    return classes, int(class_codes(classes, list(instead))[0])
 
 
 def label_columns(y: Any) -> list[Any]:
@@ -252,7 +299,8 @@ def _refuse_numbers(column: Any) -> None:
         check_classification_targets(finite[np.isfinite(finite)])
 
 
-def _column(estimator: Any, y: Any, n: int) -> Any:
+def private_column(estimator: Any, y: Any, n: int) -> Any:
+    """Return a column of labels, as many as there are records; nothing else about them is looked at."""
     if y is None:
         raise HedgerowError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     if getattr(y, "ndim", 1) == 2 and getattr(y, "shape", (0, 0))[1] == 1:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from hedgerow.errors import BoundsError, shown
 
 __all__ = ["Batch", "Part", "Source", "label_names"]
@@ -50,6 +53,8 @@ class Source:
         Whether columns have types. Where all of them are text, one is known to hold no number only when it was read.
     progress : callable, optional
         Told how far a read is.
+    client : distributed.Client, optional
+        The cluster whose workers read the parts; None: this process does.
     """
 
     names: list[str] | None
@@ -57,13 +62,23 @@ class Source:
     outputs: int
     typed = True
     progress: Progress | None = None
+    client: Any = None
 
     def describe(self, texts: set[str], *, classes: bool) -> None:
         """Take down which columns hold categories, and whether labels are classes, where the files do not say it."""
 
+    def select(self, columns: Sequence[str]) -> None:
+        """Take these columns only, in this order: those of a schema."""
+        self.names = list(columns)
+        self.width = len(self.names)
+
     def parts(self) -> Sequence[Part]:
         """Return all parts."""
         raise NotImplementedError
+
+    def pieces(self, rows: int) -> Sequence[Part]:
+        """Return parts for many machines, of about so many rows where that can be had."""
+        return self.parts()
 
     def sample(self) -> Any:
         """Return the features' columns without a single record: names and types."""
@@ -84,6 +99,21 @@ class Source:
                 if self.progress is not None:
                     share = part.share()
                     self.progress(done, None if share is None else (i + min(share, 1.0)) / len(parts))
+
+    def distinct_labels(self) -> Any:
+        """Return the labels that occur, of the first column: for whoever may read their list off them."""
+        found = [distinct(batch.labels[0]) for batch in self.batches()]
+        return np.concatenate(found) if found else np.empty(0)
+
+
+def distinct(column: Any) -> npt.NDArray[Any]:
+    """Return the different values of a column, in the order in which they come."""
+    array = np.asarray(column)
+    if array.dtype.kind == "O":
+        out = np.empty(len(kept := list(dict.fromkeys(array.tolist()))), dtype=object)
+        out[:] = kept
+        return out
+    return np.unique(array)
 
 
 def label_names(y: Any, kind: str) -> list[str]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.frames import take_columns
 from hedgerow.sources.base import Batch, Source, label_names
@@ -61,6 +63,7 @@ class DaskSource(Source):
         self.width = len(X.columns) - len(self.label_columns) if frame else int(X.shape[1])
         self.outputs = len(self.label_columns) or (1 if y.ndim == 1 else int(y.shape[1]))
         self._meta = X._meta
+        self.typed = not frame or not any(str(kind) == "object" for kind in X._meta.dtypes)
         self._tables = _partitions(X)
         self._labels = _partitions(y) if beside else [None] * len(self._tables)
         if len(self._labels) != len(self._tables):
@@ -80,8 +83,11 @@ class DaskSource(Source):
         return [DaskPart(table, labels, self.names, self.label_columns) for table, labels in pairs]
 
     def sample(self) -> Any:
-        """Return what Dask knows of the columns."""
-        return self._meta if self.names is None else take_columns(self._meta, self.names)
+        """Return what Dask knows of the columns; those of mixed type may hold numbers."""
+        if self.names is None:
+            return np.empty((0, self.width))
+        meta = take_columns(self._meta, self.names)
+        return meta.astype({name: float for name, kind in meta.dtypes.items() if str(kind) == "object"})
 
     def fingerprint(self) -> list[Any]:
         """Refuse: a graph may stand for other records when it is made again."""

@@ -169,9 +169,8 @@ class FileSource(Source):
 
     def select(self, columns: Sequence[str]) -> None:
         """Take these columns only, in this order: those of a schema."""
+        super().select(columns)
         self._only = False
-        self.names = list(columns)
-        self.width = len(self.names)
 
     def parts(self) -> list[FilePart]:
         """Return a part for each file."""

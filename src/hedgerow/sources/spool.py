@@ -81,7 +81,8 @@ class Matrix:
                     left = left[self.file.write(left) :]
 
     def read(self) -> npt.NDArray[Any]:
-        """Return all of it, to be read only."""
+        """Return all of it, to be read only; it is on disk then."""
+        os.fsync(self.file.fileno())
         found: npt.NDArray[Any] = np.memmap(self.file, dtype=self.dtype, mode="r", shape=self.shape)
         return found
 

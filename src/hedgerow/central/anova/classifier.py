@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 
 from hedgerow.central.anova.base import AnovaBase, Labels
+from hedgerow.central.anova.reading import ClassLabels
 from hedgerow.classes import class_codes, class_note
+from hedgerow.errors import BoundsError
 from hedgerow.estimators.base import PrivateClassifier
+from hedgerow.estimators.public import check_public
+from hedgerow.estimators.records import private_classes
 from hedgerow.types import FloatArray
 
 __all__ = ["PrivateAnovaClassifier"]
@@ -24,7 +28,7 @@ class PrivateAnovaClassifier(PrivateClassifier, AnovaBase):
 
     Parameters
     ----------
-    epsilon, delta, feature_bounds, categories, interactions, neighbours, missing, callback, random_state, ledger
+    epsilon, delta, feature_bounds, categories, interactions, neighbours, missing, callback, spool, random_state, ledger
         As in :class:`~hedgerow.PrivateAnovaRegressor`.
     classes : list or "observed"
         The public list of classes, required; labels of other classes count as the first of it. "observed"
@@ -51,19 +55,29 @@ class PrivateAnovaClassifier(PrivateClassifier, AnovaBase):
     """
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> PrivateAnovaClassifier:
-        """Fit on private records; they are used through mechanisms only. Public ones are for the public model."""
-        rows, codes = self._open(X, y, X_public, y_public, ordered=True)
-        note = class_note(self._classes)
+        """Fit on private records; they are used through mechanisms only. Public ones are for the public model.
+
+        ``X`` may be files, an Arrow dataset or a Dask collection, as for :class:`~hedgerow.PrivateAnovaRegressor`.
+        """
+        self._check_parameters()
+        check_public(X_public, y_public)
+        given = self._given(X, y)
+        self._check_public_columns(given.sample(), X_public)
+        if given.outputs != 1:
+            raise BoundsError(f"'y' must be 1-dimensional: pass one column. Got {given.outputs} instead.")
+        seen = given.distinct_labels() if isinstance(self._classes, str) and self._classes == "observed" else None
+        self.classes_, unknown = private_classes(self, seen, y_public, ordered=True)
+        self._check_classes(y_public)
+        rule = ClassLabels(self.classes_, unknown)
         k = len(self.classes_)
-        outputs = 1 if k <= 2 else k
-        on = codes[:, None] == np.arange(k - outputs, k)
+        outputs = rule.outputs
         offset = 0.5 if outputs == 1 else 1.0 / k
         # The norm of a residual vector at the start: (1 - 1/k, 1/k, ..., 1/k).
         clip = 0.5 if outputs == 1 else float(np.sqrt(1 - offset)) if self.delta else 2 * (1 - offset)
         bounds = ((0.0,) * outputs, (1.0,) * outputs)
         classes = tuple(self.classes_.tolist())
         start = self._start(X_public, self._indicators(y_public, outputs), classes=True)
-        self._fit(rows, Labels(on.astype(np.float64), offset, *bounds, classes, clip, note), start)
+        self._fit(given, Labels(rule, offset, *bounds, classes, clip, class_note(self._classes)), start)
         return self
 
     def _indicators(self, y_public: Any, outputs: int) -> list[Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,11 @@ from hedgerow.features import CategoricalFeature
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["LABEL", "CodedRows", "Records", "Table", "code_columns", "code_labels", "code_records"]
+if TYPE_CHECKING:
+    from hedgerow.central.anova.products import Products
+    from hedgerow.central.anova.rows import Rows, Sums
+
+__all__ = ["LABEL", "Coded", "CodedRows", "Records", "Table", "code_columns", "code_labels", "code_records"]
 
 LABEL = 1 << 24
 """Steps of a label scaled to [0, 1]."""
@@ -32,6 +36,8 @@ class CodedRows:
         The cell of each record in each column of :func:`code_columns`; a memory map will do.
     targets : array of 32-bit integers, of shape (outputs, n)
         Labels less what is predicted without a model, in steps of :data:`LABEL`; a memory map will do.
+    base : array of 32-bit integers, of shape (outputs, n), optional
+        What a public model predicts, in these steps; None without one.
 
     Examples
     --------
@@ -42,9 +48,11 @@ class CodedRows:
 
     codes: npt.NDArray[np.uint8]
     targets: npt.NDArray[np.int32]
+    base: npt.NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
-        for array, kind in ((self.codes, np.uint8), (self.targets, np.int32)):
+        base = self.targets if self.base is None else self.base
+        for array, kind in ((self.codes, np.uint8), (self.targets, np.int32), (base, np.int32)):
             if array.ndim != 2 or array.dtype != kind or not array.flags.c_contiguous:
                 raise TypeError(
                     f"codes and targets must be C-contiguous matrices of bytes and int32, not {array.dtype}."
@@ -61,6 +69,12 @@ class CodedRows:
     def outputs(self) -> int:
         """How many labels a record has."""
         return int(self.targets.shape[0])
+
+    def over(self, products: Products) -> Rows:
+        """Return what sums over these records, in the functions of a feature map."""
+        from hedgerow.central.anova.rows import Rows
+
+        return Rows(products, self)
 
 
 def code_columns(space: FeatureSpace) -> list[tuple[int, int]]:
@@ -106,6 +120,17 @@ def code_labels(targets: FloatArray) -> npt.NDArray[np.int32]:
     return np.ascontiguousarray(steps.astype(np.int32))
 
 
+class Coded(Protocol):
+    """Records that were coded, wherever they are."""
+
+    @property
+    def outputs(self) -> int:
+        """How many labels a record has."""
+
+    def over(self, products: Products) -> Sums:
+        """Return what sums over these records, in the functions of a feature map."""
+
+
 class Records(Protocol):
     """Where private records come from: a fit counts them once and codes them once, and reads nothing else of them."""
 
@@ -116,8 +141,8 @@ class Records(Protocol):
     def counts(self, space: FeatureSpace) -> tuple[int, IntArray]:
         """Return the number of records, and how many are in each of the finest bins (private)."""
 
-    def coded(self, space: FeatureSpace, quantiles: Mapping[int, Quantiles]) -> CodedRows:
-        """Return them as the descent reads them."""
+    def coded(self, space: FeatureSpace, quantiles: Mapping[int, Quantiles]) -> Coded:
+        """Return them as the descent reads them; twice the same for the same quantiles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +151,7 @@ class Table:
 
     Z: FloatArray
     targets: FloatArray
+    base: FloatArray | None = None
 
     @property
     def outputs(self) -> int:
@@ -148,4 +174,5 @@ class Table:
         codes = np.empty((len(code_columns(space)), len(self.Z)), dtype=np.uint8)
         for part in self._parts():
             codes[:, part] = code_records(space, quantiles, self.Z[part])
-        return CodedRows(codes, code_labels(self.targets))
+        base = None if self.base is None else code_labels(self.base)
+        return CodedRows(codes, code_labels(self.targets), base)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from hedgerow.central.anova.accounting import Purse
-from hedgerow.central.anova.coded import LABEL, Table, code_labels
+from hedgerow.central.anova.coded import LABEL, Records
 from hedgerow.central.anova.descent import bounded, influences
 from hedgerow.central.anova.design import GRID
 from hedgerow.central.anova.gate import GATE, Evidence, Look, agreement
 from hedgerow.central.anova.products import Products
+from hedgerow.central.anova.reading import Reading
 from hedgerow.central.anova.recipe import Fitted, Options, energies, fit_anova
-from hedgerow.central.anova.records import plain
-from hedgerow.central.anova.rows import Rows
 from hedgerow.central.public import PublicPart, PublicStart
 from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
@@ -36,15 +36,7 @@ class Corrected:
 
 
 def fit_correction(
-    space: FeatureSpace,
-    Z: FloatArray,
-    targets: FloatArray,
-    start: PublicStart,
-    bounds: tuple[tuple[float, ...], tuple[float, ...]],
-    classes: bool,
-    purse: Purse,
-    options: Options,
-    randomness: Randomness,
+    reading: Reading, records: Records, start: PublicStart, purse: Purse, options: Options, randomness: Randomness
 ) -> Corrected:
     """Fit labels in [0, 1] less what the public model predicts, with its prediction as a further feature.
 
@@ -54,17 +46,13 @@ def fit_correction(
     (:func:`~.recipe.fit_anova`). The look at the end adds up, for each record, three whole numbers of bounded norm that
     depend on the record and on what was released (:func:`~.gate.agreement`), and spends the last tenth.
     """
-    low, high = (np.array(ends) for ends in bounds)
-    values = start.part.values(plain(space, Z), bounds, classes=classes)
-    base = (values - low) / (high - low)
-    wide = start.part.widen(Z, values, len(space.columns))
-    known = start.scaled(bounds)
+    known = start.scaled(reading.bounds)
     most = 2 * options.clip  # labels are twice as far from each other as from the middle
     own = replace(options, clip=known.radius(_QUANTILE, _LEAST * most, most, purse.order))
     fit_purse, look_purse = purse.divided(GATE)
-    fitted = fit_anova(start.part.space(space, bounds), Table(wide, targets - base), fit_purse, own, randomness)
-    look = _look(fitted, space, known, bounds, classes)
-    share, doubt = _weigh(fitted, wide, targets - base, base, look, look_purse, randomness)
+    fitted = fit_anova(reading.space, records, fit_purse, own, randomness)
+    look = _look(fitted, reading.columns, known, reading.bounds, reading.classes)
+    share, doubt = _weigh(fitted, records, look, look_purse, randomness)
     return Corrected(fitted, replace(start.part, share=share, doubt=doubt))
 
 
@@ -99,27 +87,18 @@ def _freedom(fitted: Fitted, energy: FloatArray) -> float:
     return float((found * fitted.steps.size * energy).sum())
 
 
-def _weigh(
-    fitted: Fitted,
-    Z: FloatArray,
-    targets: FloatArray,
-    base: FloatArray,
-    look: Look,
-    purse: Purse,
-    randomness: Randomness,
-) -> tuple[float, float]:
+def _weigh(fitted: Fitted, records: Records, look: Look, purse: Purse, randomness: Randomness) -> tuple[float, float]:
     """Look at the private records once more; return the factor of the correction, and its deviation."""
     feature_map = fitted.feature_map
-    coded = Table(Z, targets).coded(feature_map.space, feature_map.quantiles)
-    rows = Rows(Products.of(feature_map), coded)
-    first = code_labels(base)
+    rows = records.coded(feature_map.space, feature_map.quantiles).over(Products.of(feature_map))
     release = Evidence.release(purse)
+    clip = look.clip * LABEL
+    reach = look.reach * LABEL
+    weight = release.weight
 
-    def term(part: slice, predictions: FloatArray) -> FloatArray:
-        corrections = np.clip(first[:, part] + predictions, 0.0, LABEL) - first[:, part]
-        left = coded.targets[:, part] - corrections
-        parts = agreement(left.T, corrections.T, look.clip * LABEL, look.reach * LABEL, release.weight)
-        return np.asarray(parts.sum(axis=0))
+    def term(targets: Any, base: Any, predictions: FloatArray) -> FloatArray:
+        corrections = np.clip(base + predictions, 0.0, LABEL) - base
+        return np.asarray(agreement((targets - corrections).T, corrections.T, clip, reach, weight).sum(axis=0))
 
     sums = rows.total(bounded(fitted.theta), term) + np.zeros(3, dtype=np.int64)  # without records: zeros
     return look.take(Evidence.of(release, sums, randomness))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,9 @@ from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.coded import LABEL
 from hedgerow.central.anova.products import NORM
 from hedgerow.central.anova.quantiles import project
-from hedgerow.central.anova.rows import LEVELS, Clip, Rows, norms_of
+from hedgerow.central.anova.rows import LEVELS, Clip, Sums, norms_of
 from hedgerow.randomness import Randomness
-from hedgerow.types import FloatArray
+from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["QUANTILE", "Descent", "Steps", "allocation", "descend", "influences", "noise_variance"]
 
@@ -64,7 +65,7 @@ class Descent:
 
 
 def descend(
-    rows: Rows,
+    rows: Sums,
     start: FloatArray,
     clip: float,
     steps: Steps,
@@ -118,12 +119,14 @@ def bounded(theta: FloatArray) -> FloatArray:
     return finite if length <= _LONGEST else np.asarray(finite * (_LONGEST / length))
 
 
-def _look(rows: Rows, at: FloatArray, top: float, steps: Steps, purse: Purse, randomness: Randomness) -> float:
+def _look(rows: Sums, at: FloatArray, top: float, steps: Steps, purse: Purse, randomness: Randomness) -> float:
     """Return the upper edge of the cell of the noisy 0.9-quantile of residuals, among 14 geometric cells to ``top``."""
     edges = top * _RATIO ** np.arange(_CELLS - 1, -1, -1)
 
-    def term(part: slice, predictions: FloatArray) -> FloatArray:
-        norms = norms_of(rows.coded.targets[:, part] - predictions, purse.order)
+    order = purse.order
+
+    def term(targets: Any, base: Any, predictions: FloatArray) -> IntArray:
+        norms = norms_of(targets - predictions, order)
         cells = np.minimum(np.searchsorted(edges * LABEL, norms), _CELLS - 1)
         return np.asarray(np.bincount(cells, minlength=_CELLS))
 

@@ -11,12 +11,11 @@ import numpy as np
 
 from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.basis import Basis, choose
-from hedgerow.central.anova.coded import CodedRows, Records
+from hedgerow.central.anova.coded import Coded, Records
 from hedgerow.central.anova.descent import QUANTILE, Descent, Steps, descend, noise_variance, remains
 from hedgerow.central.anova.design import GRID, FeatureMap
 from hedgerow.central.anova.products import Products
 from hedgerow.central.anova.quantiles import Quantiles, estimate
-from hedgerow.central.anova.rows import Rows
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
@@ -72,7 +71,7 @@ class _Data:
     """Records as a descent reads them, and where the noise comes from."""
 
     space: FeatureSpace
-    rows: CodedRows
+    rows: Coded
     purse: Purse
     randomness: Randomness
 
@@ -162,7 +161,7 @@ def plan(reach: float, size: float, share: Fraction, look_share: Fraction) -> St
 def _descend(
     data: _Data, options: Options, feature_map: FeatureMap, start: FloatArray, clip: float, steps: Steps
 ) -> Descent:
-    rows = Rows(Products.of(feature_map), data.rows)
+    rows = data.rows.over(Products.of(feature_map))
     energy = energies(feature_map)
     return descend(rows, start, clip, steps, data.purse, energy, data.randomness, options.progress)
 

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.central.anova.base import AnovaBase, Labels
+from hedgerow.central.anova.reading import NumberLabels
 from hedgerow.errors import BoundsError, HedgerowError
 from hedgerow.estimators.base import PrivateRegressor
 from hedgerow.estimators.public import check_public
-from hedgerow.estimators.records import label_columns, read_private_labels
-from hedgerow.grid import check_label_bounds, check_labels, check_public_range
+from hedgerow.estimators.records import label_columns
+from hedgerow.grid import check_label_bounds, check_labels, check_public_range, middle
 from hedgerow.types import FloatArray
 
 __all__ = ["PrivateAnovaRegressor"]
@@ -55,6 +56,9 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
         how much of that counts. Ranges and category lists that are not declared are those of the public records.
     callback : callable, optional
         ``callback(round)`` after each round, for progress; returning True ends the descent early, once it averages.
+    spool : path, optional
+        A directory for what is made of records larger than memory, from which a fit that was killed goes on; by
+        default nameless files in the directory for temporary ones.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
     ledger : Ledger or path, optional
@@ -83,27 +87,31 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
     """
 
     def fit(self, X: Any, y: Any, X_public: Any = None, y_public: Any = None) -> PrivateAnovaRegressor:
-        """Fit on private records; they are used through mechanisms only. Public ones are for the public model."""
+        """Fit on private records; they are used through mechanisms only. Public ones are for the public model.
+
+        ``X`` may be larger than memory: a path, a pattern or a list of CSV and Parquet files, an Arrow dataset or a
+        Dask data frame, each with the name of its column of labels as ``y`` (a list of names for several outputs).
+        """
         self._check_parameters()
         check_public(X_public, y_public)
         bounds = self._bounds()
-        rows = self._records(X, reset=True)
-        self._check_public_columns(rows, X_public)
-        columns = label_columns(y)
-        self._several = len(columns) > 1
-        if len(bounds) not in (1, len(columns)):
-            raise BoundsError(f"'label_bounds' must be one pair, or {len(columns)}. Got {len(bounds)} instead.")
-        low, high = zip(*(bounds * (len(columns) // len(bounds))), strict=True)
-        n = rows.shape[0]
-        scaled = [
-            _scaled(read_private_labels(self, c, n, (a, b)), a, b) for c, a, b in zip(columns, low, high, strict=True)
-        ]
-        k = len(columns)
+        given = self._given(X, y)
+        self._check_public_columns(given.sample(), X_public)
+        k = given.outputs
+        self._several = k > 1
+        if len(bounds) not in (1, k):
+            raise BoundsError(f"'label_bounds' must be one pair, or {k}. Got {len(bounds)} instead.")
+        low, high = zip(*(bounds * (k // len(bounds))), strict=True)
+        missing = [middle(a, b, self._label_missing, "the label") for a, b in zip(low, high, strict=True)]
         clip = 0.5 * (k**0.5 if self.delta else k)
         note = "provided that the label bounds are public"
         start = self._start(X_public, self._public_labels(y_public, low, high))
-        self._fit(rows, Labels(np.column_stack(scaled), 0.5, low, high, None, clip, note), start)
+        rule = NumberLabels(low, high, tuple(missing))
+        self._fit(given, Labels(rule, 0.5, low, high, None, clip, note), start)
         return self
+
+    def _label_columns(self, y: Any) -> list[Any]:
+        return label_columns(y)
 
     def _public_labels(self, y_public: Any, low: Sequence[float], high: Sequence[float]) -> list[Any] | None:
         """Return public labels, one column an output."""
@@ -131,7 +139,3 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
     def _ends(self, name: str, X: Any, level: float) -> tuple[FloatArray, FloatArray]:
         low, high = super()._ends(name, X, level)
         return (low, high) if self._several else (low[:, 0], high[:, 0])
-
-
-def _scaled(y: npt.NDArray[Any], low: float, high: float) -> npt.NDArray[np.float64]:
-    return np.asarray((np.clip(y, low, high) - low) / (high - low))

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from hedgerow.central.anova.coded import LABEL, CodedRows
 from hedgerow.central.anova.products import NORM, SCALE, Products
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["LEVELS", "Clip", "Point", "Rows", "norms_of", "quantised"]
+__all__ = ["LEVELS", "Clip", "Point", "Rows", "Sums", "Term", "norms_of", "quantised"]
+
+Term = Callable[[npt.NDArray[np.int32], npt.NDArray[np.int32] | None, FloatArray], IntArray | FloatArray]
+"""What is summed over records: a function of their labels, what a public model predicts, and predictions."""
 
 LEVELS = 129
 """Least number of levels of a clipped residual; a price never asks for twice as many, and 257 * 127 fits 16 bits."""
@@ -99,6 +104,20 @@ def norms_of(columns: FloatArray, order: int) -> FloatArray:
     return np.sqrt(total) if order == 2 else total
 
 
+class Sums(Protocol):
+    """What a descent asks of all records: sums of whole numbers, the same wherever and in whatever order they are."""
+
+    @property
+    def products(self) -> Products:
+        """The functions of the feature map."""
+
+    def gradient(self, theta: FloatArray, clip: Clip) -> IntArray:
+        """Return the exact sum of ``q_i W_m b_m``, of shape (p, outputs)."""
+
+    def total(self, theta: FloatArray, term: Term) -> IntArray | int:
+        """Return the sum of ``term(targets, base, predictions)`` over all records."""
+
+
 class Rows:
     r"""All records in the functions of one feature map: codes, labels, and two bytes a record for its factor.
 
@@ -146,15 +165,16 @@ class Rows:
             sums += (values @ levels.T).astype(np.int64)
         return sums * self.products.units[:, None]
 
-    def total(self, theta: FloatArray, term: Callable[[slice, FloatArray], FloatArray]) -> IntArray | int:
-        """Return the sum over blocks of ``term(records, predictions)``, whole numbers; 0 without records.
+    def total(self, theta: FloatArray, term: Term) -> IntArray | int:
+        """Return the sum over blocks of ``term(targets, base, predictions)``, whole numbers; 0 without records.
 
-        Predictions are in steps of a label, of shape (outputs, records).
+        All are in steps of a label, of shape (outputs, records).
         """
         point = Point.of(self.products, theta)
         total: IntArray | int = 0
         for part in self._parts():
             scales = self.scales[part].astype(np.float64)
             predictions = (point.whole @ self._values(part)) * (scales * point.steps[:, None])
-            total = total + term(part, predictions).astype(np.int64)
+            base = None if self.coded.base is None else self.coded.base[:, part]
+            total = total + term(self.coded.targets[:, part], base, predictions).astype(np.int64)
         return total
