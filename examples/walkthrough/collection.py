@@ -58,14 +58,15 @@ def service(database: Path, token: str) -> Iterator[int]:
     with (database.parent / "service.log").open("w") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
-        _wait(port, process)
+        wait(port, process)
         yield port
     finally:
         process.terminate()
         process.wait(30)
 
 
-def _wait(port: int, process: subprocess.Popen[bytes], seconds: float = 60.0) -> None:
+def wait(port: int, process: subprocess.Popen[bytes], seconds: float = 60.0) -> None:
+    """Wait until a service answers."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and process.poll() is None:
         with contextlib.suppress(OSError):

@@ -100,6 +100,16 @@ class Servers(Content, what="servers"):
     collector_key: Key
     verify_key_digest: Key
 
+    @property
+    def one_machine(self) -> bool:
+        """Whether both servers are plainly of one operator, on one host: a demonstration, which protects nobody.
+
+        Two hosts do not make two organisations: who runs the servers, no program can know.
+        """
+        hosts = [urlsplit(server.origin).hostname or "" for server in (self.leader, self.helper)]
+        loopback = [host in ("localhost", "::1") or host.startswith("127.") for host in hosts]
+        return hosts[0] == hosts[1] or all(loopback)
+
     def __post_init__(self) -> None:
         _check_keys(collector_key=self.collector_key, verify_key_digest=self.verify_key_digest)
         for name in ("operator", "origin", "sealing_key", "signing_key"):

@@ -48,6 +48,7 @@ SCRIPTS = (
     "residual.js",
     "schema.js",
     "second_round.js",
+    "sums.js",
     "task.js",
     "texts.js",
     "tree.js",

@@ -10,6 +10,7 @@ from hedgerow.holder.asking import fields_of
 from hedgerow.holder.texts import Texts
 from hedgerow.mechanisms.words import percent
 from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.base import Task
 from hedgerow.tasks.words import plain
 
 __all__ = ["belief", "describe", "when"]
@@ -76,6 +77,7 @@ def describe(notice: Announcement, budget: str = "", language: str = "en") -> st
         *(f"  {field.line(texts)}" for field in fields_of(task)),
         say("join.leaves"),
         *(f"  {line}" for line in task.odds()),
+        *(f"  {line}" for line in _servers(task, texts)),
         say("join.costs", cost=cost),
         *([f"  {budget}"] if budget else []),
         say("join.learn"),
@@ -87,6 +89,17 @@ def describe(notice: Announcement, budget: str = "", language: str = "en") -> st
         *(say("join.note", note=note) for note in guarantee.notes),
     ]
     return "\n".join(lines)
+
+
+def _servers(task: Task, texts: Texts) -> list[str]:
+    """Return who gets the two sealed parts, and who would have to conspire to read them."""
+    if task.protocol is None:
+        return []
+    servers = task.protocol.servers
+    leader, helper = (plain(server.operator) for server in (servers.leader, servers.helper))
+    parts = [f"{plain(server.operator)}: {server.origin}" for server in (servers.leader, servers.helper)]
+    key = "task.one_operator" if servers.one_machine else "task.two_operators"
+    return [*parts, texts.say(key, leader=leader, helper=helper)]
 
 
 def _bound(guarantee: Guarantee, texts: Texts) -> str:

@@ -46,6 +46,20 @@ async function signatureHolds(key, signature, data) {
   return crypto.subtle.verify({ name: "Ed25519" }, imported, buffer(signature), buffer(data));
 }
 
+/**
+ * Refuse a task that not all who must have countersigned it have.
+ * @param {Task} task @param {Json} signatures by role, in base64url @returns {Promise<boolean>} whether this browser can tell
+ */
+export async function countersigned(task, signatures) {
+  let sure = true;
+  for (const { role, key, statement } of task.witnesses()) {
+    const holds = await signatureHolds(key, fromBase64url(signatures?.[role], 64), statement);
+    require(holds !== false, `the ${role} has not countersigned this task. Do not answer it`);
+    sure &&= holds === true;
+  }
+  return sure;
+}
+
 /** @param {Map<string, unknown>} content @returns {Notice} */
 function readNotice(content) {
   const found = fields(content, WHAT, NAMES);

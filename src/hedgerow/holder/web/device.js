@@ -39,7 +39,7 @@ export async function draw({ task, notice }, record, mask) {
   return memory.alone(task.first ?? task.id, async () => {
     if (keptReport(task.id)) return null;
     const secrets = task.first ? openSecrets(task, notice) : undefined;
-    const made = task.privatize(record, new SecureSource(), { mask, secrets });
+    const made = await task.finish(task.privatize(record, new SecureSource(), { mask, secrets }));
     if (secrets) memory.write(`secrets:${task.first}`, { ...secrets, second: task.id });
     if (made.secrets) memory.write(`secrets:${task.id}`, made.secrets);
     memory.write(`report:${task.id}`, { body: toHex(made.body), drawn: Math.floor(now), state: "drawn" });

@@ -8,7 +8,7 @@
  * has the bytes that Python makes from the same random bytes: shared vectors prove it.
  */
 
-import { readAnnouncement } from "./announcement.js";
+import { countersigned, readAnnouncement } from "./announcement.js";
 import { fromHex, HolderError, require } from "./basics.js";
 import { draw, keptReport, keptSecrets, send } from "./device.js";
 import { pointAt, showForm } from "./form.js";
@@ -16,7 +16,7 @@ import { language, languages, showTexts, speak, words } from "./language.js";
 import { remembered } from "./memory.js";
 import { el, find, say, showReport, showTask } from "./view.js";
 
-export { readAnnouncement } from "./announcement.js";
+export { countersigned, readAnnouncement } from "./announcement.js";
 export { fromHex, HolderError, percent, toHex } from "./basics.js";
 export { checkBudget, charge, costOf, spentInAll, spentOn } from "./budget.js";
 export { draw, send } from "./device.js";
@@ -79,6 +79,14 @@ async function guarded(work) {
   }
 }
 
+/** Whether both servers of a task have agreed to it, as far as this browser can tell. @param {State["task"]} task @param {string} base @param {string} id */
+async function agreed(task, base, id) {
+  require(base === task.origin, `This task is answered at ${task.origin}. Open it there.`);
+  const response = await fetch(`${base}/v1/tasks/${id}/witnesses`, { credentials: "omit", headers: { Accept: "application/json" } });
+  require(response.ok, "The servers of this task do not say that they have agreed to it. Do not answer it.");
+  return countersigned(task, await response.json());
+}
+
 /** @param {Location} place */
 async function start(place) {
   const found = place.pathname.match(/^(.*)\/join\/([0-9a-f]{64})\/?$/);
@@ -88,6 +96,7 @@ async function start(place) {
   const response = await fetch(`${base}/v1/tasks/${id}`, { credentials: "omit", headers: { Accept: "application/json" } });
   require(response.ok, response.status === 404 ? "There is no such task here." : `The server answered ${response.status}; try again later.`);
   const read = await readAnnouncement(await response.text(), id);
+  if (read.task.witnesses().length) read.checked &&= await agreed(read.task, base, id);
   const seen = remembered(`key:${base}`);
   require(!seen || seen === read.notice.public_key, "This address used another key before. Do not answer; ask the curator by another way what happened.");
   const given = new URLSearchParams(place.hash.slice(1));

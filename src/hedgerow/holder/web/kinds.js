@@ -12,11 +12,12 @@ import { PilotTask } from "./pilot.js";
 import { parsePublished } from "./reader.js";
 import { ResidualTask } from "./residual.js";
 import { SecondTask } from "./second_round.js";
+import { SumsTask } from "./sums.js";
 import { LocalTask } from "./tree.js";
 
 /** @typedef {import("./task.js").Task} Task */
 
-const KINDS = new Map([LocalTask, LabelTask, FirstTask, SecondTask, ResidualTask, AssistedTask, AssistedClassTask, PilotTask].map((kind) => [kind.format, kind]));
+const KINDS = new Map([LocalTask, LabelTask, FirstTask, SecondTask, ResidualTask, AssistedTask, AssistedClassTask, PilotTask, SumsTask].map((kind) => [kind.format, kind]));
 
 /**
  * A task with its id and digest, ready to answer. The id is the SHA-256 of the text, whatever the text claims.

@@ -20,7 +20,7 @@ import { readAsking } from "./wording.js";
 /** @typedef {{name: string, low?: number, high?: number, missing?: number | string, categories?: string[], unknown?: string, number?: boolean, choice?: boolean}} Question */
 /** @typedef {{name: string, bytes: Uint8Array, tag: "" | "clear" | "noisy"}} Part */
 /** @typedef {{mask?: boolean[], secrets?: Json}} More */
-/** @typedef {{body: Uint8Array, secrets?: Json, truth: Json}} Made */
+/** @typedef {{body: Uint8Array, secrets?: Json, truth: Json, pending?: Json}} Made */
 /** @typedef {{parts: Part[], rows: Row[], heading?: string, label?: Json, words: string[]}} Explanation */
 
 const SIMULATION = 0x80;
@@ -41,6 +41,7 @@ export const CODES = {
   secondRoundBits: 34,
   residual: 36,
   label: 48,
+  sums: 64,
 };
 
 /** @param {Source} source */
@@ -173,9 +174,24 @@ export class Task {
     return { body: this.frame(code, source.take(12), [payload], source), truth: { ...place, ...truth } };
   }
 
+  /** What a browser can only do with time: sealing, where reports are sealed. @param {Made} made @returns {Promise<Made>} */
+  async finish(made) {
+    return made;
+  }
+
   /** Header, name and message of one report. @param {number} code @param {Uint8Array} token @param {Uint8Array[]} payload @param {Source} source */
   frame(code, token, payload, source) {
     return join([header("HDGR", code | simulationMark(source), this.digest), token, ...payload]);
+  }
+
+  /** Who must have countersigned the task, with the keys that it pins. @returns {{role: string, key: Uint8Array, statement: Uint8Array}[]} */
+  witnesses() {
+    return [];
+  }
+
+  /** Where reports may be sent; nothing if wherever the task came from. */
+  get origin() {
+    return "";
   }
 
   // -------------------------------------------------------------- for people
