@@ -35,6 +35,7 @@ _HOMES = {
     "hedgerow.schema": ("Schema",),
     "hedgerow.search": ("PrivateSearchCV",),
     "hedgerow.semi": ("HistOfTreeClassifier", "HistOfTreeRegressor"),
+    "hedgerow.sums": ("SecureSumClassifier", "SecureSumRegressor"),
     "hedgerow.tasks": ("Aggregate", "LocalTask", "Model", "Report", "Reports", "privatize", "privatize_many"),
     "hedgerow.tasks.tree.simulate": ("simulate_aggregate",),
 }

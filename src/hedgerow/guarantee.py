@@ -19,7 +19,17 @@ from hedgerow.content import Content
 from hedgerow.errors import HedgerowError
 from hedgerow.forms import Budget
 
-__all__ = ["AS_IF_LOCAL", "Guarantee", "as_if_local", "convert", "parallel", "sequential", "shuffled"]
+__all__ = [
+    "AS_IF_LOCAL",
+    "AS_IF_SHARED",
+    "TRUST",
+    "Guarantee",
+    "as_if_local",
+    "convert",
+    "parallel",
+    "sequential",
+    "shuffled",
+]
 
 # From the strongest to the weakest, each with the neighbour relations that it can be stated under.
 _PROTECTS = {
@@ -156,6 +166,10 @@ AS_IF_LOCAL = "as if each holder had randomised on its own device: whoever ran t
 """A condition of every local guarantee whose noise was drawn in one place."""
 
 
+AS_IF_SHARED = "as if two servers had added up what holders shared between them: whoever ran this held the records"
+"""The same, of every aggregate guarantee."""
+
+
 def as_if_local(guarantee: Guarantee) -> Guarantee:
     """Return a guarantee for noise that somebody drew for all holders: that somebody held the records.
 
@@ -166,7 +180,8 @@ def as_if_local(guarantee: Guarantee) -> Guarantee:
     """
     if guarantee.trust == "central":
         return guarantee
-    return replace(guarantee, notes=tuple(dict.fromkeys((*guarantee.notes, AS_IF_LOCAL))))
+    held = AS_IF_SHARED if guarantee.trust == "aggregate" else AS_IF_LOCAL
+    return replace(guarantee, notes=tuple(dict.fromkeys((*guarantee.notes, held))))
 
 
 def sequential(*guarantees: Guarantee) -> Guarantee:

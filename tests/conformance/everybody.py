@@ -81,6 +81,8 @@ def _entries(name: str, kind: type) -> list[Entry]:
     known |= BOX if numbers_only else SCHEMA
     options = {name: value for name, value in known.items() if name in has}
     central = "central" if any("central" in part.__module__ for part in kind.__mro__) else "local"
+    if any("hedgerow.sums" in part.__module__ for part in kind.__mro__):
+        central = "aggregate"
     entries = [Entry(name, options, central, numeric=numbers_only, open_features=meta)]
     if "X_public" in inspect.signature(kind.fit).parameters and not meta:
         if "public_model" in has:

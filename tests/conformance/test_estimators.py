@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from hedgerow import BoundsError, BudgetError, Guarantee, HedgerowError, Ledger, Schema
 from hedgerow.checks import declared_rules
-from hedgerow.guarantee import AS_IF_LOCAL
+from hedgerow.guarantee import AS_IF_LOCAL, AS_IF_SHARED
 from hedgerow.schema import CategoryColumn, ClassColumn, NumberColumn
 from tests.conformance.everybody import (
     CLASSES,
@@ -45,7 +45,14 @@ FACTS = {
     "callback",
 }
 # Features that are public, or that nothing is asked about, need no range.
-NO_RANGES = {"AssistedForestRegressor", "AssistedForestClassifier", "LabelTreeRegressor", "PartialTreeRegressor"}
+NO_RANGES = {
+    "AssistedForestRegressor",
+    "AssistedForestClassifier",
+    "LabelTreeRegressor",
+    "PartialTreeRegressor",
+    "SecureSumClassifier",
+    "SecureSumRegressor",
+}
 
 kinds = pytest.mark.parametrize("name", KINDS)
 everybody = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
@@ -250,7 +257,9 @@ def test_trust_is_stated_and_who_held_the_records_too(entry):
     for claim in claims:
         assert claim.trust == entry.trust
         assert (AS_IF_LOCAL in claim.notes) == (entry.trust == "local")
-        assert entry.trust == "local" or "curator, who holds the data" in str(claim) or claim.epsilon == math.inf
+        assert (AS_IF_SHARED in claim.notes) == (entry.trust == "aggregate")
+        central = "curator, who holds the data" in str(claim) or claim.epsilon == math.inf
+        assert entry.trust != "central" or central
 
 
 @everybody

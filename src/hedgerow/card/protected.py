@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hedgerow.digits import plain
-from hedgerow.guarantee import AS_IF_LOCAL, Guarantee
+from hedgerow.guarantee import AS_IF_LOCAL, AS_IF_SHARED, Guarantee
 from hedgerow.summary import SummaryTable
 
 __all__ = ["not_protected", "parts"]
@@ -17,6 +17,7 @@ _WHAT = {
 }
 _FROM = {
     "local": "everyone, the curator included",
+    "aggregate": "everyone, the curator together with one of the two servers included",
     "central": "everyone but the curator, who holds the records",
 }
 _BETWEEN = {
@@ -34,7 +35,7 @@ _OPEN = {
 def parts(claim: Guarantee) -> SummaryTable:
     """Return who is protected from whom, as a table."""
     against = _FROM[claim.trust]
-    if AS_IF_LOCAL in claim.notes:
+    if AS_IF_LOCAL in claim.notes or AS_IF_SHARED in claim.notes:
         against = "everyone but whoever ran this, who held the records"
     whom = "each person, who has one record"
     if claim.simulation:

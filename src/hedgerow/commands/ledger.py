@@ -60,7 +60,7 @@ def register(subparsers: Any) -> None:
     )
     limit.add_argument(
         "--trust",
-        choices=("local", "central"),
+        choices=("local", "aggregate", "central"),
         help="local: refuse whatever needs a trusted curator (default: central)",
     )
     limit.add_argument("--rehearsal", action="store_true", default=None, help="take seeded noise too: for practice")
@@ -74,7 +74,9 @@ def register(subparsers: Any) -> None:
     spend.add_argument("--delta", type=float, default=0.0, metavar="D", help="likewise (default: 0)")
     spend.add_argument("--purpose", required=True, metavar="TEXT", help="what it is for, in one line")
     spend.add_argument("--key", metavar="TEXT", help="a name of this one outcome; the same again is free")
-    spend.add_argument("--trust", choices=("local", "central"), help="whom it trusts (default: as the limit)")
+    spend.add_argument(
+        "--trust", choices=("local", "aggregate", "central"), help="whom it trusts (default: as the limit)"
+    )
     spend.set_defaults(run=_spend)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,16 @@ from hedgerow.checks import check_epsilon
 from hedgerow.grid import check_label_bounds
 from hedgerow.local.assisted.design import public_errors, public_model_for
 from hedgerow.mechanisms.normal import gdp_mu
+from hedgerow.portable import PortableModel
 from hedgerow.public import PublicModel
-from hedgerow.sums.grow import binned, grow
+from hedgerow.space import FeatureSpace
+from hedgerow.sums.grow import ONE_LEAF, binned, grow
 from hedgerow.sums.rows import Pool, pool_rows
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.sums.model import SumsModel
 from hedgerow.tasks.sums.steps import Step, corrections
 from hedgerow.tasks.sums.task import SumsTask
+from hedgerow.types import FloatArray
 
 __all__ = ["Chain", "group_sizes"]
 
@@ -32,33 +36,21 @@ _LEFT = 0.3  # of the residual variance, at least, is taken to be left (AGGREGAT
 _MOST_GROUPS = 16  # AGGREGATE.md's recipe: more groups are too small each
 _PER_GROUP = 900  # noise of holders over groups squared at which one more pays: AGGREGATE.md's 450, with noise twice
 _MOST_CHECK = 1500  # holders who check: by then 1 % of harm is seen at epsilon 1
+_LEAST_CHECK = 100  # fewer holders could not tell harm from noise at any epsilon
 _SMALLEST = 1e-50  # of a radius: residuals may all be 0
 
 
+@dataclass(frozen=True, eq=False)
 class Chain:
     """All tasks of one collection: groups that learn, each from what the one before left, and a last one that checks.
-
-    Parameters
-    ----------
-    X, y : public records and labels
-    epsilon, delta : float
-        What one report may cost; a holder is in one group.
-    n_holders : int
-        How many will answer, in all groups together.
-    public_model : "auto", "compact", a regressor or a fitted PublicModel
-        See :data:`~hedgerow.public.given.PUBLIC_MODEL`.
-    servers : Servers or None
-        Who adds up; None makes tasks for simulation only.
-    schema : feature_bounds, categorical_features, categories
-        Passed to :class:`~hedgerow.PublicModel`.
 
     Examples
     --------
     >>> from sklearn.linear_model import Ridge
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((20_000, 2)); y = X[:, 0] + (X[:, 1] > 0.5)
-    >>> chain = Chain(X[:300], y[:300], epsilon=1.0, delta=1e-6, label_bounds=(0, 2), n_holders=19_700,
-    ...               public_model=Ridge())
+    >>> chain = Chain.of(X[:300], y[:300], epsilon=1.0, delta=1e-6, label_bounds=(0, 2), n_holders=19_700,
+    ...                  public_model=Ridge())
     >>> task = chain.first()
     >>> task.encoding.circuit
     MultihotCountVec(length=512, max_weight=8, chunk=23)
@@ -67,8 +59,20 @@ class Chain:
     1
     """
 
-    def __init__(
-        self,
+    epsilon: float
+    delta: float
+    bounds: tuple[float, float]
+    space: FeatureSpace
+    portable: PortableModel
+    pool: Pool
+    residuals: FloatArray
+    sizes: tuple[int, ...]
+    seed: int
+    fields: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
         X: Any,
         y: Any,
         *,
@@ -82,23 +86,55 @@ class Chain:
         servers: Servers | None = None,
         min_batch_size: int = 100,
         **schema: Any,
-    ) -> None:
-        self.epsilon = check_epsilon(epsilon)
-        self.delta = delta
-        self.bounds = check_label_bounds(label_bounds)
-        self.seed = random_state
+    ) -> Chain:
+        """Fit the public model, and plan the groups.
+
+        Parameters
+        ----------
+        X, y : public records and labels
+        epsilon, delta : float
+            What one report may cost; a holder is in one group.
+        n_holders : int
+            How many will answer, in all groups together.
+        public_model : "auto", "compact", a regressor or a fitted PublicModel
+            See :data:`~hedgerow.public.given.PUBLIC_MODEL`.
+        servers : Servers or None
+            Who adds up; None makes tasks for simulation only.
+        schema : feature_bounds, categorical_features, categories
+            Passed to :class:`~hedgerow.PublicModel`.
+        """
+        bounds = check_label_bounds(label_bounds)
         model: PublicModel = public_model_for(public_model, random_state, schema, X, y)
         portable = model.portable_
         assert portable is not None
-        self.portable = portable
-        self.space = model.space_
-        Z, self.residuals, honest = public_errors(model, X, y, self.bounds)
+        Z, residuals, honest = public_errors(model, X, y, bounds)
         F = np.column_stack([portable.design(Z), honest])
-        self.pool: Pool = pool_rows(
-            F, self.residuals, lambda D: np.clip(portable.predict_design(D), *self.bounds), random_state
-        )
-        self.sizes = group_sizes(n_holders, self.epsilon, delta, min_batch_size)
-        self._fields: dict[str, Any] = {"target": target, "servers": servers, "min_batch_size": min_batch_size}
+        pool = pool_rows(F, residuals, lambda D: np.clip(portable.predict_design(D), *bounds), random_state)
+        fields = {"target": target, "servers": servers, "min_batch_size": min_batch_size}
+        sizes = group_sizes(n_holders, check_epsilon(epsilon), delta, min_batch_size)
+        return cls(epsilon, delta, bounds, model.space_, portable, pool, residuals, sizes, random_state, fields)
+
+    @classmethod
+    def without_public(
+        cls,
+        space: FeatureSpace,
+        *,
+        epsilon: float,
+        delta: float,
+        label_bounds: Any,
+        n_holders: int,
+        random_state: int = 0,
+        **fields: Any,
+    ) -> Chain:
+        """Return one group that starts from the middle of the bounds: it learns one number for everybody."""
+        low, high = check_label_bounds(label_bounds)
+        radius = (high - low) / 2
+        d = len(space)
+        portable = PortableModel(d, np.arange(d), np.full(d, -1), low + radius, ())
+        residuals = np.linspace(-radius, radius, 101)
+        pool = Pool(np.zeros((1, d + 1)), np.zeros(1))
+        sizes = (n_holders,)
+        return cls(epsilon, delta, (low, high), space, portable, pool, residuals, sizes, random_state, fields)
 
     def first(self) -> SumsTask:
         """Return the task of the first group."""
@@ -123,8 +159,8 @@ class Chain:
             left = 1.0
             levels = _means(f, trees.apply(rows)[:, 0], trees.n_leaves[0])
         else:
-            trees = grow(rows, self.pool, TREES, LEAVES, self.seed + 1000 * group)
-            clip = _CLIP
+            trees = grow(rows, self.pool, TREES, LEAVES, self.seed + 1000 * group) if len(rows) > 1 else ONE_LEAF
+            clip = _CLIP if len(rows) > 1 else 1.0
             left = max(1 - spread / square, _LEFT) if square > 0 else 1.0
         radius = max(float(np.quantile(np.abs(self.residuals), clip)) * math.sqrt(left), _SMALLEST)
         return SumsTask(
@@ -142,7 +178,7 @@ class Chain:
             Residuals.summarise(self.residuals, radius, 2),
             spread,
             trees.apply(rows),
-            **self._fields,
+            **self.fields,
         )
 
 
@@ -160,7 +196,7 @@ def group_sizes(n: int, epsilon: float, delta: float, least: int) -> tuple[int, 
     ((9167, 9167, 9166, 1500), (150,))
     """
     check = min(n // 4, _MOST_CHECK)
-    if check < least:
+    if check < max(least, _LEAST_CHECK):
         return (max(n, 1),)
     groups = _MOST_GROUPS
     if math.isfinite(epsilon):

@@ -13,7 +13,10 @@ from hedgerow.public.convert import portable_parts
 from hedgerow.sums.rows import Pool
 from hedgerow.types import FloatArray
 
-__all__ = ["binned", "grow"]
+__all__ = ["ONE_LEAF", "binned", "grow"]
+
+ONE_LEAF = Trees(np.array([1]), np.array([-1]), np.array([]), np.array([1.0]))
+"""One tree that tells nobody from anybody."""
 
 _FEW = 6  # a leaf has at least this part of its even share of rows
 _SEEN = 0.7  # of the columns, that a split looks at; by hand

@@ -38,6 +38,7 @@ MODELS = {
     "hedgerow/semi-model": ("hedgerow.tasks.partly_public.model", "SemiModel"),
     "hedgerow/corrected-model": ("hedgerow.tasks.partly_public.corrected", "CorrectedModel"),
     "hedgerow/sums-model": ("hedgerow.tasks.sums.model", "SumsModel"),
+    "hedgerow/sums-class-model": ("hedgerow.tasks.sums.class_model", "SumsClassModel"),
     "hedgerow/anova-model": ("hedgerow.central.anova.model", "AnovaModel"),
     "hedgerow/forest-model": ("hedgerow.central.model", "ForestModel"),
 }

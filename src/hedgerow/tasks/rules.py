@@ -12,9 +12,20 @@ from hedgerow.portable import PortableModel, Trees
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.models import Node
 
-__all__ = ["PREDICTION", "cell_rules", "in_words", "partition_node", "reports", "tree_nodes", "tree_rules"]
+__all__ = [
+    "ADDED",
+    "PREDICTION",
+    "cell_rules",
+    "in_words",
+    "moved",
+    "partition_node",
+    "reports",
+    "tree_nodes",
+    "tree_rules",
+]
 
 PREDICTION = "the public prediction"
+ADDED = "what is added to it so far"
 Condition = tuple[str, str, Any]
 """A feature; one of ``< >= <= >`` with a number, or ``in`` with two tuples: categories, and all that there are."""
 
@@ -131,7 +142,7 @@ def _sides(feature: CategoricalFeature, goes_left: Iterable[bool]) -> tuple[Cond
 
 
 def tree_rules(trees: Trees, base: PortableModel, space: FeatureSpace) -> list[list[str]]:
-    """Return the rules of the leaves of each tree over a public model's design and, last, its prediction.
+    """Return the rules of the leaves of each tree over a public model's design, its prediction, and what is added.
 
     Examples
     --------
@@ -165,6 +176,13 @@ def tree_nodes(trees: Trees, base: PortableModel, space: FeatureSpace) -> tuple[
     return tuple(found)
 
 
+def moved(node: Node, by: int) -> Node:
+    """Return a tree with its rows further down the table."""
+    if node.row is not None:
+        return Node(node.condition, row=node.row + by)
+    return Node(node.condition, tuple(moved(child, by) for child in node.children))
+
+
 def _paths(trees: Trees, base: PortableModel, space: FeatureSpace) -> list[list[tuple[tuple[Condition, ...], int]]]:
     """Return, for each tree, its nodes breadth first: the conditions on the way, and the column (-1 for a leaf)."""
     found = []
@@ -184,8 +202,9 @@ def _paths(trees: Trees, base: PortableModel, space: FeatureSpace) -> list[list[
 
 def _design_sides(base: PortableModel, space: FeatureSpace, column: int, cut: float) -> tuple[Condition, Condition]:
     """Return what a split of one column of the design says about the feature behind it."""
-    if column == len(base.column):
-        return (PREDICTION, "<=", cut), (PREDICTION, ">", cut)
+    if column >= len(base.column):
+        name = PREDICTION if column == len(base.column) else ADDED
+        return (name, "<=", cut), (name, ">", cut)
     feature = space.features[int(base.column[column])]
     code = int(base.code[column])
     if not isinstance(feature, CategoricalFeature):

@@ -1,4 +1,4 @@
-"""What the assisted forests share."""
+"""What estimators share that correct a public model."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from hedgerow.given import BoundsLike, CategoriesLike, ColumnsLike, EstimatorLik
 from hedgerow.public.given import PUBLIC_MODEL, required_with
 from hedgerow.space import FeatureSpace
 
-__all__ = ["AssistedForest"]
+__all__ = ["AssistedForest", "CorrectsPublic"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AssistedForest(PrivateEstimator):
-    """A public model, and trees of corrections to it."""
+class CorrectsPublic(PrivateEstimator):
+    """A public model, and corrections to it."""
 
     public_model: EstimatorLike = "auto"
-    n_trees: int = 8
     feature_bounds: BoundsLike = None
     categorical_features: ColumnsLike = None
     categories: CategoriesLike = None
 
-    _parameters: ClassVar[dict[str, Rule]] = {"public_model": PUBLIC_MODEL, "n_trees": Whole()}
+    _parameters: ClassVar[dict[str, Rule]] = {"public_model": PUBLIC_MODEL}
 
     def _starts_from_public(self, X_public: Any) -> bool:
         """Return whether there is a public model to start from; refuse half of what it needs."""
@@ -53,3 +52,12 @@ class AssistedForest(PrivateEstimator):
         if bounds is None:
             bounds = (-widest, widest)
         return FeatureSpace.from_bounds(bounds, column_names(X), categories=self._declared_categories(X))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AssistedForest(CorrectsPublic):
+    """A public model, and trees of corrections to it."""
+
+    n_trees: int = 8
+
+    _parameters: ClassVar[dict[str, Rule]] = {"n_trees": Whole()}

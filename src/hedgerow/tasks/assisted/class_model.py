@@ -12,7 +12,7 @@ from hedgerow.errors import FormatError
 from hedgerow.tasks.assisted.class_task import AssistedClassTask
 from hedgerow.tasks.assisted.model import AssistedModel
 from hedgerow.tasks.models import About, Model, Node
-from hedgerow.tasks.rules import reports
+from hedgerow.tasks.rules import moved, reports
 from hedgerow.tasks.shift import ShiftReport
 from hedgerow.types import FloatArray
 
@@ -122,7 +122,7 @@ class AssistedClassModel(Model, what="assisted model of classes", format="hedger
         at = 0
         for name, part in zip(self.task.asked, self.parts, strict=True):
             for tree in part.trees():
-                found.append(replace(_moved(tree, at), condition=f"{name}, {tree.condition}"))
+                found.append(replace(moved(tree, at), condition=f"{name}, {tree.condition}"))
             at += len(part.task.trees.value)
         return tuple(found)
 
@@ -158,10 +158,3 @@ class AssistedClassModel(Model, what="assisted model of classes", format="hedger
 
     def __repr__(self) -> str:
         return f"AssistedClassModel({list(self.classes)} from {self.n_reports} reports; {self.guarantee})"
-
-
-def _moved(node: Node, by: int) -> Node:
-    """Return a tree with its rows further down the table."""
-    if node.row is not None:
-        return Node(node.condition, row=node.row + by)
-    return Node(node.condition, tuple(_moved(child, by) for child in node.children))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from hedgerow.tasks.assisted.model import AssistedModel
 
-__all__ = ["assisted_facts", "assisted_table", "assisted_words", "draw_assisted", "verdict"]
+__all__ = ["assisted_facts", "assisted_table", "assisted_words", "draw_assisted", "leaf_line", "verdict"]
 
 _LONGEST = 64  # leaves that the text lists, as in tasks/leaves.py; the table has them all
 _MOVED = (
@@ -93,7 +93,7 @@ def assisted_words(model: AssistedModel, rows: list[dict[str, Any]]) -> list[str
         "",
         "Leaves (tree.leaf; share of holders; error that reports suggest, with its standard deviation -> what is kept;",
         "a prediction is the public one plus the mean over trees of what is kept):",
-        *map(_line, shown),
+        *map(leaf_line, shown),
         *rest,
     ]
     if model.corrections.shift > 0:
@@ -137,15 +137,16 @@ def verdict(model: AssistedModel) -> str:
     )
 
 
-def _line(row: dict[str, Any]) -> str:
-    found = "nobody answered"
+def leaf_line(row: dict[str, Any], unknown: str = "nobody answered") -> str:
+    """Return a row of the table as a line of text."""
+    found = unknown
     if row["estimate"] is not None:
         found = f"{plain(row['estimate'])} +- {plain(row['estimate_sd'], 2)}"
     place = f"  {row['tree']:>3}.{row['leaf']:<3}{row['share']:6.1%}"
     return f"{place}  {found:>20} -> {plain(row['kept'])}  if {row['cell']}"
 
 
-def draw_assisted(model: AssistedModel, rows: list[dict[str, Any]]) -> Figure:
+def draw_assisted(model: Any, rows: list[dict[str, Any]]) -> Figure:
     """Draw, leaf by leaf and tree by tree, the error that reports suggest (one deviation each way) and what is kept."""
     from matplotlib.figure import Figure
 

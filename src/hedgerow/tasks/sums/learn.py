@@ -72,8 +72,7 @@ def shares_of(counts: FloatArray, public: FloatArray, leaves: tuple[int, ...], n
 
 
 def learn(
-    up: FloatArray,
-    down: FloatArray,
+    signs: tuple[FloatArray, FloatArray],
     public: FloatArray,
     reference: npt.NDArray[np.integer],
     leaves: tuple[int, ...],
@@ -86,8 +85,8 @@ def learn(
 
     Parameters
     ----------
-    up, down : arrays
-        Noisy sums of both signs, for every leaf, tree by tree.
+    signs : pair of arrays
+        Noisy sums of residuals that were rounded up, and down, for every leaf, tree by tree.
     public : array
         Public shares of the leaves.
     variance : float
@@ -97,6 +96,7 @@ def learn(
     n_public : int
         Public records behind the reference.
     """
+    up, down = signs
     T = len(leaves)
     shares = shares_of(up + down, public, leaves, n, 2 * variance)
     weights = rake(reference, leaves, shares)
