@@ -68,7 +68,7 @@ FAULTS = (
     Fault(
         name="a card promises against whoever held the records",
         path="src/hedgerow/card/protected.py",
-        before="    if AS_IF_LOCAL in claim.notes:\n",
+        before="    if AS_IF_LOCAL in claim.notes or AS_IF_SHARED in claim.notes:\n",
         after="    if not claim.notes:\n",
         caught_by=("tests/test_card.py::test_central_models_and_estimators",),
     ),
