@@ -440,6 +440,13 @@ _MODELS = (
         caught_by=("tests/central/test_anova_public.py::test_the_fit_and_the_look_spend_what_there_is",),
     ),
     Fault(
+        name="descents forget what quantiles spent",
+        path=f"{_ANOVA}/accounting.py",
+        before="        return 1 - planned if self.total is None else 1 - self.spent / self.total\n",
+        after="        return 1 - planned if self.total is None else Fraction(1)\n",
+        caught_by=("tests/central/test_anova_rules.py::test_descents_spend_what_quantiles_left",),
+    ),
+    Fault(
         name="public predictions rounded by whoever is beside a record",
         path="src/hedgerow/central/steady.py",
         before="        return _weighted(np.ascontiguousarray(D.T), part.coef)\n",

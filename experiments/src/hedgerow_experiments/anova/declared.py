@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from hedgerow_experiments.anova.sets import SETS
+from hedgerow_experiments.anova.variants import BEFORE, SHIPPED, VARIANTS
 from hedgerow_experiments.experiment import Experiment, Group
 
-__all__ = ["CLASSES", "EXPERIMENTS", "NUMBERS"]
+__all__ = ["CLASSES", "EXPERIMENTS", "NUMBERS", "RULES"]
 
 NUMBERS = ("DIA", "ABA", "CCP", "PAR", "WHI", "CAL", "APP", "GAS", "MET")
 CLASSES = ("BAN", "ROB", "CRE")
@@ -44,4 +46,22 @@ ANOVA = Experiment(
     page="hedgerow_experiments.anova.page:pages",
 )
 
-EXPERIMENTS = (ANOVA,)
+RULES = Experiment(
+    name="anova-rules",
+    title="PrivateAnova's length, stages and capacity, each set held out in turn",
+    paper="ours",
+    datasets=SETS,
+    groups=(Group(SHIPPED), Group(BEFORE, needs="hedgerow_before"), *(Group(name, most=1) for name in VARIANTS)),
+    epsilons=(1.0, 10.0),
+    repeats=3,
+    split="80 % train, 20 % test of 5,000 records at most; bounds of the whole data set are public",
+    metric="mse",
+    compute="hedgerow_experiments.anova.variants:compute",
+    choose="none",
+    keep="all",
+    seeds="repeat",
+    page="hedgerow_experiments.anova.rules_page:pages",
+    notes="A quick run: --repeats 1 --datasets AIR CON --methods PrivateAnova. Rows of 'before' are of commit 4339863.",
+)
+
+EXPERIMENTS = (ANOVA, RULES)

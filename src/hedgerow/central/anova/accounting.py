@@ -91,6 +91,16 @@ class Purse:
             return type(self)(None), type(self)(None)
         return type(self)((1 - share) * self.total), type(self)(share * self.total)
 
+    def left(self, planned: Fraction) -> Fraction:
+        """Return the share of the whole that is unspent; without noise nothing is spent but what was planned.
+
+        >>> purse = LaplacePurse(Fraction(2))
+        >>> purse.charge(Fraction(1, 2))
+        >>> purse.left(Fraction(1, 3))
+        Fraction(3, 4)
+        """
+        return 1 - planned if self.total is None else 1 - self.spent / self.total
+
     def charge(self, cost: Fraction) -> None:
         """Note a cost; refuse what was not budgeted for."""
         if self.total is None:

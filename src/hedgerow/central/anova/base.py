@@ -17,6 +17,7 @@ from hedgerow.central.anova.model import AnovaModel
 from hedgerow.central.anova.reading import LabelRule, Reading
 from hedgerow.central.anova.recipe import Options, fit_anova
 from hedgerow.central.anova.records import MISSING
+from hedgerow.central.anova.rules import RULES, Rules
 from hedgerow.central.public import NOT_PROTECTED, PublicPart, PublicStart, start_from
 from hedgerow.central.schema import public_space
 from hedgerow.checks import Flag, Kind, OneOf, Real, Rule
@@ -76,6 +77,7 @@ class AnovaBase(PrivateEstimator):
     callback: ProgressLike = None
     spool: str | os.PathLike[str] | None = None
 
+    _rules: ClassVar[Rules] = RULES
     _parameters: ClassVar[dict[str, Rule]] = {
         "delta": Real(0, 1, ends="low"),
         "interactions": Flag(),
@@ -110,7 +112,7 @@ class AnovaBase(PrivateEstimator):
         purse = open_purse(float(self.epsilon), float(self.delta), self.neighbours)
         source = self._source()
         reading = self._reading(given, labels, start)
-        options = Options(bool(self.interactions), reading.missing, labels.clip, self.callback)
+        options = Options(bool(self.interactions), reading.missing, labels.clip, self.callback, self._rules)
         notes = ["provided that the feature bounds and category lists are public", labels.note, ABSORBED]
         if start is not None:
             notes.append(NOT_PROTECTED)

@@ -1,4 +1,4 @@
-"""One fixed recipe for every data set: quantiles, then one or two descents, and what is decided between them."""
+"""One recipe for every data set: quantiles, then one descent or several, and what is decided between them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hedgerow.central.anova.descent import QUANTILE, Descent, Steps, descend, no
 from hedgerow.central.anova.design import GRID, FeatureMap
 from hedgerow.central.anova.products import Products
 from hedgerow.central.anova.quantiles import Quantiles, estimate
+from hedgerow.central.anova.rules import RULES, Found, Rules
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
@@ -23,15 +24,12 @@ from hedgerow.types import FloatArray
 __all__ = ["Fitted", "Options", "fit_anova"]
 
 
-# The prototype's recipe: chosen by hand among about 48 settings by test errors of splits 0 and 1 of DIA, ABA, CCP, PAR
-# and CAL; there is no command for it. What was chosen since, and on what, is on the page of `hedgerow bench page`
-# (anova.md). No number here bears on privacy: whatever is released is paid for, in any of these shares.
+# Of the prototype's recipe: chosen by hand among about 48 settings by test errors of splits 0 and 1 of DIA, ABA, CCP,
+# PAR and CAL; there is no command for it. How long, how often and over what is descended: rules.py. No number here
+# bears on privacy: whatever is released is paid for, in any of these shares.
 _QUANTILE_SHARE = Fraction(1, 10)  # of the budget
 _LOOK_SHARE = Fraction(4, 100)  # of the budget, for all looks at residuals together
-_STAGES = (Fraction(3, 10), Fraction(7, 10))  # of the rest, for the first descent and the second
-_TWO_STAGES, _EACH = 900.0, 90.0  # n mu, at most and by feature, from which features are re-weighted and pairs used
-_FULL = 0.3  # of n mu: how far the descent goes
-_SAMPLING = 150.0  # a longer descent than n**1.5 over this would fit the sample, not the law
+_FULL = 0.3  # of n epsilon over the noise of one round: how far a descent with Laplace noise goes
 _FEWEST = 120  # rounds
 _MOST = 300  # rounds: more only take longer
 _RADIUS = 0.8  # norm at which records are cut, over the root mean square norm in the basis
@@ -41,12 +39,13 @@ _POINTS = 2048  # for the mean square of functions: it errs by 3 %, as a root of
 
 @dataclass(frozen=True)
 class Options:
-    """Public choices: pairs or not, missing values or not, the largest first clip, a progress function."""
+    """Public choices: pairs or not, missing values or not, the largest first clip, progress, how fits are planned."""
 
     interactions: bool
     missing: bool
     clip: float
     progress: Callable[[int], bool] | None = None
+    rules: Rules = RULES
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +82,28 @@ def fit_anova(space: FeatureSpace, records: Records, purse: Purse, options: Opti
     data = _Data(space, records.coded(space, quantiles), purse, randomness)
     if purse.order == 1:
         return _pure(data, options, quantiles, size)
-    signal = size * purse.strength
+    return _staged(data, options, quantiles, size)
+
+
+def _staged(data: _Data, options: Options, quantiles: dict[int, Quantiles], size: float) -> Fitted:
+    """Descend once or several times: each descent decides, by what it released, over what and how far the next goes.
+
+    Proof: how many descents there are, and their shares, follow from the noisy size, which was released before them;
+    functions, weights, length and first clip of each follow from what those before it released. Whatever quantiles left
+    unspent is known from them too, and the descents share it: prices may depend on earlier outputs while their sum is
+    bounded (:class:`~.accounting.GaussianPurse`).
+    """
+    rules = options.rules
+    d = len(data.space)
+    signal = size * data.purse.strength
+    pairs = options.interactions and rules.pairs(signal, d)
+    shares = rules.shares(signal, d)
+    whole = data.purse.left(_QUANTILE_SHARE) - _LOOK_SHARE
+    plan = _Plan(data, options, quantiles, size, whole, shares)
     frequency = int(np.clip(0.4 * math.sqrt(min(signal, 1e6)), 4, 32))
-    rich = signal >= min(_TWO_STAGES, _EACH * len(space))
-    pairs = options.interactions and rich
-    first = choose(
-        space,
-        np.ones(len(space)).tolist(),
+    basis = choose(
+        data.space,
+        np.ones(d).tolist(),
         frequency=min(8, frequency),
         pair_weight=0.3 if pairs else 0.0,
         pair_complexity=2.25,
@@ -97,42 +111,54 @@ def fit_anova(space: FeatureSpace, records: Records, purse: Purse, options: Opti
         most=800,
         missing=options.missing,
     )
-    if not rich:
-        return _stage(data, options, quantiles, first, None, size, Fraction(1), options.clip)
-    fitted = _stage(data, options, quantiles, first, None, size, _STAGES[0], options.clip)
-    second = choose(
-        space,
-        relevance(fitted, len(space)).tolist(),
-        frequency=frequency,
-        pair_weight=0.5 if pairs else 0.0,
-        pair_complexity=math.inf,
-        least=signal**-0.5,
-        most=500,
-        missing=options.missing,
-    )
-    return _stage(data, options, quantiles, second, fitted, size, _STAGES[1], fitted.clip)
+    fitted = _stage(plan, basis, shares[0], None, None)
+    first_clip = fitted.clip
+    shown: list[FloatArray] = []
+    for share in shares[1:]:
+        shown.append(relevance(fitted, d))
+        relevant = rules.weights(shown)
+        found = Found(explained(fitted), fitted.clip, first_clip, relevant)
+        basis = choose(
+            data.space,
+            found.relevance.tolist(),
+            frequency=frequency,
+            pair_weight=rules.pair_weight(found) if pairs else 0.0,
+            pair_complexity=math.inf,
+            least=signal**-0.5,
+            most=500,
+            missing=options.missing,
+        )
+        fitted = _stage(plan, basis, share, fitted, found)
+    return fitted
 
 
-def _stage(
-    data: _Data,
-    options: Options,
-    quantiles: dict[int, Quantiles],
-    basis: Basis,
-    warm: Fitted | None,
-    size: float,
-    share: Fraction,
-    clip: float,
-) -> Fitted:
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What all descents of a fit have in common; ``whole`` is the share of the purse that they divide by ``shares``."""
+
+    data: _Data
+    options: Options
+    quantiles: dict[int, Quantiles]
+    size: float
+    whole: Fraction
+    shares: tuple[Fraction, ...]
+
+
+def _stage(plan: _Plan, basis: Basis, share: Fraction, warm: Fitted | None, found: Found | None) -> Fitted:
     """Descend once in a basis, from zero or from what the stage before found."""
+    data = plan.data
+    options = plan.options
     radius = _RADIUS * basis.root_mean_square() if options.interactions else basis.largest(2)
-    feature_map = FeatureMap(data.space, quantiles, basis, radius)
-    whole = 1 - _QUANTILE_SHARE - _LOOK_SHARE
-    stages = 1 if share == 1 else len(_STAGES)
-    reach = _FULL * size * data.purse.strength * math.sqrt(whole * share)
-    steps = plan(reach, size, whole * share, _LOOK_SHARE / (2 * stages))
+    feature_map = FeatureMap(data.space, plan.quantiles, basis, radius)
+    own = plan.whole * share
+    signal = plan.size * data.purse.strength * math.sqrt(own)
+    later = Fraction(1) if found is None else share / sum(plan.shares[1:])
+    reach = options.rules.reach(signal, plan.size, float(later), found)
+    steps = rounds_of(reach, plan.size, own, _LOOK_SHARE / (2 * len(plan.shares)))
     start = np.zeros((len(basis), data.rows.outputs)) if warm is None else carry(warm, feature_map)
-    found = _descend(data, options, feature_map, start, clip, steps)
-    return _fitted(feature_map, found, steps, size, warm)
+    clip = options.clip if warm is None else warm.clip
+    descent = _descend(data, options, feature_map, start, clip, steps)
+    return _fitted(feature_map, descent, steps, plan.size, warm)
 
 
 def _fitted(feature_map: FeatureMap, found: Descent, steps: Steps, size: float, warm: Fitted | None) -> Fitted:
@@ -145,13 +171,12 @@ def _fitted(feature_map: FeatureMap, found: Descent, steps: Steps, size: float, 
     return Fitted(feature_map, found.theta, variance, planned, size, steps, found.clip)
 
 
-def plan(reach: float, size: float, share: Fraction, look_share: Fraction) -> Steps:
+def rounds_of(reach: float, size: float, share: Fraction, look_share: Fraction) -> Steps:
     """Return rounds, rate and momentum for a descent of length ``reach``.
 
     More rounds cost time, not privacy, but momentum beyond ``1 - 3/T`` cannot take effect within T rounds: the rounds
     grow with the root of the reach, which is then cut to ``T**2 / 4``.
     """
-    reach = min(reach, size**1.5 / _SAMPLING)
     rounds = int(np.clip(2.5 * math.sqrt(reach), _FEWEST, _MOST))
     reach = min(reach, rounds**2 / 4)
     ratio = 0.75 * rounds / reach
@@ -186,7 +211,7 @@ def pulls(feature_map: FeatureMap) -> FloatArray:
 
 
 def relevance(fitted: Fitted, d: int) -> FloatArray:
-    """Return feature weights of mean square 1 from the signal that rose above the noise (post-processing)."""
+    """Return each feature's share of the signal that rose above the noise (post-processing)."""
     energy = energies(fitted.feature_map)
     found = np.zeros(d)
     excess = ((fitted.theta**2).sum(axis=1) - fitted.planned * fitted.theta.shape[1]) * energy
@@ -195,9 +220,13 @@ def relevance(fitted: Fitted, d: int) -> FloatArray:
         gain = max(0.0, float(excess[members].sum() - np.sqrt(spread[members].sum())))
         for j in features:
             found[j] += gain / len(features)
-    share = found / found.sum() if found.sum() > 0 else np.full(d, 1 / d)
-    weights = (d * (0.05 / d + 0.95 * share)) ** (1.35 / 2)
-    return np.asarray(weights / np.sqrt(np.mean(weights**2)))
+    return np.asarray(found / found.sum()) if found.sum() > 0 else np.full(d, 1 / d)
+
+
+def explained(fitted: Fitted) -> float:
+    """Return the mean square of what the functions predict, less what noise adds to it; the constant is left out."""
+    above = np.maximum(0.0, fitted.theta**2 - fitted.planned[:, None]).sum(axis=1)
+    return float((above * energies(fitted.feature_map))[1:].sum())
 
 
 def carry(warm: Fitted, feature_map: FeatureMap) -> FloatArray:
@@ -227,8 +256,8 @@ def _moved(warm: Fitted, values: FloatArray, feature_map: FeatureMap) -> FloatAr
 
 def _pure(data: _Data, options: Options, quantiles: dict[int, Quantiles], size: float) -> Fitted:
     """Fit with pure epsilon: one stage, few functions, discrete Laplace noise on vectors of bounded L1 norm."""
-    share = Fraction(85, 100)
     looks = Fraction(5, 100)
+    share = data.purse.left(_QUANTILE_SHARE) - looks  # a level without heavy bins is not paid for
     signal = min(size * data.purse.strength, 1e9) / len(data.space)
     rounds = int(np.clip(0.9 * math.sqrt(signal), 6, 80))
     basis = choose(

@@ -25,10 +25,11 @@ __all__ = ["PrivateAnovaRegressor"]
 class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
     """Curves and pair surfaces over private quantiles, learnt by noisy gradient descent on whole-number sums.
 
-    A tenth of the budget estimates the quantiles of each feature. A first descent (30 % of the rest) finds which
-    features and pairs carry signal, a second one learns with a basis weighted towards them; residuals are clipped at
-    a level that is lowered privately. Noise is the rounded Gaussian, whose Gaussian differential privacy is exact, so
-    the whole fit is mu-GDP with mu solved from (epsilon, delta). One setting serves all data: nothing is tuned.
+    A tenth of the budget estimates the quantiles of each feature. A first descent finds which features and pairs carry
+    signal, two or three more learn with a basis weighted towards them; residuals are clipped at a level that is lowered
+    privately. How many descents there are, and how far each goes, follows from what was released before. Noise is the
+    rounded Gaussian, whose Gaussian differential privacy is exact, so the whole fit is mu-GDP with mu solved from
+    (epsilon, delta). One setting serves all data: nothing is tuned.
 
     Parameters
     ----------

@@ -1,0 +1,58 @@
+"""Plans of a fit: functions of what was released, shares of a whole, and no longer than data bear."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hedgerow.central.anova.accounting import open_purse
+from hedgerow.central.anova.coded import Table
+from hedgerow.central.anova.recipe import Options, fit_anova
+from hedgerow.central.anova.rules import RULES, Found
+from hedgerow.randomness import SeededRandomness
+from hedgerow.space import FeatureSpace
+
+NOISY = Found(0.01, 0.3, 0.3, np.ones(5))
+CLEAR = Found(0.05, 0.1, 0.3, np.ones(5))
+
+
+@pytest.mark.parametrize("d", [1, 5, 70])
+@pytest.mark.parametrize("signal", [1.0, 399.0, 401.0, 3999.0, 4001.0, np.inf])
+def test_shares_add_up_to_the_whole(signal, d):
+    shares = RULES.shares(signal, d)
+    assert sum(shares) == 1 and all(isinstance(share, Fraction) and share > 0 for share in shares)
+    assert len(shares) > 1 or not RULES.pairs(signal, d)  # pairs are never used without a look at features first
+
+
+def test_later_descents_on_noisy_labels_go_as_far_as_the_first_and_no_further():
+    first = RULES.reach(1e9, 1000.0, 1.0, None)
+    assert sum(RULES.reach(1e9, 1000.0, part, NOISY) for part in (0.2, 0.3, 0.5)) == pytest.approx(first)
+
+
+def test_descents_go_further_as_residuals_fall_and_labels_are_clear():
+    assert RULES.reach(100.0, 1e6, 1.0, CLEAR) == pytest.approx(6 * RULES.reach(100.0, 1e6, 1.0, NOISY))
+    assert RULES.reach(1e9, 1e3, 1.0, CLEAR) > 100 * RULES.reach(1e9, 1e3, 1.0, NOISY)
+
+
+def test_pairs_count_more_where_few_features_carry_the_signal_and_less_where_labels_are_noisy():
+    few = np.array([2.2, 0.1, 0.1, 0.1, 0.1])
+    assert RULES.pair_weight(replace(CLEAR, relevance=np.ones(5))) == 1.0
+    assert RULES.pair_weight(replace(CLEAR, relevance=few)) == pytest.approx(1.4 / np.sqrt(5), rel=0.02)
+    assert RULES.pair_weight(NOISY) == 0.5
+
+
+def test_a_feature_that_one_descent_passed_over_keeps_weight():
+    shown = [np.array([0.5, 0.5]), np.array([1.0, 0.0])]
+    averaged, last = RULES.weights(shown), replace(RULES, averaged=False).weights(shown)
+    assert averaged[1] > 2 * last[1] and np.mean(averaged**2) == pytest.approx(1.0)
+
+
+def test_descents_spend_what_quantiles_left():
+    """Uniform features have no heavy bins: two of three levels are not paid for."""
+    rng = np.random.default_rng(0)
+    Z = rng.random((1000, 2))
+    purse = open_purse(4.0, 1e-5, "add/remove")
+    space = FeatureSpace.from_bounds((0, 1), ["a", "b"])
+    fit_anova(space, Table(Z, Z[:, :1] - 0.5), purse, Options(True, False, 0.5), SeededRandomness(0))
+    assert Fraction(999, 1000) < purse.spent / purse.total <= 1
