@@ -4,9 +4,9 @@ import math
 
 from hedgerow.compare.scores import Row
 from hedgerow_experiments.anova import rules_page
-from hedgerow_experiments.anova.declared import RULES
-from hedgerow_experiments.anova.sets import SETS, known, split
-from hedgerow_experiments.anova.variants import BEFORE, SHIPPED, VARIANTS, compute
+from hedgerow_experiments.anova.declared import BEFORE, RULES, SETS, SHIPPED, VARIANTS
+from hedgerow_experiments.anova.sets import known, split
+from hedgerow_experiments.anova.variants import compute
 from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.found import Evidence
 

@@ -51,7 +51,7 @@ def test_a_whole_fit_spends_what_it_has_and_no_more(delta, neighbours, n):
     fit_anova(SPACE, Table(Z, y), purse, Options(True, False, 0.5), SeededRandomness(0))
     whole = (gdp_mu(1.0, 1e-5) ** 2 if delta else Fraction(1)) / ((4 if delta else 2) if neighbours == "replace" else 1)
     assert purse.total == whole
-    assert 0.999 * whole < purse.spent <= whole  # what a level of quantiles saves goes to the descents
+    assert 0.98 * whole < purse.spent <= whole  # what a level of quantiles saves goes to the descents
 
 
 def test_composition_agrees_with_dp_accounting():

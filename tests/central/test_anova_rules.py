@@ -49,10 +49,10 @@ def test_a_feature_that_one_descent_passed_over_keeps_weight():
 
 
 def test_descents_spend_what_quantiles_left():
-    """Uniform features have no heavy bins: two of three levels are not paid for."""
+    """Uniform features have no heavy bins: two levels of three, 7 %, are not paid for. Whole weights lose 1 %."""
     rng = np.random.default_rng(0)
     Z = rng.random((1000, 2))
     purse = open_purse(4.0, 1e-5, "add/remove")
     space = FeatureSpace.from_bounds((0, 1), ["a", "b"])
     fit_anova(space, Table(Z, Z[:, :1] - 0.5), purse, Options(True, False, 0.5), SeededRandomness(0))
-    assert Fraction(999, 1000) < purse.spent / purse.total <= 1
+    assert Fraction(98, 100) < purse.spent / purse.total <= 1

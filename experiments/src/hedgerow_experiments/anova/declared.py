@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hedgerow_experiments.anova.sets import SETS
-from hedgerow_experiments.anova.variants import BEFORE, SHIPPED, VARIANTS
+from typing import Any
+
 from hedgerow_experiments.experiment import Experiment, Group
 
-__all__ = ["CLASSES", "EXPERIMENTS", "NUMBERS", "RULES"]
+__all__ = ["BEFORE", "CLASSES", "CLEAR", "EXPERIMENTS", "MADE", "NUMBERS", "RULES", "SETS", "SHIPPED", "VARIANTS"]
 
 NUMBERS = ("DIA", "ABA", "CCP", "PAR", "WHI", "CAL", "APP", "GAS", "MET")
 CLASSES = ("BAN", "ROB", "CRE")
@@ -45,6 +45,28 @@ ANOVA = Experiment(
     seeds="repeat",
     page="hedgerow_experiments.anova.page:pages",
 )
+
+CLEAR = ("AIR", "HOU", "CPU", "CON", "friedman 300", "friedman 800")
+"""Small and nearly without noise."""
+MADE = ("friedman 300", "friedman 800", "steps")
+SETS = ("AIR", "AQU", "CON", "CPU", "FIS", "HOU", "MUS", "PYR", "DIA", "ABA", "RED", "POR", "DAK", "CRM", *MADE)
+SHIPPED = "PrivateAnova"
+BEFORE = "before"
+VARIANTS: dict[str, dict[str, Any]] = {
+    "full .2": {"full": 0.2},
+    "full .45": {"full": 0.45},
+    "fall 1": {"fall": 1.0},
+    "fall 20": {"fall": 20.0},
+    "clear .2": {"clear": 0.2},
+    "clear .6": {"clear": 0.6},
+    "pair weight .5": {"pair_weights": (0.5, 0.5)},
+    "stages from 900": {"stages_from": (900.0, 90.0)},
+    "pairs from 90 d": {"pairs_from": (900.0, 90.0)},
+    "four stages from 1500": {"many_from": 1500.0},
+    "four stages never": {"many_from": float("inf")},
+    "shares of the last only": {"averaged": False},
+}
+"""Which numbers differ, by name."""
 
 RULES = Experiment(
     name="anova-rules",

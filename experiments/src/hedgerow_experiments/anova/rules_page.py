@@ -7,8 +7,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from hedgerow_experiments.anova.sets import CLEAR, SETS
-from hedgerow_experiments.anova.variants import BEFORE, SHIPPED, VARIANTS
+from hedgerow_experiments.anova.declared import BEFORE, CLEAR, SETS, SHIPPED, VARIANTS
 from hedgerow_experiments.experiment import Files
 from hedgerow_experiments.forms import pipes
 from hedgerow_experiments.found import Evidence

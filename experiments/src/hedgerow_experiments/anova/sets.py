@@ -7,14 +7,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow_experiments.anova.declared import MADE
 from hedgerow_experiments.diprime.compute import Prepared, prepare
 
-__all__ = ["CLEAR", "MADE", "SETS", "known", "split"]
+__all__ = ["known", "split"]
 
-CLEAR = ("AIR", "HOU", "CPU", "CON", "friedman 300", "friedman 800")
-"""Small and nearly without noise."""
-MADE = ("friedman 300", "friedman 800", "steps")
-SETS = ("AIR", "AQU", "CON", "CPU", "FIS", "HOU", "MUS", "PYR", "DIA", "ABA", "RED", "POR", "DAK", "CRM", *MADE)
 _MOST = 5_000  # records of a set that are used at all: a choice needs many fits
 
 Rows = npt.NDArray[np.int64]
