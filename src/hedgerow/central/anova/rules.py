@@ -123,7 +123,7 @@ class Rules:
         [180, 45, 135]
         """
         reach = self.full * signal
-        most = size**1.5 / self.sampling
+        most = float(size**1.5) / self.sampling
         if found is not None:
             reach *= float(np.clip((found.first_clip / max(found.clip, _TINY)) ** 2, 1.0, self.fall))
             most *= part * max(1.0, (found.clearness / self.clear) ** 2)
