@@ -18,7 +18,7 @@ ROOT = Path(hedgerow.__file__).parent
 LAYERS = [
     ["errors", "types"],
     ["kernels", "forms", "ranges", "values", "checks", "digits", "recommended", "cluster"],
-    ["content", "arrays", "vdaf", "sealing"],
+    ["content", "arrays", "blind", "vdaf", "sealing"],
     ["randomness", "guarantee", "wording"],
     ["samplers", "ledger", "grid", "frames"],
     ["features", "discrete_gaussian"],
