@@ -67,7 +67,7 @@ class Server:
         return Client(attempts=4, timeout=seconds).ask(request)
 
     def publish(self, task: Task, **words: Any) -> Announcement:
-        """Publish a task (title, purpose, curator, opens, closes, tokens); return the signed announcement."""
+        """Publish a task (title, purpose, curator, opens, closes, tokens, passes); return the signed announcement."""
         given = {name: value for name, value in words.items() if value is not None}
         answer = self._call("POST", "/v1/tasks", {"task": task.to_dict(), **given})
         notice = Announcement.from_json(answer).verify()

@@ -155,6 +155,7 @@ AT_ONCE = {
     "join": "asks questions of a person",
     "bench": "prints a line for each part",
     "publish": "asks a server once",
+    "invite": "asks a server once",
     "status": "asks a server once",
     "close": "asks a server once",
     "fetch": "asks a server once",

@@ -63,6 +63,7 @@ CHANGES = {
     "opens": 99,
     "closes": 201,
     "tokens": True,
+    "pass_key": base64url(b"\xff" * 256),
     "task_text": task_text(local_task(max_depth=2)),
     "public_key": base64url(public_bytes(OTHER)),
     "signature": base64url(bytes(64)),
@@ -71,7 +72,8 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_any_change_breaks_the_signature(name):
-    changed = Announcement.from_dict({**announce().to_dict(), name: CHANGES[name]})
+    passes = b"\xff" * 255 + b"\xfd" if name == "pass_key" else b""
+    changed = Announcement.from_dict({**announce(pass_key=passes).to_dict(), name: CHANGES[name]})
     with pytest.raises(FormatError, match="signature does not hold"):
         changed.verify()
 
@@ -126,8 +128,8 @@ def test_other_json_is_refused(text):
 
 def signed_text(text):
     """Sign a text that is not a task's own spelling, as a careless or hostile curator could."""
-    draft = Announcement(text, "local", "", "", "", 1, 2, False, public_bytes(KEY), bytes(64))
-    return Announcement(text, "local", "", "", "", 1, 2, False, public_bytes(KEY), KEY.sign(draft.signed_bytes))
+    draft = Announcement(text, "local", "", "", "", 1, 2, False, b"", public_bytes(KEY), bytes(64))
+    return Announcement(text, "local", "", "", "", 1, 2, False, b"", public_bytes(KEY), KEY.sign(draft.signed_bytes))
 
 
 @pytest.mark.parametrize(
@@ -207,4 +209,4 @@ def test_a_label_named_like_a_feature_is_not_published(kind):
 
 def test_a_format_that_is_no_word_is_refused():
     with pytest.raises(FormatError, match="known format"):
-        Announcement('{"format":[]}', "local", "", "", "", 0, 9, False, bytes(32), bytes(64))
+        Announcement('{"format":[]}', "local", "", "", "", 0, 9, False, b"", bytes(32), bytes(64))

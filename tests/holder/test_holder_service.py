@@ -89,9 +89,10 @@ def test_sdk_sends_once_and_is_told_of_copies(server, tmp_path):
     assert len(Reports.from_bytes(task, answer.body)) == 1
 
 
-def test_a_one_time_token_is_for_one_report_however_often_it_is_sent(server, tmp_path):
-    task = local_task(1.4)
-    url = server.publish(task, tokens=True)
+@pytest.mark.parametrize("how", ["tokens", "passes"])
+def test_a_one_time_token_is_for_one_report_however_often_it_is_sent(server, tmp_path, how):
+    task = local_task(1.4 if how == "tokens" else 1.5)
+    url = server.publish(task, **{how: True})
     (token,) = server.call(f"/v1/tasks/{task.id}/tokens", {"count": 1})["tokens"]
     holders = [Holder(tmp_path / name, client=Client(attempts=2)) for name in ("me", "somebody")]
     answers = [h.answer(h.fetch(url), {"age": 41, "hours": 12}) for h in holders]
@@ -103,6 +104,29 @@ def test_a_one_time_token_is_for_one_report_however_often_it_is_sent(server, tmp
     except ServiceError as error:
         refused = error.code
     assert refused and counted(server, task)["accepted"] == 1
+
+
+@pytest.mark.parametrize("step", ["blinded", "passed", "charged"])
+def test_a_device_that_stops_at_any_step_loses_no_invitation(server, tmp_path, monkeypatch, step):
+    task = local_task({"blinded": 1.6, "passed": 1.7, "charged": 1.8}[step])
+    url = server.publish(task, passes=True)
+    (token,) = server.call(f"/v1/tasks/{task.id}/tokens", {"count": 1})["tokens"]
+    holder = Holder(tmp_path, client=Client(attempts=2))
+    answer = holder.answer(holder.fetch(url), {"age": 41, "hours": 12})
+
+    def stop(name):
+        if name == step:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hedgerow.holder.device.checkpoint", stop)
+        with pytest.raises(KeyboardInterrupt):
+            holder.send(answer, token=token)
+    assert holder.send(answer, token=token).accepted
+    assert counted(server, task)["accepted"] == 1
+    kept = holder.store.kept_pass(task.id, server.base)
+    assert kept.startswith("hp_")
+    assert holder.store.blinding(task.id, server.base, lambda: b"x") == b""  # what joins both is forgotten
 
 
 def test_closed_tasks_are_refused_by_the_server_too(server, tmp_path):
@@ -152,10 +176,14 @@ def test_command_line(server, tmp_path, capsys):
 
 
 @pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
-def test_page_sends_the_bytes_it_showed_and_nothing_else(server):
+@pytest.mark.parametrize("passes", [False, True])
+def test_page_sends_the_bytes_it_showed_and_nothing_else(server, passes):
     api = pytest.importorskip("playwright.sync_api")
-    task = local_task(1.3)
-    url, sent = server.publish(task), []
+    task = local_task(1.9 if passes else 1.3)
+    url, sent = server.publish(task, passes=passes), []
+    if passes:
+        (token,) = server.call(f"/v1/tasks/{task.id}/tokens", {"count": 1})["tokens"]
+        url = f"{url}#token={token}"
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page()
@@ -169,8 +197,12 @@ def test_page_sends_the_bytes_it_showed_and_nothing_else(server):
         shown = bytes.fromhex("".join(page.locator("#parts .hex").all_inner_texts()).replace(" ", ""))
         page.get_by_role("button", name="Send these").click()
         page.wait_for_function("() => document.getElementById('status').textContent.includes('has your report')")
-        bodies = [request.post_data_buffer for request in sent if request.method == "POST"]
-        assert bodies == [shown]
+        posts = [request for request in sent if request.method == "POST"]
+        bodies = [request.post_data_buffer for request in posts]
+        assert bodies[-1] == shown and [len(body) for body in bodies[:-1]] == [256] * passes
+        if passes:
+            shown_tokens = [request.all_headers()["authorization"] for request in posts]
+            assert shown_tokens[0] == f"Bearer {token}" and shown_tokens[1].startswith("Bearer hp_")
         for request in sent:
             spoken = request.url + str(request.all_headers())
             assert "41.125" not in spoken and "12.6875" not in spoken

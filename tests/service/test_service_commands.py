@@ -42,7 +42,7 @@ def said(capsys, *words):
 def test_a_survey_in_six_commands(outside, public, tmp_path, capsys):
     server = outside()
     design = [public, "--target", "hours", "--epsilon", "4", "--label-bounds", "0:80", "--max-depth", "1"]
-    words = ["--to", server.address, "--purpose", "Plan buses", "--curator", "Town", "--closes", "14d"]
+    words = ["--to", server.address, "--purpose", "Plan buses", "--curator", "Town", "--closes", "14d", "--open"]
     code, published = said(capsys, "publish", *words, "--draft", *design)
     assert code == 0, published
     link = published["url"]
@@ -68,10 +68,11 @@ def test_a_survey_in_six_commands(outside, public, tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("curator")
-def test_a_task_from_a_file_with_links_for_single_holders(outside, local_task, tmp_path, capsys):
+@pytest.mark.parametrize("how", ["--invitations", "--tokens"])
+def test_a_task_from_a_file_with_links_for_single_holders(outside, local_task, tmp_path, capsys, how):
     server, task = outside(), local_task()
     (tmp_path / "task.json").write_text(task.to_json())
-    words = ["--to", server.address + "/", "--purpose", "Plan buses", "--curator", "Town", "--tokens", "3"]
+    words = ["--to", server.address + "/", "--purpose", "Plan buses", "--curator", "Town", how, "3"]
     code, published = said(capsys, "publish", *words, tmp_path / "task.json")
     assert code == 0, published
     links = published["links"]
@@ -82,12 +83,15 @@ def test_a_task_from_a_file_with_links_for_single_holders(outside, local_task, t
         assert main(["join", link, *record, "--yes", "--home", str(tmp_path / f"home{i}")]) == 0
     assert main(["join", links[0], *record, "--yes", "--home", str(tmp_path / "another")]) == 2
     assert said(capsys, "status", links[0].split("#")[0])[1]["accepted"] == 3
+    (further,) = said(capsys, "invite", links[0], "1")[1]["links"]
+    assert main(["join", further, *record, "--yes", "--home", str(tmp_path / "further")]) == 0
+    assert said(capsys, "status", links[0])[1]["accepted"] == 4
 
 
 def test_what_is_needed_is_said(monkeypatch, tmp_path, capsys, local_task):
     monkeypatch.delenv("HEDGEROW_CURATOR_TOKEN", raising=False)
     (tmp_path / "task.json").write_text(local_task().to_json())
-    words = ["publish", str(tmp_path / "task.json"), "--purpose", "x", "--curator", "y"]
+    words = ["publish", str(tmp_path / "task.json"), "--purpose", "x", "--curator", "y", "--open"]
     assert main([*words, "--to", "https://town.example"]) == 2
     assert "HEDGEROW_CURATOR_TOKEN" in capsys.readouterr().err
     (tmp_path / "token").write_text(TOKEN)
@@ -96,7 +100,7 @@ def test_what_is_needed_is_said(monkeypatch, tmp_path, capsys, local_task):
     monkeypatch.setenv("HEDGEROW_CURATOR_TOKEN", TOKEN)
     assert main(["close", "https://town.example"]) == 2
     assert "link to a task" in capsys.readouterr().err
-    assert main(["publish", "--purpose", "x", "--curator", "y", "--to", "https://town.example"]) == 2
+    assert main(["publish", "--purpose", "x", "--curator", "y", "--open", "--to", "https://town.example"]) == 2
     assert "--draft" in capsys.readouterr().err
 
 

@@ -196,7 +196,7 @@ def test_the_description_is_kept(outside, local_task, holders):
     server.client.post(url + "/reports", content=holders(task, 50).to_bytes(), headers=media)
     before = server.client.get(url + "/model", headers=CURATOR).text
 
-    @schemathesis.serializer("application/vnd.hedgerow.reports+bin")
+    @schemathesis.serializer("application/vnd.hedgerow.reports+bin", "application/vnd.hedgerow.peer+bin")
     def binary(ctx, value):
         return value if isinstance(value, bytes) else getattr(value, "data", None) or str(value).encode()
 

@@ -26,6 +26,7 @@ COMMANDS = (
     "bench",
     "serve",
     "publish",
+    "invite",
     "status",
     "close",
     "fetch",

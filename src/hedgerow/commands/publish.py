@@ -8,7 +8,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import add_command, check_output, read_task, report, write_text
-from hedgerow.commands.server import add_server, moment, server_of
+from hedgerow.commands.server import add_server, links_of, moment, server_of
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -18,12 +18,18 @@ _DESCRIPTION = """\
 Sign a task on a curator's server and publish it; prints the link for holders.
 
   hedgerow publish task.json --to https://town.example --purpose "Plan bus lines"
-      --curator "Town of X" --closes 14d
-  hedgerow publish --to https://town.example --purpose ... --curator ...
+      --curator "Town of X" --closes 14d --invitations 1000 -o links.txt
+  hedgerow publish --to https://town.example --purpose ... --curator ... --open
       --draft public.csv --target hours --epsilon 2 --label-bounds 0:80
 
 What follows --draft is what 'hedgerow design' takes (but -o): the task is
 designed and published in one go. A published task never changes.
+
+Who may answer is to be said. --invitations prints links, one a person: each is
+exchanged for a pass by a blind signature, so that a report proves an invitation
+and not whose. --tokens is the same without that exchange: the server could see
+which link a report came with. --open takes reports from anybody, as many as they
+like: one person in a hundred who sends forgeries then decides the result.
 """
 
 
@@ -37,10 +43,11 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--curator", required=True, help="who asks; holders read it")
     parser.add_argument("--opens", type=moment, metavar="WHEN", help="a date, a time or days from now (default: now)")
     parser.add_argument("--closes", type=moment, metavar="WHEN", help="likewise (default: 30 days after it opens)")
-    parser.add_argument("--tokens", type=int, metavar="N", help="take reports with an upload token only, and print N")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write the link for holders (with --tokens: links) there"
-    )
+    who = parser.add_mutually_exclusive_group(required=True)
+    who.add_argument("--invitations", type=int, metavar="N", help="one report a link, unlinkable; print N links")
+    who.add_argument("--tokens", type=int, metavar="N", help="one report a link, not unlinkable; print N links")
+    who.add_argument("--open", action="store_true", help="anybody may send reports, as many as they like")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the link for holders (or links) there")
     add_server(parser, None)
     parser.add_argument("--draft", nargs=argparse.REMAINDER, metavar="...", help="design the task from these")
     parser.set_defaults(run=run)
@@ -52,17 +59,16 @@ def run(arguments: argparse.Namespace) -> int:
 
     if (arguments.task is None) == (arguments.draft is None):
         raise HedgerowError("name the file of a task, or design one with --draft; one of the two.")
-    if arguments.tokens is not None and arguments.tokens < 1:
-        raise HedgerowError(f"--tokens must be at least 1. Got {arguments.tokens} instead.")
+    count = _count(arguments)
     if arguments.output is not None:
         check_output(arguments, [arguments.task] if arguments.task else [])
     server = server_of(arguments, arguments.to)
     task = read_task(arguments.task) if arguments.task is not None else _designed(arguments.draft)
     words = {name: getattr(arguments, name) for name in ("title", "purpose", "curator", "opens", "closes")}
-    notice = server.publish(task, tokens=arguments.tokens is not None, **words)
-    made = [] if arguments.tokens is None else server.issue_tokens(notice.id, arguments.tokens)
+    passes = arguments.invitations is not None
+    notice = server.publish(task, tokens=count > 0, passes=passes, **words)
     link = server.join_url(notice.id)
-    links = [f"{link}#token={token}" for token in made]
+    links = links_of(server, notice.id, count) if count else []
     summary = {
         "id": notice.id, "url": link, "opens": notice.opens, "closes": notice.closes, "fingerprint": notice.fingerprint,
         "links": links,
@@ -77,6 +83,17 @@ def run(arguments: argparse.Namespace) -> int:
     if links:
         lines = [lines[0].replace("the link for holders", "one link for each holder, shown once"), *links, lines[2]]
     report(arguments, summary, lines)
+    return 0
+
+
+def _count(arguments: argparse.Namespace) -> int:
+    """Return how many links to make; 0 for an open task."""
+    for name in ("invitations", "tokens"):
+        count: int | None = getattr(arguments, name)
+        if count is not None and count < 1:
+            raise HedgerowError(f"--{name} must be at least 1. Got {count} instead.")
+        if count is not None:
+            return count
     return 0
 
 

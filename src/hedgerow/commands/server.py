@@ -14,7 +14,7 @@ from hedgerow.errors import HedgerowError
 if TYPE_CHECKING:
     from hedgerow.curator import Server
 
-__all__ = ["TOKEN", "add_server", "moment", "server_of", "status_lines", "task_of"]
+__all__ = ["TOKEN", "add_server", "links_of", "moment", "server_of", "status_lines", "task_of"]
 
 TOKEN = "HEDGEROW_CURATOR_TOKEN"
 _DAY = 86_400  # seconds
@@ -50,6 +50,11 @@ def task_of(arguments: argparse.Namespace) -> tuple[Server, str]:
     if place is None:
         raise HedgerowError(f"URL must be the link to a task, https://host/join/ID. Got {arguments.url!r} instead.")
     return server_of(arguments, place.base), place.task_id
+
+
+def links_of(server: Server, task_id: str, count: int) -> list[str]:
+    """Return new links, each with an invitation that is good for one report."""
+    return [f"{server.join_url(task_id)}#token={token}" for token in server.issue_tokens(task_id, count)]
 
 
 def moment(text: str) -> int:

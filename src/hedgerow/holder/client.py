@@ -131,6 +131,11 @@ class Client:
         answer = self._patiently(urllib.request.Request(url, data=body, headers=headers, method="POST"))
         return read_receipt(answer)
 
+    def post_blinded(self, url: str, blinded: bytes, invitation: str) -> bytes:
+        """Have a blinded message signed against an invitation; the same message again gets the same signature."""
+        headers = {"Content-Type": "application/octet-stream", "Authorization": f"Bearer {invitation}"}
+        return self._patiently(urllib.request.Request(url, data=blinded, headers=headers, method="POST"))
+
     def ask(self, request: urllib.request.Request) -> bytes:
         """Send a request that does no harm when it is sent twice."""
         return self._patiently(request)

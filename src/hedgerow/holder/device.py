@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.aggregate import Protocol
+from hedgerow.blind import Blinding, PublicKey
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.budget import Cost, Limits
 from hedgerow.holder.client import Client, Place, Receipt, ServiceError, read_url
@@ -23,6 +24,7 @@ from hedgerow.randomness import Randomness
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.keys import fingerprint
+from hedgerow.tasks.passes import PASS, blinded_of, pass_of
 from hedgerow.tasks.picture import Panel
 
 __all__ = ["Answer", "Holder", "Invitation", "default_home"]
@@ -205,9 +207,31 @@ class Holder:
             )
         if not self.store.charged(notice.id, notice.public_key):
             self._check_window(notice)
+        if notice.pass_key:
+            token = self._pass(notice, place, token)
         self.store.charge(notice.id, place.base, notice.public_key, token, notice.closes)
         checkpoint("charged")
         return self._deliver(place)
+
+    def _pass(self, notice: Announcement, place: Place, invitation: str | None) -> str | None:
+        """Return the pass for this task; exchange the invitation for one, if that was not done before.
+
+        The server signs a blinded message, so that it cannot tell later whose invitation the report came with.
+        """
+        if made := self.store.kept_pass(notice.id, place.base):
+            return made
+        if invitation is None or invitation.startswith(PASS):
+            return invitation
+        key = PublicKey.from_bytes(notice.pass_key)
+        drawn = self.store.blinding(notice.id, place.base, lambda: key.draw().to_bytes(key.size))
+        kept = Blinding.from_bytes(drawn)
+        checkpoint("blinded")
+        shown = blinded_of(notice.pass_key, notice.id, kept)
+        signed = self._client.post_blinded(f"{place.task_url}/passes", shown, invitation)
+        made = pass_of(notice.pass_key, notice.id, kept, signed)
+        checkpoint("passed")
+        self.store.keep_pass(notice.id, place.base, made)
+        return made
 
     def _deliver(self, place: Place) -> Receipt:
         kept = self.store.kept(place.task_id)

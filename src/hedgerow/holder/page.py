@@ -22,6 +22,7 @@ SCRIPTS = (
     "assisted_classes.js",
     "bars.js",
     "basics.js",
+    "blind.js",
     "budget.js",
     "device.js",
     "exact.js",

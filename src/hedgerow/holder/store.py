@@ -30,7 +30,7 @@ from hedgerow.tasks.keys import fingerprint
 
 __all__ = ["Kept", "Store"]
 
-_VERSION, _APPLICATION = 2, 0x48656468  # "Hedh", in the file's header
+_VERSION, _APPLICATION = 3, 0x48656468  # "Hedh", in the file's header
 _SCHEMA = (
     f"PRAGMA application_id = {_APPLICATION}",
     f"PRAGMA user_version = {_VERSION}",
@@ -45,6 +45,8 @@ _SCHEMA = (
         time TEXT NOT NULL, UNIQUE (task, key))""",
     """CREATE TABLE sendings (task TEXT NOT NULL, base TEXT NOT NULL, token TEXT, state TEXT NOT NULL,
         closes INTEGER NOT NULL, PRIMARY KEY (task, base))""",
+    """CREATE TABLE passes (task TEXT NOT NULL, base TEXT NOT NULL, blinding BLOB NOT NULL, pass TEXT,
+        PRIMARY KEY (task, base))""",
     "CREATE TABLE changes (number INTEGER PRIMARY KEY AUTOINCREMENT, what TEXT NOT NULL, time TEXT NOT NULL)",
 )
 
@@ -242,6 +244,29 @@ class Store:
                 "SELECT state, token FROM sendings WHERE task = ? AND base = ?", (task_id, base)
             ).fetchone()
         return found or ("", None)
+
+    def blinding(self, task_id: str, base: str, draw: Callable[[], bytes]) -> bytes:
+        """Return the random numbers of a pass; they are drawn once, and on disk before anything is asked for."""
+        with self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("INSERT OR IGNORE INTO passes VALUES (?, ?, ?, NULL)", (task_id, base, draw()))
+            mine = "SELECT blinding FROM passes WHERE task = ? AND base = ?"
+            found = connection.execute(mine, (task_id, base)).fetchone()
+            connection.execute("COMMIT")
+        return bytes(found[0])
+
+    def keep_pass(self, task_id: str, base: str, made: str) -> None:
+        """Keep a pass, and forget the blinding: it alone would tell which signature the pass came of."""
+        with self._connection() as connection:
+            values = (made, task_id, base)
+            connection.execute("UPDATE passes SET pass = ?, blinding = x'' WHERE task = ? AND base = ?", values)
+
+    def kept_pass(self, task_id: str, base: str) -> str | None:
+        """Return the pass for a task, if there is one."""
+        with self._connection() as connection:
+            mine = "SELECT pass FROM passes WHERE task = ? AND base = ?"
+            found = connection.execute(mine, (task_id, base)).fetchone()
+        return None if found is None else found[0]
 
     def settle(self, task_id: str, base: str, state: str) -> None:
         """Note what the server said."""

@@ -69,7 +69,9 @@ class Upload:
     also_code : str
         Failure of a report whose further key is taken.
     token : bytes, optional
-        Digest of the upload token.
+        Digest of the upload token, or of a pass.
+    passed : bool
+        Whether it is a pass that was checked: good for one report, and not listed before it is used.
     first : (task, keys, marks), optional
         What the first round must know of each report; a mark of b"" means any.
     late : str
@@ -84,6 +86,7 @@ class Upload:
     also: list[tuple[bytes, bytes]] | None = None
     also_code: str = "record-taken"
     token: bytes | None = None
+    passed: bool = False
     first: tuple[int, list[bytes], list[bytes]] | None = None
     late: str = ""
     kept: list[int] = field(default_factory=list)
@@ -235,6 +238,8 @@ def _spend(connection: Connection, view: View, upload: Upload, n: int, spent: di
         return ""
     own = (upload_tokens.c.task == upload.task) & (upload_tokens.c.digest == upload.token)
     number = connection.execute(sa.select(upload_tokens.c.remaining).where(own)).scalar()
+    if number is None and upload.passed:
+        number = 1
     if number is None:
         return "token-unknown"
     if n == 0:

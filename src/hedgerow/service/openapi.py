@@ -17,7 +17,7 @@ _TIME = {"type": "integer", "minimum": 0, "maximum": 253_402_300_799, "descripti
 _TEXT = {"type": "string", "maxLength": 200}
 _ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}
 _CURATOR: list[dict[str, list[str]]] = [{"curator": []}]
-_WINDOW = {"opens": _TIME, "closes": _TIME, "tokens": {"type": "boolean"}}
+_WINDOW = {"opens": _TIME, "closes": _TIME, "tokens": {"type": "boolean"}, "passes": {"type": "boolean"}}
 
 
 def _object(properties: dict[str, Any], required: tuple[str, ...] = (), closed: bool = False) -> dict[str, Any]:
@@ -113,9 +113,10 @@ _SCHEMAS = {
             "kind": {"enum": [kind.kind for kind in task_classes()]},
             "signature": {"type": "string"},
             "public_key": {"type": "string"},
-            **_WINDOW,
+            "pass_key": {"type": "string", "description": "checks passes; empty if there are none"},
+            **{name: shape for name, shape in _WINDOW.items() if name != "passes"},
         },
-        ("task_text", "kind", "signature", "public_key", "opens", "closes", "tokens"),
+        ("task_text", "kind", "pass_key", "signature", "public_key", "opens", "closes", "tokens"),
     ),
     "Receipt": _RECEIPT,
 }
@@ -168,6 +169,8 @@ def _by_id(settings: Settings) -> dict[str, Any]:
         "200": {"description": "the data", "content": types},
         **_problems(401, 403, 404, 409, 410, 429),
     }
+    blinded = {"application/octet-stream": {"schema": {"type": "string", "format": "binary", "maxLength": 256}}}
+    signed = {"description": "the blind signature", "content": blinded}
     return {
         "": {
             "get": _operation("getTask", "The signed task", {"200": _ANNOUNCEMENT, **_problems(404, 410)}),
@@ -184,6 +187,15 @@ def _by_id(settings: Settings) -> dict[str, Any]:
         "/tokens": {
             "post": _operation(
                 "issueTokens", "Make upload tokens", tokens, security=_CURATOR, requestBody=_takes(_NEW_TOKENS, False)
+            )
+        },
+        "/passes": {
+            "post": _operation(
+                "issuePass",
+                "Sign a blinded message against an invitation (RFC 9474)",
+                {"200": signed, **_problems(400, 401, 403, 404, 408, 410, 413, 429)},
+                security=[{"upload": []}],
+                requestBody={"required": True, "content": blinded},
             )
         },
         "/collect": {"post": _one("collect", "Both sealed shares of the sums of a shared task", 409, 502)},

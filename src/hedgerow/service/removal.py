@@ -15,9 +15,11 @@ from hedgerow.service.schema import (
     answers,
     arrivals,
     batches,
+    exchanges,
     jobs,
     known,
     partials,
+    pass_keys,
     refusals,
     report_ids,
     sealed_segments,
@@ -35,8 +37,9 @@ _LARGE = (
     (report_ids, report_ids.c.key),
     (upload_tokens, upload_tokens.c.digest),
     (sealed_segments, sealed_segments.c.seq),
+    (exchanges, exchanges.c.blinded),
 )
-_SMALL = (arrivals, known, partials, segments, uploads, refusals, jobs, answers, batches)
+_SMALL = (arrivals, known, partials, segments, uploads, refusals, jobs, answers, batches, pass_keys)
 
 
 def some_of(table: sa.Table, key: sa.Column[Any], number: int) -> Callable[[Connection], int]:

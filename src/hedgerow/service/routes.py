@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,8 +18,9 @@ from hedgerow.content import canonical
 from hedgerow.service.audit import broken_at, read_audit
 from hedgerow.service.collection import Collection
 from hedgerow.service.curators import Curator
-from hedgerow.service.http import answer, curator, decode, service_of
+from hedgerow.service.http import answer, bearer, curator, decode, read_body, service_of
 from hedgerow.service.overview import Overview
+from hedgerow.service.passes import exchange
 from hedgerow.service.problems import Problem
 from hedgerow.service.service import Service
 from hedgerow.tasks.announcement import read_task
@@ -38,6 +40,7 @@ class NewTask(msgspec.Struct, forbid_unknown_fields=True):
     opens: int | None = None
     closes: int | None = None
     tokens: bool = False
+    passes: bool = False
     simulation: bool = False
 
 
@@ -52,6 +55,7 @@ class Grow(msgspec.Struct, forbid_unknown_fields=True):
     opens: int | None = None
     closes: int | None = None
     tokens: bool = False
+    passes: bool = False
 
 
 class NewTokens(msgspec.Struct, forbid_unknown_fields=True):
@@ -86,7 +90,7 @@ async def create_task(request: Request) -> Response:
         raise Problem("invalid-request", f"The task is malformed: {error}") from None
     opens = now if wanted.opens is None else wanted.opens
     closes = opens + _MONTH if wanted.closes is None else wanted.closes
-    words = {"title": wanted.title, "purpose": wanted.purpose, "curator": wanted.curator, "tokens": wanted.tokens}
+    words = {name: getattr(wanted, name) for name in ("title", "purpose", "curator", "tokens", "passes")}
     return await _publish(service, who, task, wanted.simulation, now, opens=opens, closes=closes, **words)
 
 
@@ -125,7 +129,8 @@ async def second_round(request: Request) -> Response:
     notice = first.announcement
     opens = now if wanted.opens is None else wanted.opens
     closes = opens + _MONTH if wanted.closes is None else wanted.closes
-    words = {"title": notice.title, "purpose": notice.purpose, "curator": notice.curator, "tokens": wanted.tokens}
+    words = {name: getattr(notice, name) for name in ("title", "purpose", "curator")}
+    words |= {"tokens": wanted.tokens, "passes": wanted.passes}
     return await _publish(service, who, task, first.simulation, now, opens=opens, closes=closes, **words)
 
 
@@ -182,6 +187,26 @@ async def issue_tokens(request: Request) -> Response:
         raise Problem("not-available", "This task takes reports without tokens.")
     made = await run_in_threadpool(service.issue_tokens, collection, wanted.count, wanted.quota, who)
     return answer({"tokens": made}, 201, {"Cache-Control": "no-store"})
+
+
+async def issue_pass(request: Request) -> Response:
+    """Sign a blinded message against an invitation: the holder makes a pass of it, which says not whose it is."""
+    service = service_of(request)
+    collection = await _collection(request, service)
+    invitation = bearer(request.headers.get("authorization", ""))
+    if not invitation:
+        raise Problem("token-required", "Send the invitation: Authorization: Bearer hu_...")
+    limits = service.settings
+    blinded = await read_body(request, len(collection.announcement.pass_key), limits.body_seconds)
+    work = partial(exchange, service.database, service.writer, collection, invitation, blinded)
+    try:
+        signed = await run_in_threadpool(work)
+    except Problem as problem:
+        service.refuse(collection.number, problem.code)
+        if problem.code == "token-unknown":
+            await service.guesses.wrong()
+        raise
+    return Response(signed, media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
 
 
 async def model(request: Request) -> Response:
@@ -267,6 +292,7 @@ V1 = [
     Route("/v1/tasks/{id}/status", status, methods=["GET"]),
     Route("/v1/tasks/{id}/close", close_task, methods=["POST"]),
     Route("/v1/tasks/{id}/tokens", issue_tokens, methods=["POST"]),
+    Route("/v1/tasks/{id}/passes", issue_pass, methods=["POST"]),
     Route("/v1/tasks/{id}/model", model, methods=["GET"]),
     Route("/v1/tasks/{id}/leaves", leaves, methods=["GET"]),
     Route("/v1/tasks/{id}/data", data, methods=["GET"]),

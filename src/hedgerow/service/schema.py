@@ -163,6 +163,24 @@ upload_tokens = sa.Table(
 )
 """How many reports each upload token may bring, without what ``known`` and ``arrivals`` say of it; never which ones."""
 
+pass_keys = sa.Table(
+    "pass_keys",
+    metadata,
+    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("key", _Blob, nullable=False),
+)
+"""The private key that signs a task's passes."""
+
+exchanges = sa.Table(
+    "exchanges",
+    metadata,
+    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("invitation", _Blob, primary_key=True),
+    sa.Column("blinded", _Blob, primary_key=True),
+    sqlite_with_rowid=False,
+)
+"""Which invitations were exchanged, and the digest of what was signed, so that a lost answer can be given again."""
+
 refusals = sa.Table(
     "refusals",
     metadata,

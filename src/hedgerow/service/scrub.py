@@ -84,8 +84,9 @@ def _take_off(connection: Connection, task: int, spent: dict[bytes, int]) -> Non
 _BYTES = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 # An insertion that always conflicts, because an UPDATE has no order.
 _TAKE_OFF = sa.text(
-    "INSERT INTO upload_tokens (task, digest, remaining) SELECT t.task, t.digest, t.remaining - s.n "
-    "FROM spent s JOIN upload_tokens t ON t.task = :task AND t.digest = s.digest WHERE true ORDER BY t.digest "
+    "INSERT INTO upload_tokens (task, digest, remaining) "
+    "SELECT :task, s.digest, coalesce(t.remaining, 1) - s.n "  # a pass is good for one, and has no row until now
+    "FROM spent s LEFT JOIN upload_tokens t ON t.task = :task AND t.digest = s.digest WHERE true ORDER BY s.digest "
     "ON CONFLICT (task, digest) DO UPDATE SET remaining = excluded.remaining"
 )
 

@@ -29,9 +29,10 @@ from hedgerow.service.issued import Issued
 from hedgerow.service.kinds import Kind
 from hedgerow.service.latency import Latency
 from hedgerow.service.logs import log
+from hedgerow.service.passes import new_key, public_key
 from hedgerow.service.problems import Problem
 from hedgerow.service.removal import remove
-from hedgerow.service.schema import partials, sealed_segments, segments, tasks, upload_tokens, uploads
+from hedgerow.service.schema import partials, pass_keys, sealed_segments, segments, tasks, upload_tokens, uploads
 from hedgerow.service.schema import settings as settings_table
 from hedgerow.service.settings import Settings
 from hedgerow.service.shared.agreement import keep_agreement
@@ -252,11 +253,12 @@ class Service:
         for name in ("purpose", "curator"):
             if not str(words.get(name, "")).strip():
                 raise Problem("invalid-request", f"Holders are told the {name!r} of a task: say it.")
-        notice = Announcement.sign(task, self.key, **words)
+        made = self._pass_key(task) if words.pop("passes", False) else (b"", b"")
+        notice = Announcement.sign(task, self.key, pass_key=made[1], **words)
         first = self._first_of(task)
         row = {"id": notice.id, "announcement": notice.to_json(), "first": first, "simulation": simulation}
         witnesses = self.shared.lead(task, notice) if task.sealed else None
-        stored, new = self._store(row, now, publisher.name, Role.LEADER, witnesses)
+        stored, new = self._store(row, now, publisher.name, Role.LEADER, witnesses, made[0])
         if stored.deleted is not None:
             raise Problem("task-deleted", "This task was deleted; give the new one another title.")
         if stored.announcement != row["announcement"] or bool(stored.simulation) != simulation:
@@ -265,8 +267,19 @@ class Service:
             log("task-created", task=notice.id, kind=notice.kind, opens=notice.opens, closes=notice.closes)
         return self._remember(Collection.from_row(stored)), new
 
+    def _pass_key(self, task: Any) -> tuple[bytes, bytes]:
+        """Return a new key of passes and its modulus; of a task that is published already, b"" and its modulus."""
+        known = public_key(self.database, task.id)
+        return new_key() if known is None else (b"", known)
+
     def _store(
-        self, row: dict[str, Any], now: int, actor: str, role: Role, witnesses: tuple[bytes, bytes] | None
+        self,
+        row: dict[str, Any],
+        now: int,
+        actor: str,
+        role: Role,
+        witnesses: tuple[bytes, bytes] | None,
+        pass_key: bytes = b"",
     ) -> tuple[Any, bool]:
         """Store a task that is new, with this server's role in it where two share it; return it, and whether it is."""
 
@@ -276,9 +289,12 @@ class Service:
                 return found, False
             connection.execute(tasks.insert().values(created=now, finished=False, **row))
             stored = connection.execute(sa.select(tasks).where(tasks.c.id == row["id"])).one()
+            if pass_key:
+                connection.execute(pass_keys.insert().values(task=stored.number, key=pass_key))
             if witnesses is not None:
                 keep_agreement(connection, stored.number, role, *witnesses)
-            write_audit(connection, now, actor, "publish", task=row["id"], detail=role.name.lower())
+            detail = Announcement.from_json(row["announcement"]).title if witnesses is None else role.name.lower()
+            write_audit(connection, now, actor, "publish", task=row["id"], detail=detail)
             return stored, True
 
         return self.writer.run(change)

@@ -22,6 +22,7 @@ from hedgerow.service.curators import digest_of
 from hedgerow.service.http import bearer, problem_of
 from hedgerow.service.intake import Outcome
 from hedgerow.service.kinds import ReadBatch
+from hedgerow.service.passes import check_pass
 from hedgerow.service.problems import Problem
 from hedgerow.service.service import Service
 
@@ -139,7 +140,9 @@ async def _store(
     token = bearer(headers.get(b"authorization", "")) if notice.tokens else ""
     if notice.tokens and not token:
         raise Problem("token-required", "Send the upload token that you were given: Authorization: Bearer hu_...")
-    if token:
+    if token and notice.pass_key:
+        await run_in_threadpool(check_pass, collection, token)
+    elif token:
         await _check_token(service, collection, token)
     declared = headers.get(b"content-length", "0")
     body = await service.bodies.receive(receive, declared, limits.most_bytes, limits.body_seconds)
@@ -150,6 +153,7 @@ async def _store(
         digest = digest_of(token) if token else None
         upload = collection.kind.upload(collection.number, batch, collection.first, digest)
         upload.late = late
+        upload.passed = bool(notice.pass_key)
         outcome = await service.store(upload)
     if outcome.refused:
         raise Problem(outcome.refused)

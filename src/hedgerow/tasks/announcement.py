@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
+from hedgerow.blind import PublicKey
 from hedgerow.content import Content, canonical, parse
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.forms import Form
@@ -29,6 +30,7 @@ __all__ = ["Announcement", "read_task", "task_text"]
 _DOMAIN = b"hedgerow/announcement/1\n"
 _PUBLIC_KEY = 32  # bytes, of Ed25519
 _SIGNATURE = 64  # bytes, of Ed25519
+_PASS_KEY = 256  # bytes, of a modulus of RSA
 _LATEST = 253_402_300_799  # the last second of the year 9999, beyond which calendars fail
 _LENGTHS = {"title": 200, "curator": 200, "purpose": 2000}  # characters: two lines, and a page of a phone; by hand
 
@@ -68,6 +70,10 @@ def _check_names(task: Any) -> None:
         )
 
 
+def _pass_key(text: object) -> bytes:
+    return from_base64url(text, _PASS_KEY, "pass_key") if text != "" else b""
+
+
 def _key(size: int) -> Form:
     return Form(
         base64url, lambda text: from_base64url(text, size, "public_key" if size == _PUBLIC_KEY else "signature")
@@ -90,6 +96,9 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
         Unix seconds; reports are taken while ``opens <= now < closes``.
     tokens : bool
         Whether each upload needs a one-time token.
+    pass_key : bytes
+        If an invitation is exchanged for a pass that does not say whose it is: the key (an RSA modulus) that passes are
+        checked with, the same for everybody. Empty if there are none.
     public_key, signature : bytes
         The curator's key (32 bytes) and signature (64 bytes); base64url in JSON.
 
@@ -114,6 +123,7 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
     opens: int
     closes: int
     tokens: bool
+    pass_key: Annotated[bytes, Form(base64url, _pass_key)]
     public_key: Annotated[bytes, _key(32)]
     signature: Annotated[bytes, _key(64)]
 
@@ -129,6 +139,10 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
                 f"'opens' and 'closes' must be unix seconds (not milliseconds) before the year 10000 with "
                 f"opens < closes. Got {self.opens!r} and {self.closes!r} instead."
             )
+        if self.pass_key:
+            PublicKey.from_bytes(self.pass_key)
+            if not self.tokens:
+                raise FormatError("'tokens' must be true where there is a 'pass_key'.")
         if len(self.public_key) != _PUBLIC_KEY or len(self.signature) != _SIGNATURE:
             raise FormatError("'public_key' must have 32 bytes and 'signature' 64.")
 
@@ -144,6 +158,7 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
         purpose: str = "",
         curator: str = "",
         tokens: bool = False,
+        pass_key: bytes = b"",
     ) -> Announcement:
         """Publish a task: the same task, words, window and key give the same announcement."""
         _check_names(task)
@@ -151,7 +166,8 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
         kind = task_class(_task_format(text)).kind
         words = (str(getattr(task, "title", "")) if title is None else title, purpose, curator)
         times = (_second(opens, "opens"), _second(closes, "closes"))
-        draft = cls(text, kind, *words, *times, bool(tokens), public_bytes(private_key), bytes(64))
+        needs = bool(tokens) or bool(pass_key)
+        draft = cls(text, kind, *words, *times, needs, pass_key, public_bytes(private_key), bytes(64))
         fields = {name: getattr(draft, name) for name in draft.__dataclass_fields__}
         return cls(**{**fields, "signature": private_key.sign(draft.signed_bytes)})
 

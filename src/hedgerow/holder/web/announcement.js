@@ -9,15 +9,15 @@ import { fields, insist, parsePublished, spell, text, whole } from "./reader.js"
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./task.js").Task} Task */
-/** @typedef {{kind: string, title: string, purpose: string, curator: string, task_text: string, opens: number, closes: number, tokens: boolean, public_key: string}} Notice */
+/** @typedef {{kind: string, title: string, purpose: string, curator: string, task_text: string, opens: number, closes: number, tokens: boolean, pass_key: string, public_key: string}} Notice */
 
-const NAMES = ["closes", "curator", "format", "kind", "opens", "public_key", "purpose", "signature", "task_text", "title", "tokens", "version"];
+const NAMES = ["closes", "curator", "format", "kind", "opens", "pass_key", "public_key", "purpose", "signature", "task_text", "title", "tokens", "version"];
 const WHAT = "its announcement";
 const LATEST = 253402300799; // the last second of the year 9999, beyond which calendars fail
 const LONGEST = { title: 200, curator: 200, purpose: 2000 };
 
 /** @param {unknown} value @param {number} size */
-function fromBase64url(value, size) {
+export function fromBase64url(value, size) {
   const message = "a key or signature of this task is damaged";
   require(typeof value === "string" && /^[\w-]*$/.test(value), message);
   const padded = value.replace(/-/g, "+").replace(/_/g, "/").padEnd(Math.ceil(value.length / 4) * 4, "=");
@@ -69,7 +69,12 @@ function readNotice(content) {
   insist(opens < closes, "its window");
   for (const [name, most] of Object.entries(LONGEST)) insist([...text(found[name], WHAT)].length <= most, WHAT);
   const words = { title: found.title, curator: found.curator, purpose: found.purpose };
-  return { ...words, opens, closes, tokens: found.tokens, kind: text(found.kind, WHAT), task_text: text(found.task_text, WHAT), public_key: text(found.public_key, WHAT) };
+  const passKey = text(found.pass_key, WHAT);
+  if (passKey) {
+    const modulus = fromBase64url(passKey, 256);
+    insist(found.tokens && modulus[0] >= 128 && modulus[255] % 2 === 1, "its key for passes");
+  }
+  return { ...words, opens, closes, tokens: found.tokens, pass_key: passKey, kind: text(found.kind, WHAT), task_text: text(found.task_text, WHAT), public_key: text(found.public_key, WHAT) };
 }
 
 /**

@@ -68,6 +68,9 @@ export function fromBase64(text, message) {
   return Uint8Array.from(characters, (c) => c.charCodeAt(0));
 }
 
+/** @param {Uint8Array} bytes */
+export const toBase64url = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+
 /** @param {Uint8Array | string} data */
 export async function sha256(data) {
   const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;

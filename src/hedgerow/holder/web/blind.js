@@ -4,7 +4,7 @@
  * against an invitation, so that a report proves one without saying whose. hedgerow/blind.py has the same functions.
  */
 
-import { bigEndian, join, require } from "./basics.js";
+import { bigEndian, fromHex, join, require, toHex } from "./basics.js";
 
 /** @typedef {{prefix: Uint8Array, salt: Uint8Array, factor: bigint}} Blinding */
 
@@ -65,6 +65,12 @@ export function drawBlinding(key) {
     }
   }
 }
+
+/** @param {Blinding} kept @returns {import("./basics.js").Json} to be remembered */
+export const packBlinding = ({ prefix, salt, factor }) => ({ prefix: toHex(prefix), salt: toHex(salt), factor: factor.toString(16) });
+
+/** @param {import("./basics.js").Json} kept @returns {Blinding} */
+export const unpackBlinding = ({ prefix, salt, factor }) => ({ prefix: fromHex(prefix), salt: fromHex(salt), factor: BigInt(`0x${factor}`) });
 
 /** What the server is shown. @param {Uint8Array} key @param {Uint8Array} message @param {Blinding} kept */
 export async function blind(key, message, kept) {

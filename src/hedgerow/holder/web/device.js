@@ -3,7 +3,9 @@
  * The holder's side of a browser, without the page: draw once, keep, pay, send, and send the same again if need be.
  */
 
-import { fromHex, require, toHex } from "./basics.js";
+import { fromBase64url } from "./announcement.js";
+import { fromHex, join, require, toBase64url, toHex } from "./basics.js";
+import { blind, drawBlinding, finalize, packBlinding, unpackBlinding } from "./blind.js";
 import { charge, charged, checkBudget } from "./budget.js";
 import { SecureSource } from "./exact.js";
 import { language, words } from "./language.js";
@@ -61,16 +63,39 @@ export async function send({ task, notice, base, token }) {
   const name = `report:${task.id}`;
   const code = token ?? keptReport(task.id).token;
   require(!notice.tokens || code, "This task takes one report a token: open the whole link that you were sent.");
+  const shown = notice.pass_key ? await passFor({ task, notice, base }, code) : code;
   const kept = await memory.alone("spent", async () => {
     charge(task, notice.public_key);
     memory.write(`key:${base}`, notice.public_key);
     const now = keptReport(task.id);
-    memory.write(name, { ...now, token: code, state: now.state === "accepted" ? "accepted" : "ready" });
+    memory.write(name, { ...now, token: shown, state: now.state === "accepted" ? "accepted" : "ready" });
     return now;
   });
-  const receipt = await post(`${base}/v1/tasks/${task.id}/reports`, fromHex(kept.body), code);
+  const receipt = await post(`${base}/v1/tasks/${task.id}/reports`, fromHex(kept.body), shown);
   memory.write(name, { ...keptReport(task.id), state: "accepted" });
   return receipt;
+}
+
+/** The pass for a task: what was kept, or the invitation exchanged for one that does not say whose it is. @param {Invitation & {base: string}} invitation @param {string} code */
+function passFor({ task, notice, base }, code) {
+  const name = `pass:${task.id}`;
+  return memory.alone(name, async () => {
+    const known = memory.read(name);
+    if (known?.pass) return known.pass;
+    if (code.startsWith("hp_")) return code;
+    const key = fromBase64url(notice.pass_key, 256);
+    if (!known) memory.write(name, packBlinding(drawBlinding(key)));
+    const kept = unpackBlinding(memory.read(name));
+    const message = new TextEncoder().encode(`hedgerow/pass/1\n${task.id}`);
+    const headers = { "Content-Type": "application/octet-stream", Authorization: `Bearer ${code}` };
+    const body = /** @type {BodyInit} */ (await blind(key, message, kept));
+    const response = await fetch(`${base}/v1/tasks/${task.id}/passes`, { method: "POST", headers, body, credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
+    require(response.ok, `The server did not take the invitation (${response.status}). Nothing was sent or spent; try again later.`);
+    const signature = await finalize(key, message, kept, new Uint8Array(await response.arrayBuffer()));
+    const pass = `hp_${toBase64url(join([kept.prefix, signature]))}`;
+    memory.write(name, { pass }); // and forget the blinding, which alone tells whose it is
+    return pass;
+  });
 }
 
 /** @param {string} url @param {Uint8Array} body @param {string | undefined} token */

@@ -239,7 +239,9 @@ async def _home(request: Request) -> Response:
 
 async def _publish(request: Request) -> Response:
     if request.method == "GET":
-        return _page("publish.html", given=given_of({}), problem="", signed_in=True, csrf=request.state.csrf)
+        return _page(
+            "publish.html", given=given_of({"tokens": "yes"}), problem="", signed_in=True, csrf=request.state.csrf
+        )
     given = given_of(request.state.form)
     try:
         return await publish_form(request, given)

@@ -110,6 +110,7 @@ async def publish_form(request: Request, given: dict[str, str]) -> Response:
         "purpose": given["purpose"],
         "curator": given["curator"],
         "tokens": bool(given["tokens"]),
+        "passes": bool(given["tokens"]),
         "opens": now,
         "closes": int(last.timestamp()) + _DAY,
     }
