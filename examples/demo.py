@@ -19,6 +19,7 @@ from walkthrough.page import Story, render
 from walkthrough.population import TARGET, Homes, draw_homes
 from walkthrough.study import Score, compare, design_ours, mse, references, run_protocol, summary, true_means
 from walkthrough.text import account_text, heading, results_table, say
+from walkthrough.two_servers import WARNING, share
 
 from hedgerow import LocalTask, Model, privatize_many
 from hedgerow.audit import AuditResult, audit_exact, audit_sampled
@@ -30,6 +31,8 @@ EPSILON = 2.0
 REPEATS = 5
 AUDIT_REPORTS = 200_000
 N_DEVICES = 2_000
+N_SHARED = 500
+SHARED_EPSILON = 4.0
 
 
 def audit(task: LocalTask, homes: Homes) -> list[AuditResult]:
@@ -110,6 +113,19 @@ def show_collection(task: LocalTask, homes: Homes, folder: Path) -> Collected:
     return got
 
 
+def show_two_servers(pilot: Homes, homes: Homes, folder: Path) -> None:
+    """Let two servers add up what neither of them can read, and show what left them."""
+    heading("Nobody sees a record")
+    got = share(pilot, homes, folder, epsilon=SHARED_EPSILON)
+    say(f"A leader and a helper, two processes with a database each ({got.files['leader'].name} and "
+        f"{got.files['helper'].name}), took {got.n:,} sealed reports of {got.bytes_each:,} bytes in {got.seconds:.1f} "
+        "seconds, verified each together, and added up shares that are random to either.")  # fmt: skip
+    say(f"What left them are {len(got.sums)} sums of {got.n:,} homes, each with the noise of both servers (standard "
+        f"deviation {got.noise:.1f}); collected twice, they are the same.")  # fmt: skip
+    print(f"  first sums: {' '.join(str(value) for value in got.sums[:16])} ...")
+    say(WARNING)
+
+
 def main() -> None:
     """Run the demonstration."""
     parser = argparse.ArgumentParser(description="Hedgerow from start to end, on made-up homes.")
@@ -132,6 +148,8 @@ def main() -> None:
 
     new = draw_homes(200 if options.quick else N_DEVICES, rng)
     show_collection(design_ours(pilot, EPSILON, len(new)), new, options.output)
+
+    show_two_servers(pilot, draw_homes(110 if options.quick else N_SHARED, rng), options.output / "two_servers")
 
     heading("What privacy costs")
     scores, fixed = compare(pilot, homes, test, epsilons, repeats), references(pilot, fair, homes, test)

@@ -33,6 +33,12 @@ def test_demo_prints_table_report_and_guarantee(output):
     assert "holds" in text and "VIOLATED" not in text
 
 
+def test_demo_shares_a_task_between_two_servers(output):
+    folder, text = output
+    assert "took 110 sealed reports" in text and "without the protection" in text
+    assert all((folder / "two_servers" / name).is_file() for name in ("leader.db", "helper.db"))
+
+
 def test_demo_saves_a_task_and_a_model_that_can_be_read(output):
     folder, _ = output
     task = LocalTask.from_json((folder / "task.json").read_text())

@@ -65,7 +65,7 @@ def service(database: Path, token: str) -> Iterator[int]:
         process.wait(30)
 
 
-def wait(port: int, process: subprocess.Popen[bytes], seconds: float = 60.0) -> None:
+def wait(port: int, process: subprocess.Popen[bytes], seconds: float = 180.0) -> None:
     """Wait until a service answers."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and process.poll() is None:

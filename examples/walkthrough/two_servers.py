@@ -19,9 +19,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import Ridge
 
-from hedgerow.collector import collect, generate_key, servers_of
+from hedgerow.collector import card_at, collect, generate_key, servers_of
 from hedgerow.curator import Server
 from hedgerow.holder import Holder
+from hedgerow.service.database import Database
+from hedgerow.service.shared.operator import set_operator
+from hedgerow.service.shared.peers import add_peer
 from hedgerow.sums.design import Chain
 from walkthrough.collection import ask, wait
 from walkthrough.population import LABEL_BOUNDS, TARGET, Homes
@@ -46,11 +49,6 @@ class Shared:
     words: str
 
 
-def _hedgerow(*arguments: str, **environment: str) -> None:
-    command = [sys.executable, "-m", "hedgerow.cli", *arguments]
-    subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, check=True)
-
-
 def _free() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -66,10 +64,10 @@ def server(role: str, folder: Path, token: str) -> Iterator[str]:
         old.unlink()
     port = _free()
     origin = f"http://127.0.0.1:{port}"
-    database = ("--database", f"sqlite:///{file}")
-    _hedgerow("serve", "init", *database, HEDGEROW_CURATOR_TOKEN=token)
-    _hedgerow("serve", "operator", "--name", OPERATORS[role], "--origin", origin, *database)
-    command = [sys.executable, "-m", "hedgerow.cli", "serve", "--port", str(port), *database]
+    url = f"sqlite:///{file}"
+    with Database(url, "create") as database, database.write() as connection:
+        set_operator(connection, OPERATORS[role], origin)  # as 'hedgerow serve init' and 'serve operator' do
+    command = [sys.executable, "-m", "hedgerow.cli", "serve", "--port", str(port), "--database", url]
     with (folder / f"{role}.log").open("w") as log:
         environment = {**os.environ, "HEDGEROW_CURATOR_TOKEN": token}
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
@@ -78,7 +76,7 @@ def server(role: str, folder: Path, token: str) -> Iterator[str]:
         yield origin
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def _send(port: int, task_id: str, body: bytes) -> None:
@@ -96,7 +94,8 @@ def share(pilot: Homes, homes: Homes, folder: Path, *, epsilon: float) -> Shared
     token = "hc_" + secrets.token_urlsafe(16)
     with server("leader", folder, token) as leader, server("helper", folder, secrets.token_urlsafe(16)) as helper:
         for role, other in (("leader", helper), ("helper", leader)):
-            _hedgerow("serve", "peers", "--add", other, "--database", f"sqlite:///{folder / f'{role}.db'}")
+            with Database(f"sqlite:///{folder / f'{role}.db'}") as database, database.write() as connection:
+                add_peer(connection, card_at(other), now=int(time.time()))  # as 'hedgerow serve peers --add' does
         key = generate_key(folder / "collector.key")
         chain = Chain(
             pilot.X,
@@ -120,6 +119,8 @@ def share(pilot: Homes, homes: Homes, folder: Path, *, epsilon: float) -> Shared
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda body: _send(port, task.id, body), bodies))
         _, totals = collect(address, task.id, key)
+        if collect(address, task.id, key)[1] != totals:
+            raise RuntimeError("a second collection has other noise than the first")
         seconds = time.perf_counter() - start
     files = {role: folder / f"{role}.db" for role in OPERATORS}
     noise = float(2 * task.variance) ** 0.5

@@ -375,3 +375,18 @@ def test_upload_tokens_work(pair):
     more, _ = answers(task, 1, seed=3)
     assert pair.leader.send(task, more, Authorization=f"Bearer {token}").json()["code"] == "token-spent"
     assert pair.collect(task).status_code == 200
+
+
+def test_a_collection_and_the_aggregator_do_not_get_in_each_others_way(pair, quiet):
+    import threading
+
+    task = published(pair)
+    reports, sums = answers(task, 40)
+    for i in range(0, 40, 4):
+        pair.leader.send(task, Reports(task, reports.tokens[i : i + 4], reports.payloads[i : i + 4]))
+    beside = threading.Thread(target=pair.leader.service.aggregator.turn)
+    beside.start()
+    collected = pair.collect(task)
+    beside.join()
+    assert collected.status_code == 200, collected.text
+    assert opened(task, collected).tolist() == sums.tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -14,6 +15,7 @@ from hedgerow.holder.client import ServiceError
 from hedgerow.holder.witness import check_witness
 from hedgerow.sealing import Role
 from hedgerow.service.collection import Collection
+from hedgerow.service.database import StoragePressure
 from hedgerow.service.logs import log
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import batches, jobs, uploads
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Shared"]
 
+_TRIES = 20  # times that another process may be faster, in one collection; by hand
 _KEY = 32  # bytes of an operator's key, with which a message between servers starts
 
 
@@ -50,6 +53,7 @@ class Shared:
         self.service = service
         self.caller = caller or Caller()
         self._identity: Identity | None = None
+        self._turn = threading.Lock()
 
     @property
     def identity(self) -> Identity | None:
@@ -134,8 +138,8 @@ class Shared:
 
     def turn(self, collection: Collection) -> int:
         """Work on the reports that wait at the leader; return how many were dealt with."""
-        leader = self._leader(collection)
-        n, refused = leader.turn()
+        with self._turn:  # the aggregator and a collection must not send the same job side by side
+            n, refused = self._leader(collection).turn()
         if refused:
             self.service.refuse(collection.number, "invalid-report", refused)
         return n
@@ -204,8 +208,14 @@ class Shared:
     def _drain(self, collection: Collection, protocol: Protocol) -> None:
         """Verify all that waits; the task is closed already, so that nothing comes after it."""
         try:
+            tries = 0
             while self.waiting(collection):
-                self.turn(collection)
+                try:
+                    self.turn(collection)
+                except StoragePressure:  # another process was faster: look again
+                    tries += 1
+                    if tries > _TRIES:
+                        raise
         except ServiceError as error:
             raise Problem("helper-unreachable", f"The helper: {error}") from None
 
