@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+import io
 import json
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 from hedgerow import AnovaModel
 from hedgerow.cli import main
+from hedgerow.commands.fit import Reads, Rounds
+from hedgerow.commands.progress import Progress
 
 RNG = np.random.default_rng(0)
 
@@ -166,7 +169,7 @@ def test_progress_is_shown_on_a_terminal_only(table, tmp_path, capsys, monkeypat
     run = command(table, "--label-bounds", "0:14", "-o", str(tmp_path / "model.json"))
     assert main(run) == 0 and capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert main(run) == 0 and "stage 1, round 1" in capsys.readouterr().err
+    assert main(run) == 0 and "fitting, stage 1" in capsys.readouterr().err
 
 
 def test_public_records_come_first(table, tmp_path, capsys):
@@ -180,3 +183,64 @@ def test_public_records_come_first(table, tmp_path, capsys):
     assert main(["explain", str(model)]) == 0 and "not protected" in capsys.readouterr().out
     public.write_text("age,kind,y\n5,a,text\n")
     assert main(command(table, "--label-bounds", "0:14", "--public", str(public), "-o", str(model))) != 0
+
+
+def test_files_larger_than_memory_are_fitted_as_one(table, tmp_path, capsys, monkeypatch):
+    header, *lines = table.read_text().splitlines()
+    for i in range(4):
+        (tmp_path / f"part{i}.csv").write_text("\n".join([header, *lines[500 * i : 500 * (i + 1)]]) + "\n")
+    one = tmp_path / "one.json"
+    many = tmp_path / "many.json"
+    assert main(command(table, "--label-bounds", "0:14", "-o", str(one))) == 0
+    more = ["--label-bounds", "0:14", "--spool", str(tmp_path / "spool"), "-o"]
+    assert main(command(f"{tmp_path}/part*.csv", *more, str(many))) == 0
+    assert many.read_text() == one.read_text()
+    capsys.readouterr()
+    assert main(command(f"{tmp_path}/part*.csv", *more, str(many))) == 2
+    assert "spends epsilon again" in capsys.readouterr().err
+    assert main(command(tmp_path, "--label-bounds", "0:14", "-o", str(many))) == 2
+    assert "is a directory: name its files" in capsys.readouterr().err
+    twice = command(table, "--label-bounds", "0:14", "-o", str(many))
+    assert main([*twice[:3], f"{tmp_path}/pri*.csv", *twice[3:]]) == 2
+    assert "would count twice" in capsys.readouterr().err
+    assert main(command(table, "--label-bounds", "0:14", "-o", str(table))) == 2
+    assert "is an input of this command" in capsys.readouterr().err
+
+
+def test_standard_input_is_fitted_in_memory(table, tmp_path, capsys, monkeypatch):
+    one = tmp_path / "one.json"
+    piped = tmp_path / "piped.json"
+    assert main(command(table, "--label-bounds", "0:14", "-o", str(one))) == 0
+    for more, code in (([], 0), (["--spool", str(tmp_path / "spool")], 2)):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(table.read_bytes())))
+        assert main(command("-", "--label-bounds", "0:14", "-o", str(piped), *more)) == code
+    assert piped.read_text() == one.read_text()
+    assert "standard input is read into memory" in capsys.readouterr().err
+    assert main(command(table, "--label-bounds", "0:14", "-o", str(one), "--scheduler", "tcp://x")) == 2
+    assert "--scheduler is for --engine dask" in capsys.readouterr().err
+
+
+def test_reads_and_rounds_show_how_long_they_will_take():
+    lines = []
+
+    class Line(Progress):
+        def update(self, done, share, note=""):
+            super().update(done, share, note)
+            lines.append(f"{self.what}: {done} {share} {note}")
+
+    progress = Line("reading")
+    reads = Reads(progress)
+    for done, share in ((10, 0.5), (20, 1.0), (10, 0.5)):
+        reads.update(done, share)
+    rounds = Rounds(progress)
+    rounds.begin(40)
+    assert rounds(9) is False
+    rounds.begin(2)
+    rounds(1)
+    assert lines == [
+        "reading: 10 0.5 ",
+        "reading: 20 1.0 ",
+        "reading again: 10 0.5 ",
+        "fitting, stage 1: 0 0.25 round 10 of 40",
+        "fitting, stage 2: 0 1.0 round 2 of 2",
+    ]

@@ -112,7 +112,7 @@ COMMANDS = {
     "advising [": ["advise", "--public", "public.csv", "--target", "kwh", "--n-holders", "1000", "--features", "area"],
     "comparing [": ["compare", "--data", "public.csv", "--target", "kwh", *KNOWN, "--categories",
                     "heating=electric,gas,pump", "--methods", "one value for all", "--repeats", "1"],
-    "fitting stage 1, round 1": ["fit", "anova", *TABLE, "--delta", "0"],
+    "fitting, stage 1": ["fit", "anova", *TABLE, "--delta", "0"],
     "searching [": ["search", "forest", *TABLE, "--try", "max_depth=0,1"],
     "auditing [": ["audit", "--mechanism", "k-ary response", "--samples", "0", "--epsilon", "1"],
 }  # fmt: skip

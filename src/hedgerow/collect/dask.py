@@ -22,11 +22,12 @@ from hedgerow.collect.files import open_reports, pieces
 from hedgerow.collect.memory import Records, add_source, simulate_part
 from hedgerow.errors import HedgerowError
 from hedgerow.randomness import Randomness, as_randomness
+from hedgerow.sources import as_source
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.registry import read_task
 from hedgerow.tasks.totals import Totals
 
-__all__ = ["aggregate", "aggregate_files", "connect", "mapper", "simulate"]
+__all__ = ["aggregate", "aggregate_files", "connect", "fit", "mapper", "simulate"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -86,6 +87,41 @@ def aggregate(task: Task, paths: Sequence[str], *, client: Any = None, copies: s
         with connect() as own:
             return aggregate_files(task, paths, client=own, copies=copies)[0]
     return aggregate_files(task, paths, client=client, copies=copies)[0]
+
+
+def fit(estimator: Any, X: Any, y: Any, *, client: Any = None, X_public: Any = None, y_public: Any = None) -> Any:
+    """Fit a PrivateAnova estimator on a cluster: what it is on one machine, bit for bit with the same seed.
+
+    Parameters
+    ----------
+    estimator : PrivateAnovaRegressor or PrivateAnovaClassifier
+        What to fit; it is returned.
+    X, y
+        Files with the name of their label (visible to client and workers), an Arrow dataset, or a Dask collection.
+    client : distributed.Client, optional
+        The cluster; by default that of the ambient client, or else processes on this machine. Its workers see private
+        records.
+    X_public, y_public
+        As ``fit`` takes them; they stay with the client.
+    """
+    source = as_source(X, y)
+    if source is None:
+        raise HedgerowError(
+            f"'X' must be files, an Arrow dataset or a Dask collection, for a cluster. Got {type(X).__name__} instead: "
+            "what is in memory is fitted by estimator.fit(X, y)."
+        )
+    if not hasattr(estimator, "spool"):
+        raise HedgerowError(
+            f"{type(estimator).__name__} is fitted in memory, by its fit(X, y); on a cluster are PrivateAnovaRegressor "
+            "and PrivateAnovaClassifier."
+        )
+    if estimator.spool is not None:
+        raise HedgerowError("'spool' is for one machine: a cluster repeats what a lost worker did. Leave it out.")
+    if client is None:
+        with connect() as own:
+            return fit(estimator, source, y, client=own, X_public=X_public, y_public=y_public)
+    source.client = client
+    return estimator.fit(source, y, X_public, y_public)
 
 
 def aggregate_files(task: Task, paths: Sequence[str], *, client: Any, copies: str = "drop") -> tuple[Totals, int]:

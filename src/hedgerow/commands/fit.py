@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.arguments import add_columns, add_schema, add_target, bounds, names
 from hedgerow.commands.booking import add_ledger, booked, left_lines, open_ledger
-from hedgerow.commands.files import add_command, add_output, check_output, report, warn, write_text
+from hedgerow.commands.files import STDIO, add_command, add_output, check_output, report, warn, write_text
 from hedgerow.commands.progress import Progress
 from hedgerow.commands.schema import need_label, take_schema
 from hedgerow.errors import HedgerowError
@@ -33,6 +34,12 @@ first. Nothing about a cell is ever printed.
 With --public a model of public records comes first, what it leaves over is learnt
 from the private ones, and a tenth of the budget says how much of that counts: the
 model is then hardly ever worse than the public one. Public records are not protected.
+
+Files may be larger than memory: they are read twice, and a byte a column and a few
+more a record wait on disk between the rounds, in nameless files under $TMPDIR that
+vanish with the command. With --spool they have names, for their owner's eyes alone,
+and a command that was killed goes on from them when it is given again. They are
+private, and gone when the model is there.
 """
 
 
@@ -41,7 +48,14 @@ def register(subparsers: Any) -> None:
     parser = add_command(subparsers, "fit", "learn a model from private records in one place", _DESCRIPTION)
     parser.add_argument("kind", choices=("anova",), help="what to learn")
     parser.add_argument("--delta", type=float, default=1e-5, metavar="D", help="0: pure epsilon (default: 1e-5)")
-    add_private_records(parser)
+    add_private_records(parser, many=True)
+    parser.add_argument(
+        "--spool", metavar="DIR", help="where to keep private work on disk; if killed, the same command goes on from it"
+    )
+    parser.add_argument("--engine", choices=("files", "dask"), default="files", help="where to fit (default: files)")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="dask: tcp://... of a running cluster (default: own one)"
+    )
     parser.add_argument("--additive", action="store_true", help="curves only: the model is exactly their sum")
     parser.add_argument("--missing", action="store_true", help="missing values have a say of their own")
     parser.add_argument(
@@ -55,9 +69,15 @@ def register(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def add_private_records(parser: argparse.ArgumentParser) -> None:
+def add_private_records(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
     """Add private records in one place, and all that is public of them and of what is promised."""
-    parser.add_argument("private", help="private records with their labels, CSV or Parquet")
+    if many:
+        words = (
+            "private records with their labels: CSV (.gz, too) and Parquet files, or patterns such as 'big/*.parquet'"
+        )
+        parser.add_argument("private", nargs="+", help=words)
+    else:
+        parser.add_argument("private", help="private records with their labels, CSV or Parquet")
     add_target(parser)
     parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="privacy budget")
     kind = parser.add_mutually_exclusive_group()
@@ -81,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, fit, write, and predict if asked to."""
     if (arguments.predict is None) != (arguments.predictions is None):
         raise HedgerowError("--predict and --predictions go together.")
-    named = (arguments.private, arguments.public, arguments.predict, arguments.schema, arguments.ledger)
+    named = (*arguments.private, arguments.public, arguments.predict, arguments.schema, arguments.ledger)
     inputs = [name for name in named if name]
     check_output(arguments, inputs)
     if arguments.predictions:
@@ -95,9 +115,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.public is not None:
         X, y = read_records(arguments, arguments.public, names, text)
         public = {"X_public": X, "y_public": y}
-    records, labels = read_records(arguments, arguments.private, names, text)
-    with Progress("fitting") as progress:
-        model = _estimator(arguments, {**known, "ledger": ledger}, _rounds(progress)).fit(records, labels, **public)
+    with Progress("reading") as progress:
+        given = _given(arguments, names, text, progress)
+        estimator = _estimator(arguments, {**known, "ledger": ledger}, Rounds(progress))
+        with _cluster(arguments) as client:
+            model = _fit(estimator, given, public, client)
     write_text(arguments.output, model.model_.to_json() + "\n")
     predicted = None
     if new is not None:
@@ -114,6 +136,39 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [f"model -> {arguments.output}", str(model.explain()), str(model.guarantee_), *left_lines(ledger)]
     report(arguments, summary, lines)
     return 0
+
+
+def _given(arguments: argparse.Namespace, names: list[str], text: set[str], progress: Progress) -> tuple[Any, Any]:
+    """Return the private records and their labels: files by name, standard input as it was read."""
+    from hedgerow.sources.files import FileSource
+
+    if arguments.private == [STDIO]:
+        if arguments.spool is not None or arguments.engine != "files":
+            raise HedgerowError("--spool and --engine are for files; standard input is read into memory.")
+        return read_records(arguments, STDIO, names, text)
+    return FileSource(arguments.private, arguments.target, names, progress=Reads(progress).update), arguments.target
+
+
+@contextmanager
+def _cluster(arguments: argparse.Namespace) -> Iterator[Any]:
+    """Yield the client of a cluster, or None."""
+    if arguments.engine == "files":
+        if arguments.scheduler is not None:
+            raise HedgerowError("--scheduler is for --engine dask; leave it out, or add that.")
+        yield None
+        return
+    from hedgerow.collect.dask import connect
+
+    with connect(arguments.scheduler) as client:
+        yield client
+
+
+def _fit(estimator: Any, given: tuple[Any, Any], public: dict[str, Any], client: Any) -> Any:
+    if client is None:
+        return estimator.fit(*given, **public)
+    from hedgerow.collect import dask
+
+    return dask.fit(estimator, *given, client=client, **public)
 
 
 def known_facts(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str], set[str]]:
@@ -155,17 +210,39 @@ def _predict(path: str, model: Any, table: Table) -> int:
     ).write("--predictions")
 
 
-def _rounds(progress: Progress) -> Callable[[int], bool]:
-    """Return what shows the rounds of a descent, stage by stage, and never ends it."""
-    stage = 0
+class Reads:
+    """Shows which of the two reads of the files goes on, and how long it will take."""
 
-    def update(t: int) -> bool:
-        nonlocal stage
-        stage += t == 0
-        progress.update(0, None, f"stage {stage}, round {t + 1}")
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._done = 0
+
+    def update(self, done: int, share: float | None) -> None:
+        """Take down how many rows were read; fewer than before: the next read has begun."""
+        if done <= self._done:
+            self._progress.begin("reading again")
+        self._done = done
+        self._progress.update(done, share)
+
+
+class Rounds:
+    """Shows the rounds of a descent, stage by stage, and never ends it."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._stage = 0
+        self._rounds = 1
+
+    def begin(self, rounds: int) -> None:
+        """Take down how many rounds the next stage has."""
+        self._stage += 1
+        self._rounds = rounds
+        self._progress.begin(f"fitting, stage {self._stage}")
+
+    def __call__(self, t: int) -> bool:
+        """Take down which round is done."""
+        self._progress.update(0, (t + 1) / self._rounds, f"round {t + 1} of {self._rounds}")
         return False
-
-    return update
 
 
 def _estimator(arguments: argparse.Namespace, known: dict[str, Any], callback: Any) -> Any:
@@ -178,6 +255,7 @@ def _estimator(arguments: argparse.Namespace, known: dict[str, Any], callback: A
         "missing": "indicator" if arguments.missing else "middle",
         "callback": callback,
         "random_state": arguments.seed,
+        "spool": arguments.spool,
     }
     kind = PrivateAnovaRegressor if arguments.classes is None else PrivateAnovaClassifier
     return kind(arguments.epsilon, **known, **options)

@@ -58,6 +58,16 @@ class Progress:
             self._clock.start()
         return self
 
+    def begin(self, what: str) -> None:
+        """Go on to something else, whose time is counted from here."""
+        with self._lock:
+            self.what = what
+            self._done = 0
+            self._share = None
+            self._note = ""
+            self._start = time.monotonic()
+            self._last = 0.0
+
     def update(self, done: int, share: float | None, note: str = "") -> None:
         """Take down how much is done, which share of all that is (None: unknown), and a word on it; show it if due."""
         with self._lock:

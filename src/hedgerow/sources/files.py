@@ -123,8 +123,8 @@ class FilePart:
         return block.columns[name]
 
     def share(self) -> float | None:
-        """Return which share of the file has been read, about."""
-        return None if self._table is None else self._table.share
+        """Return which share of the file has been read, about; all of it if it was closed since."""
+        return None if self._table is None else self._table.share or 1.0
 
 
 class FileSource(Source):

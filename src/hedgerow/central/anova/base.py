@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.central.anova.accounting import open_purse
 from hedgerow.central.anova.correct import fit_correction
+from hedgerow.central.anova.counted import Counted
 from hedgerow.central.anova.explain import Explanation, explain, local_terms
-from hedgerow.central.anova.intake import Counted, open_records
+from hedgerow.central.anova.intake import open_records
 from hedgerow.central.anova.model import AnovaModel
 from hedgerow.central.anova.reading import LabelRule, Reading
 from hedgerow.central.anova.recipe import Options, fit_anova

@@ -87,6 +87,8 @@ def descend(
     """
     # Laplace noise of many prices would need as many tables, and gained nothing where it was tried.
     parts = allocation(steps, energy) if purse.order == 2 else [Fraction(1, steps.rounds)] * steps.rounds
+    if progress is not None and hasattr(progress, "begin"):
+        progress.begin(steps.rounds)
     theta = start.copy()
     before = start.copy()
     total = np.zeros_like(start)

@@ -4,65 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from hedgerow.central.anova.cluster import ClusterIntake
 from hedgerow.central.anova.coded import CodedRows, Records, Table, code_columns, code_labels, code_records
-from hedgerow.central.anova.quantiles import Quantiles, bin_counts
+from hedgerow.central.anova.counted import Counted, count_batches
+from hedgerow.central.anova.quantiles import Quantiles
 from hedgerow.central.anova.reading import Reading
+from hedgerow.cluster import ambient_client
 from hedgerow.content import canonical
 from hedgerow.errors import HedgerowError
-from hedgerow.sources import Batch, Source
+from hedgerow.sources import Source
+from hedgerow.sources.dask import DaskSource
 from hedgerow.sources.held import HeldSource
 from hedgerow.sources.spool import Spool, open_spool
 from hedgerow.space import FeatureSpace
 from hedgerow.types import IntArray
 
-__all__ = ["Counted", "Intake", "count_batches", "open_records"]
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """What the first read finds (private): counts, and where there is anything at all.
-
-    Attributes
-    ----------
-    rows : int
-        Number of records.
-    bins : array
-        How many are in each of the finest bins of each numeric feature.
-    labels : list of bool
-        Whether each column of labels holds a label.
-    columns : array of bool
-        Whether each column without a type holds a number; all true where columns have types.
-    """
-
-    rows: int
-    bins: IntArray
-    labels: list[bool]
-    columns: npt.NDArray[np.bool_]
-
-    def __add__(self, other: Counted) -> Counted:
-        labels = [a or b for a, b in zip(self.labels, other.labels, strict=True)]
-        return Counted(self.rows + other.rows, self.bins + other.bins, labels, self.columns | other.columns)
-
-
-def count_batches(reading: Reading, batches: Iterable[Batch], *, typed: bool) -> Counted:
-    """Count records; the sum over parts of them is the count of all."""
-    d = len(reading.columns.inputs)
-    nothing = np.empty((0, len(reading.space)))
-    total = Counted(0, bin_counts(reading.space, nothing), [False] * reading.labels.columns, np.full(d, typed))
-    for batch in batches:
-        found = reading.encoded(batch)
-        held = np.full(d, True) if typed else reading.holds_numbers(batch)
-        bins = bin_counts(reading.space, found.Z)
-        total += Counted(batch.rows, bins, reading.labels.holds(batch.labels, batch.rows), held)
-    return total
+__all__ = ["Intake", "open_records"]
 
 
 class Intake:
@@ -157,6 +120,21 @@ def open_records(
             everything = np.full(len(reading.columns.inputs), True)
             none = np.empty((0, 0), dtype=np.int64)  # counted when they are asked for
             yield Table(*reading.encoded(batch)), Counted(batch.rows, none, held, everything), spool
-        else:
-            intake = Intake(source, reading, spool)
-            yield intake, intake.counted, spool
+            return
+        with _cluster(source) as client:
+            if client is None:
+                intake = Intake(source, reading, spool)
+                yield intake, intake.counted, spool
+            else:
+                spread = ClusterIntake(client, source, reading)
+                yield spread, spread.counted, spool
+
+
+@contextmanager
+def _cluster(source: Source) -> Iterator[Any]:
+    """Yield the client of a source's cluster: its own, or of a collection the ambient one; None without one."""
+    if source.client is not None or not isinstance(source, DaskSource):
+        yield source.client
+        return
+    with ambient_client() as client:
+        yield client

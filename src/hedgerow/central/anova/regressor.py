@@ -57,6 +57,7 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
         how much of that counts. Ranges and category lists that are not declared are those of the public records.
     callback : callable, optional
         ``callback(round)`` after each round, for progress; returning True ends the descent early, once it averages.
+        If it has a method ``begin``, ``begin(rounds)`` says before each descent how many there will be.
     spool : path, optional
         A directory for what is made of records larger than memory, from which a fit that was killed goes on; by
         default nameless files in the directory for temporary ones.
