@@ -145,7 +145,9 @@ def make_base(kinds: str, source: Randomness) -> PortableModel:
             if kind == "k":
                 parts.append(Kernel(points, weights, center, scale, np.array([0.3])))
             else:
-                parts.append(Matern(points, weights, center, scale))
+                edges = center + scale * (_whole(source, 128, 3 * d).reshape(3, d) / 64 - 1)
+                bends = (_whole(source, 64, 3 * d).reshape(3, d) / 32 - 1) / scale
+                parts.append(Matern(points, weights, center, scale, edges, bends))
     return PortableModel(len(SPACE), np.array(_COLUMN), np.array(_CODE), 12.5, tuple(parts))
 
 

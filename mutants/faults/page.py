@@ -12,6 +12,13 @@ _VALUES = ("tests/holder/test_holder_values.py",)
 
 FAULTS = (
     Fault(
+        name="page: the columns of a public model's process are not bent",
+        path=f"{_WEB}/portable.js",
+        before="u[j] += bends[k] * Math.max(row[j] - edges[k], 0)",
+        after="u[j] += 0 * bends[k]",
+        caught_by=_VECTORS,
+    ),
+    Fault(
         name="page: a number that can be read in two ways is guessed at",
         path=f"{_WEB}/typed.js",
         before="mark !== decimal && thousands ? null",

@@ -104,7 +104,8 @@ class Pick:
             scale = [self.of(5e-324, 1.0, 1e308) for _ in range(d)]
             points, weights = [[self.of(0.0, 1e308)] * d] * 2, [self.of(1e308, -1.0)] * 2
             parts.append(Kernel(points, weights, [0.0] * d, scale, [self.of(5e-324, 1.0, 1e308)]))
-            parts.append(Matern(points, weights, [0.0] * d, scale))
+            edges, bends = [[self.of(-1e308, 0.0, 0.5)] * d], [[self.of(-1e308, 0.0, 0.5, 1e308)] * d]
+            parts.append(Matern(points, weights, [0.0] * d, scale, edges, bends))
         if self.of(0, 1):
             parts.append(Trees([3], [0, -1, -1], [self.of(0.5, 3e38)], [-1e308, 1e308], single=self.of(True, False)))
         return PortableModel(d, np.arange(d), np.full(d, -1), self.of(0.0, 1e308, -HUGE), tuple(parts))

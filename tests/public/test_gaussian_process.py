@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hedgerow.public import gaussian_process
+from hedgerow.public.curves import Curves
 from hedgerow.public.evidence import covariance
 from hedgerow.public.gaussian_process import GaussianProcess
 
@@ -16,7 +17,9 @@ def test_prediction_is_the_conditional_mean():
     model = GaussianProcess().fit(X, y)
     assert np.array_equal(model.parameters_, model.fit(X, y).parameters_)
     rows = (np.vstack([X, new]) - X.mean(axis=0)) / X.std(axis=0)
-    K = covariance(rows, model.parameters_)
+    curves = Curves.of(X, X.mean(axis=0), X.std(axis=0))
+    K = covariance(rows, curves(np.vstack([X, new])), model.parameters_)
+    assert 0 < model.parameters_[-4] <= 1  # bent
     wanted = y.mean() + K[30:, :30] @ np.linalg.solve(K[:30, :30], y - y.mean())
     np.testing.assert_allclose(model.predict(new), wanted, rtol=1e-9)
 
@@ -27,6 +30,15 @@ def test_smooth_functions_of_one_of_many_columns_are_found():
     y = np.sin(6 * X[:, 3]) + 0.05 * rng.normal(size=160)
     error = np.mean((GaussianProcess().fit(X[:80], y[:80]).predict(X[80:]) - np.sin(6 * X[80:, 3])) ** 2)
     assert error < 0.02 * y.var()
+
+
+def test_what_is_smooth_in_the_logarithm_of_a_column_is_learnt():
+    rng = np.random.default_rng(0)
+    X = np.exp(2 * rng.normal(size=(200, 2)))
+    y = np.sin(np.log(X[:, 0]))
+    model = GaussianProcess().fit(X[:60], y[:60])
+    assert model.parameters_[-4] > 0.9
+    assert np.mean((model.predict(X[60:]) - y[60:]) ** 2) < 0.05 * y.var()
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-9, 1e9, 1e150])
@@ -73,10 +85,10 @@ def test_many_rows_cost_no_more_than_the_most(monkeypatch):
     monkeypatch.setattr(gaussian_process, "TUNED_ROWS", 20)
     sizes = []
     found = gaussian_process.most_likely
-    monkeypatch.setattr(gaussian_process, "most_likely", lambda X, y: (sizes.append(len(y)), found(X, y))[1])
+    monkeypatch.setattr(gaussian_process, "most_likely", lambda *rows: (sizes.append(len(rows[0])), found(*rows))[1])
     X = np.random.default_rng(0).random((300, 2))
     model = GaussianProcess(3).fit(X, X[:, 0])
-    assert sizes == [20] and model.points_.shape == (50, 2)
+    assert sizes == [20] and model.smooth_.points.shape == (50, 2)
     other = GaussianProcess(4).fit(X, X[:, 0])
-    assert not np.array_equal(model.points_, other.points_)  # which rows, by the seed
+    assert not np.array_equal(model.smooth_.points, other.smooth_.points)  # which rows, by the seed
     assert np.abs(model.predict(X) - X[:, 0]).max() < 0.05

@@ -178,7 +178,7 @@ def test_few_rows_and_wrong_input_are_handled():
 def small():
     trees = Trees([3, 1], [0, -1, -1, -1], [0.5], [1.0, 2.0, 4.0])
     kernel = Kernel([[0.0, 1.0]], [2.0], [0.0, 0.0], [1.0, 1.0], [0.5])
-    smooth = Matern([[0.0, 1.0]], [2.0], [0.0, 0.0], [1.0, 3.0])
+    smooth = Matern([[0.0, 1.0]], [2.0], [0.0, 0.0], [1.0, 3.0], [[0.5, 0.0]], [[2.0, -1.0]])
     return PortableModel(2, [0, 1], [-1, -1], 0.25, (trees, Linear([1.0, 2.0]), kernel, smooth))
 
 
@@ -249,6 +249,9 @@ def test_parts_must_fit_the_design():
         ([[0.0]], [1.0], [0.0], [1.0, 1.0]),
         ([[np.nan]], [1.0], [0.0], [1.0]),
         ([0.0], [1.0], [0.0], [1.0]),
+        ([[0.0]], [1.0], [0.0], [1.0], [[1.0]]),  # an edge where nothing bends
+        ([[0.0]], [1.0], [0.0], [1.0], [[1.0, 2.0]], [[1.0, 2.0]]),  # bends of a column that is not there
+        ([[0.0]], [1.0], [0.0], [1.0], [[np.inf]], [[1.0]]),
     ],
 )
 def test_what_is_not_a_smooth_part_is_refused(arrays):

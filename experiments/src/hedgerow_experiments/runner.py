@@ -47,7 +47,7 @@ Mapper = Callable[[Callable[[Bundle], list[Computed]], Iterable[Bundle]], Iterab
 
 def compute(bundle: Bundle) -> list[Computed]:
     """Compute the cells of a bundle, on one thread; what runs, where and in which order does not change a result."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     function = call(bundle.experiment.compute)
     done = []

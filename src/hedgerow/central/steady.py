@@ -57,7 +57,7 @@ def _weighted(columns: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _bumps(part: Kernel | Matern, D: FloatArray) -> FloatArray:
-    U = (D - part.center) / part.scale
+    U = part.units(D)
     squares = np.zeros((len(part.points), len(D)))
     for values, centres in zip(U.T, part.points.T, strict=True):
         squares += np.square(values[None, :] - centres[:, None])

@@ -68,6 +68,9 @@ def part_term(part: Part, design: Term) -> Term:
 def _squares(part: Kernel | Matern, design: Term) -> Term:
     """Return squared distances from the points."""
     scaled = (design - part.center) / part.scale
+    if isinstance(part, Matern):
+        for edge, bend in zip(part.edges, part.bends, strict=True):
+            scaled = scaled + (design - edge).clip(0.0, np.inf) * bend
     norms = (part.points**2).sum(axis=1)
     squares: Term = (scaled * scaled).apply("row_sum") + norms - scaled.product(2.0 * part.points.T)
     return squares.clip(0.0, np.inf)

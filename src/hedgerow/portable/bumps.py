@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,7 +60,7 @@ def _check(part: Kernel | Matern, positive: bool) -> None:
 
 def _predict(part: Kernel | Matern, X: FloatArray, bump: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Return the sum of bumps for each row, many rows at a time."""
-    U = (np.asarray(X, dtype=np.float64) - part.center) / part.scale
+    U = part.units(np.asarray(X, dtype=np.float64))
     out = np.empty(len(U))
     rows = max(1, _VALUES // max(1, len(part.weights)))
     for start in range(0, len(U), rows):
@@ -109,6 +109,10 @@ class Kernel:
         """Number of columns a record must have."""
         return len(self.center)
 
+    def units(self, X: FloatArray) -> FloatArray:
+        """Return records in the units of the points."""
+        return (X - self.center) / self.scale
+
     def _bump(self, squares: FloatArray) -> FloatArray:
         squares *= -self.gamma[0]
         return np.exp(squares, out=squares)
@@ -129,40 +133,60 @@ class Kernel:
 
 @dataclass(frozen=True, eq=False)
 class Matern:
-    r"""The smooth part of a Gaussian process: bumps of Matern's shape 5/2, with a width a column.
+    r"""The smooth part of a Gaussian process: bumps of Matern's shape 5/2, with a width a column, over bent columns.
 
-    .. math:: f(x) = \sum_i a_i m(\| (x - c)/s - p_i \|), \qquad m(r) = (1 + \sqrt5 r + \tfrac53 r^2) e^{-\sqrt5 r}
+    .. math:: f(x) = \sum_i a_i m(\| u(x) - p_i \|), \qquad m(r) = (1 + \sqrt5 r + \tfrac53 r^2) e^{-\sqrt5 r}
+
+    .. math:: u_j(x) = (x_j - c_j)/s_j + \sum_k b_{kj} \max(x_j - e_{kj}, 0)
 
     Parameters
     ----------
     points : array of shape (m, d)
-        Centres of the bumps, already shifted and scaled.
+        Centres of the bumps, in the units of u.
     weights : array of shape (m,)
         Heights a.
     center, scale : arrays of shape (d,)
         Shift of records, and the length-scale of each column, above 0.
+    edges, bends : arrays of shape (k, d), optional
+        Where the slope of a column changes, and by how much.
 
     Examples
     --------
     >>> bump = Matern([[0.0]], [2.0], [1.0], [0.5])
     >>> bump.predict(np.array([[1.0], [1.5]])).round(3).tolist()
     [2.0, 1.048]
+    >>> Matern([[0.0]], [2.0], [1.0], [0.5], [[1.0]], [[-2.0]]).predict(np.array([[1.5], [9.0]])).tolist()
+    [2.0, 2.0]
     """
 
     points: FloatArray
     weights: FloatArray
     center: FloatArray
     scale: FloatArray
+    edges: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    bends: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     kind: ClassVar[str] = "matern"
 
     def __post_init__(self) -> None:
-        floats(self, points=2, weights=1, center=1, scale=1)
-        _check(self, True)
+        floats(self, points=2, weights=1, center=1, scale=1, edges=2, bends=2)
+        if self.edges.shape == (0, 0):
+            object.__setattr__(self, "edges", np.zeros((0, len(self.center))))
+        if self.bends.shape == (0, 0):
+            object.__setattr__(self, "bends", np.zeros((0, len(self.center))))
+        _check(self, self.edges.shape == self.bends.shape and self.edges.shape[1] == len(self.center))
 
     @property
     def n_features(self) -> int:
         """Number of columns a record must have."""
         return len(self.center)
+
+    def units(self, X: FloatArray) -> FloatArray:
+        """Return records in the units of the points."""
+        out = (X - self.center) / self.scale
+        for edge, bend in zip(self.edges, self.bends, strict=True):
+            away = X - edge
+            out += bend * np.maximum(away, 0.0, out=away)
+        return out
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the value for each row."""
@@ -170,7 +194,8 @@ class Matern:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return what is stored."""
-        return {name: getattr(self, name).astype("<f8") for name in ("points", "weights", "center", "scale")}
+        names = ("points", "weights", "center", "scale", "edges", "bends")
+        return {name: getattr(self, name).astype("<f8") for name in names}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, npt.NDArray[Any]]) -> Matern:

@@ -51,6 +51,8 @@ _FIELDS: dict[type[Part], dict[str, tuple[tuple[str, ...], int]]] = {
         "weights": (("<f8",), 1),
         "center": (("<f8",), 1),
         "scale": (("<f8",), 1),
+        "edges": (("<f8",), 2),
+        "bends": (("<f8",), 2),
     },
 }
 _KINDS: dict[str, type[Part]] = {kind.kind: kind for kind in _FIELDS}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from hedgerow.portable import Linear, Matern
+from hedgerow.portable import Linear
 from hedgerow.portable.bumps import matern, squared_distances
 from hedgerow.portable.model import Part
 from hedgerow.public.convert import portable_parts
+from hedgerow.public.curves import N_EDGES
 from hedgerow.public.gaussian_process import GaussianProcess
 from hedgerow.types import FloatArray
 
@@ -50,7 +52,8 @@ def distil(teacher: Callable[[FloatArray], FloatArray], D: FloatArray, seed: int
     most = D[rng.permutation(len(D))[: _ROWS // 2]]
     X = np.vstack([most, between(most, _ROWS - len(most), rng)])
     target = teacher(X)
-    centres = min(600, _KERNEL_BYTES // (8 * (D.shape[1] + 1)))
+    # As many numbers as 2 N_EDGES centres have say how columns are bent.
+    centres = min(600, _KERNEL_BYTES // (8 * (D.shape[1] + 1)) - 2 * N_EDGES)
     parts: list[Part] = []
     constant = float(target.mean())
     rest = target - constant
@@ -70,16 +73,17 @@ def distil(teacher: Callable[[FloatArray], FloatArray], D: FloatArray, seed: int
 def _refit(process: GaussianProcess, X: FloatArray, target: FloatArray) -> tuple[float, list[Part]]:
     """Return a constant, a line and bumps on the same centres, fitted to all rows and penalised as the process says."""
     signal, linear, noise = np.exp(process.parameters_[-3:])
-    spread = process.scale_ / np.exp(process.parameters_[:-3])
-    bumps = matern(squared_distances((X - process.center_) / process.scale_, process.points_))
-    B = np.hstack([bumps, (X - process.center_) / spread])
-    m = len(process.points_)
+    smooth = process.smooth_
+    center = X.mean(axis=0)
+    spread = np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+    bumps = matern(squared_distances(smooth.units(X), smooth.points))
+    B = np.hstack([bumps, (X - center) / spread])
+    m = len(smooth.points)
     gram = B.T @ B
-    gram[:m, :m] += noise / signal * matern(squared_distances(process.points_, process.points_))
+    gram[:m, :m] += noise / signal * matern(squared_distances(smooth.points, smooth.points))
     gram[np.diag_indices_from(gram)] += 1e-8 * np.trace(gram) / len(gram)
     line = np.arange(m, len(gram))
     gram[line, line] += noise / linear
     weights = np.asarray(np.linalg.solve(gram, B.T @ target), dtype=np.float64)
-    smooth = Matern(process.points_, weights[:m], process.center_, process.scale_)
     slopes = weights[m:] / spread
-    return -float(process.center_ @ slopes), [Linear(slopes), smooth]
+    return -float(center @ slopes), [Linear(slopes), replace(smooth, weights=weights[:m])]

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from hedgerow.portable.bumps import matern, squared_distances
+from hedgerow.portable import Matern
+from hedgerow.public.curves import Curves
 from hedgerow.public.evidence import covariance, most_likely
 from hedgerow.types import FloatArray
 
@@ -21,15 +22,16 @@ TUNED_ROWS = 500  # by which its parameters are chosen, in about a second; by ha
 class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A smooth function with a length-scale a column, a line, and noise; parameters by evidence with weak priors.
 
-    At most 1,200 rows are used and at most 500 of them for the parameters: those that come first in a random order by
-    ``random_state``. Columns and labels are standardised.
+    Columns may be bent towards the normal law (:mod:`hedgerow.public.curves`), all by the same share, which the
+    evidence chooses too. At most 1,200 rows are used and at most 500 of them for the parameters: those that come first
+    in a random order by ``random_state``. Columns and labels are standardised.
 
     Attributes
     ----------
-    center_, scale_, points_, weights_ : arrays
-        The smooth part, as :class:`hedgerow.portable.Matern` has it.
+    smooth_ : Matern
+        The smooth part.
     coef_, mean_ : array and float
-        The line.
+        The line: ``mean_ + x @ coef_``.
     parameters_ : array
         What :func:`hedgerow.public.evidence.covariance` takes.
 
@@ -39,7 +41,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = GaussianProcess().fit(X, np.sin(6 * X[:, 0]))
     >>> bool(np.abs(model.predict(X) - np.sin(6 * X[:, 0])).max() < 0.01)
     True
-    >>> int(model.scale_.argmin())  # the only column that matters
+    >>> int(model.smooth_.scale.argmin())  # the only column that matters
     0
     """
 
@@ -53,28 +55,32 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rows = np.random.default_rng(self.random_state).permutation(len(y))[:MOST_ROWS]
         X = X[rows]
         y = y[rows]
-        self.center_ = X.mean(axis=0)
+        center = X.mean(axis=0)
         spread = X.std(axis=0)
-        spread = np.where(spread > 1e-12 * np.maximum(1.0, np.abs(self.center_)), spread, 1.0)
-        U = (X - self.center_) / spread
-        self.mean_ = float(y.mean())
+        spread = np.where(spread > 1e-12 * np.maximum(1.0, np.abs(center)), spread, 1.0)
+        U = (X - center) / spread
+        curves = Curves.of(X, center, spread)
+        added = curves(X)
+        mean = float(y.mean())
         height = float(y.std()) or 1.0
-        labels = (y - self.mean_) / height
-        self.parameters_ = most_likely(U[:TUNED_ROWS], labels[:TUNED_ROWS])
-        lengths = np.exp(self.parameters_[:-3])
+        labels = (y - mean) / height
+        self.parameters_ = most_likely(U[:TUNED_ROWS], added[:TUNED_ROWS], labels[:TUNED_ROWS])
+        lengths = np.exp(self.parameters_[:-4])
+        share = float(self.parameters_[-4])
         signal, linear, _ = np.exp(self.parameters_[-3:])
-        dual = height * _solve(covariance(U, self.parameters_), labels)
-        self.scale_ = spread * lengths
-        self.points_ = U / lengths
-        self.weights_ = signal * dual
+        dual = height * _solve(covariance(U, added, self.parameters_), labels)
         self.coef_ = linear * (dual @ U) / spread
+        self.mean_ = mean - float(center @ self.coef_)
+        points = (U + share * added) / lengths
+        start = center - share * curves.start * spread
+        bends = share * curves.bends / lengths
+        self.smooth_ = Matern(points, signal * dual, start, spread * lengths, curves.edges, bends)
         return self
 
     def predict(self, X: Any) -> FloatArray:
         """Predict."""
-        away = np.asarray(X, dtype=np.float64) - self.center_
-        bumps = matern(squared_distances(away / self.scale_, self.points_))
-        return np.asarray(self.mean_ + away @ self.coef_ + bumps @ self.weights_)
+        X = np.asarray(X, dtype=np.float64)
+        return np.asarray(self.mean_ + X @ self.coef_ + self.smooth_.predict(X))
 
 
 def _solve(K: FloatArray, y: FloatArray) -> FloatArray:

@@ -24,10 +24,10 @@ hedgerow bench run public-model
 ```
 
 Test errors (mean squared) relative to the stack as it was: without the Gaussian process, with kernel ridge tuned on all
-records (600 of more), and with weights by one least-squares solution. *Compact* is the same model in 200 kB. *Seed* is
-the standard deviation of the error, in percent, from one seed of folds and trees to another, on the same records. Sets
-marked * were kept out of every choice. Means are geometric, over splits. One split tells little of a set: from split to
-split a ratio moves by several percent. More repeats of the same command add to what is there.
+records (600 of more), and with weights by one least-squares solution. *Compact* is the same model in 200 kB, on the
+first splits. *Seed* is the standard deviation of the error, in percent, from one seed of folds and trees to another, on
+the same records. Sets marked * were kept out of every choice. Means are geometric, over splits. One split tells little
+of a set: from split to split a ratio moves by several percent. More repeats of the same command add to what is there.
 """
 
 Cell = tuple[str, str]

@@ -24,7 +24,7 @@ const PARTS = {
   trees: { sizes: [["<u4"], 1], feature: [["<i2"], 1], threshold: [["<f4", "<f8"], 1], value: [["<f8"], 1] },
   linear: { coef: [["<f8"], 1] },
   kernel: { points: [["<f8"], 2], weights: [["<f8"], 1], center: [["<f8"], 1], scale: [["<f8"], 1], gamma: [["<f8"], 1] },
-  matern: { points: [["<f8"], 2], weights: [["<f8"], 1], center: [["<f8"], 1], scale: [["<f8"], 1] },
+  matern: { points: [["<f8"], 2], weights: [["<f8"], 1], center: [["<f8"], 1], scale: [["<f8"], 1], edges: [["<f8"], 2], bends: [["<f8"], 2] },
 };
 const FARTHEST = 800; // exp(-800) is 0, and 0 times infinity would be no number
 
@@ -98,7 +98,8 @@ function readPart(value, stored, width) {
     const [m, d] = shapes.points;
     require(m === weights.length && d === width && center.length === width && scale.length === width, DAMAGED);
     require(scale.every((s) => s > 0), DAMAGED);
-    require(part.kind === "matern" || (gamma.length === 1 && gamma[0] > 0), DAMAGED);
+    if (part.kind === "kernel") require(gamma.length === 1 && gamma[0] > 0, DAMAGED);
+    else require(shapes.edges.join() === shapes.bends.join() && shapes.edges[1] === width, DAMAGED);
   }
   return { kind: part.kind, ...arrays };
 }
@@ -181,8 +182,12 @@ const PREDICT = {
 };
 
 /** A sum of bumps around points. @param {any} part @param {number[]} row @param {(square: number) => number} bump */
-function bumps({ points, weights, center, scale }, row, bump) {
+function bumps({ points, weights, center, scale, edges = [], bends = [] }, row, bump) {
   const u = row.map((x, j) => (x - center[j]) / scale[j]);
+  for (let k = 0; k < edges.length; k += 1) {
+    const j = k % row.length; // a column's slope changes at its edges
+    u[j] += bends[k] * Math.max(row[j] - edges[k], 0);
+  }
   let sum = 0;
   for (let i = 0; i < weights.length; i += 1) {
     const square = u.reduce((total, x, j) => total + (x - points[i * u.length + j]) ** 2, 0);
