@@ -512,3 +512,22 @@ class AnyHistory(RuleBasedStateMachine):
 
 TestAnyHistory = AnyHistory.TestCase
 TestAnyHistory.settings = settings(max_examples=25, stateful_step_count=15, derandomize=True, deadline=None)
+
+
+@pytest.mark.parametrize(
+    ("limit", "spend", "taken"),
+    [
+        ("local", "aggregate", False),
+        ("aggregate", "central", False),
+        ("aggregate", "local", True),
+        ("aggregate", "aggregate", True),
+        ("central", "aggregate", True),
+    ],
+)
+def test_a_limit_takes_only_what_needs_no_more_trust(limit, spend, taken):
+    with Ledger(None, limit=cost(1, trust=limit)) as ledger:
+        if taken:
+            ledger.spend(cost(0.5, trust=spend), purpose="x")
+            return
+        with pytest.raises(BudgetError, match=f"trust must be '{limit}'"):
+            ledger.spend(cost(0.5, trust=spend), purpose="x")

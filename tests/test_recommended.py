@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 @pytest.mark.parametrize("page", ["README.md", "docs/concepts/trust.md"])
 def test_tables_say_what_is_recommended(page):
     text = (ROOT / page).read_text(encoding="utf-8")
-    row = re.compile(r"\| [^|]+ \| (local|semi-feature local|label|central) \|")
+    row = re.compile(r"\| [^|]+ \| (local|aggregate|semi-feature local|label|central) \|")
     table = [line for line in text.splitlines() if row.match(line)]
     assert len(table) == len(RECOMMENDED)
     for line, one in zip(table, RECOMMENDED, strict=True):

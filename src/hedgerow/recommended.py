@@ -52,6 +52,12 @@ RECOMMENDED = (
         "tree, or without public labels",
     ),
     Recommendation(
+        "aggregate",
+        "aggregate",
+        "No party alone; two organisations that do not conspire add up, and there is some public data.",
+        "`SecureSumRegressor`, `SecureSumClassifier`",
+    ),
+    Recommendation(
         "semi",
         "semi-feature local",
         "Some features are public; the other features and the label are for nobody.",

@@ -29,6 +29,7 @@ __all__ = [
 
 TRUST = {
     "local": "Nobody sees a record: each holder adds noise to an own report.",
+    "aggregate": "Two servers of different organisations add up what neither of them sees; only noisy sums leave.",
     "semi": "Some features are public; the private ones and the label are noisy before they leave the holder.",
     "label": "All features are public; only the label is protected (its guarantee says from whom).",
     "central": "One trusted curator sees all records; what is published is protected.",
@@ -144,11 +145,11 @@ def _kind(module: str, stem: str, case: Case) -> Any:
     return getattr(importlib.import_module(module), stem + ("Regressor" if case.classes is None else "Classifier"))
 
 
-def _with_public(stem: str) -> Callable[[Case, float, int], Outcome]:
+def _with_public(module: str, stem: str) -> Callable[[Case, float, int], Outcome]:
     def run(case: Case, epsilon: float, seed: int) -> Outcome:
-        kind = _kind("hedgerow.local", stem, case)
+        kind = _kind(module, stem, case)
         options = case.bounds
-        if stem == "AssistedForest":  # without a schema, ranges are those of the records that its model was learnt from
+        if stem != "LPDT":  # without a schema, ranges are those of the records that its model was learnt from
             options.pop("feature_bounds", None)
             options |= {} if case.classes else {"public_model": case.public_model}
         model = kind(epsilon, random_state=seed, **options)
@@ -261,11 +262,13 @@ def _end(reference: str, *, public: bool = False, **options: Any) -> Callable[[C
 
 
 _CENTRAL = "hedgerow.central"
+_LOCAL = "hedgerow.local"
 _SEMI = "hedgerow.semi"
 
 CONTESTANTS: Sequence[Contestant] = (
-    Contestant("LPDT", "local", _with_public("LPDT"), public=True),
-    Contestant("AssistedForest", "local", _with_public("AssistedForest"), public=True),
+    Contestant("LPDT", "local", _with_public(_LOCAL, "LPDT"), public=True),
+    Contestant("AssistedForest", "local", _with_public(_LOCAL, "AssistedForest"), public=True),
+    Contestant("SecureSum", "aggregate", _with_public("hedgerow.sums", "SecureSum"), public=True),
     Contestant("HistOfTree", "semi", semi_runner(_SEMI, "HistOfTree"), private_columns=True),
     Contestant(
         "HistOfTree on a public model", "semi", on_public(_SEMI, "HistOfTree"), public=True, private_columns=True

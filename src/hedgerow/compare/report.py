@@ -16,9 +16,14 @@ from hedgerow.compare.web import document, grid, legend, plain_table
 __all__ = ["facts", "rows_csv", "to_html", "to_text", "warnings_of"]
 
 _NAMES = {
-    "local": "Local", "semi": "Semi-feature local", "label": "Label", "central": "Central", "public": "Public only",
+    "local": "Local",
+    "aggregate": "Aggregate",
+    "semi": "Semi-feature local",
+    "label": "Label",
+    "central": "Central",
+    "public": "Public only",
     "none": "No privacy",
-}  # fmt: skip
+}
 
 
 def warnings_of(result: Comparison) -> list[str]:
@@ -133,7 +138,7 @@ def _charts(result: Comparison) -> str:
     log = result.problem.better == "lower" and min(values) > 0
     limits = (0.85 * min(values), 1.2 * worst) if log else (min(*values, worst), 1.0)
     out = []
-    for trust in ("local", "semi", "label", "central"):
+    for trust in ("local", "aggregate", "semi", "label", "central"):
         names = [m for m, t in result.trust.items() if t == trust]
         curves = [
             Curve(m, tuple(Point(e, s.mean, *s.quantiles()) for e, s in cells[m].items() if e is not None), i)

@@ -77,10 +77,21 @@ def flips_delta(variance: Fraction, flips: int, epsilon: float) -> Fraction:
 def _sum_of(variance: Fraction, n: int) -> tuple[list[int], Fraction]:
     r"""Return weights of the sum of n discrete Gaussians, and a bound of the total variation from the true law.
 
-    A wide one is taken for a discrete Gaussian of n times the variance: by Kairouz, Liu and Steinke (2021, theorem 9)
-    no probability differs by more than a factor :math:`e^\tau`,
-    :math:`\tau = 10 \sum_{k<n} e^{-2\pi^2\sigma^2 k/(k+1)} \le 10 n e^{-\pi^2\sigma^2}`, which is below
-    ``n e**-150``. A narrow one is added up in integers.
+    A wide one is taken for a discrete Gaussian of n times the variance. Proof that no probability then differs by more
+    than a factor :math:`e^\tau`, :math:`\tau \le 10 n e^{-\pi^2\sigma^2}`, which is below ``n e**-150``: for X and Y
+    with parameters :math:`\sigma_1^2` and :math:`\sigma_2^2`, completing the square gives
+
+    .. math:: P(X + Y = z) \propto e^{-z^2 / 2(\sigma_1^2 + \sigma_2^2)}
+              \sum_{x \in \mathbb Z} e^{-(x - \mu_z)^2 / 2 r^2}, \qquad
+              \frac1{r^2} = \frac1{\sigma_1^2} + \frac1{\sigma_2^2},
+
+    and by Poisson's summation formula the last sum is :math:`\sqrt{2\pi} r` times a number within
+    :math:`1 \pm \eta`, :math:`\eta = 2 \sum_{k \ge 1} e^{-2\pi^2 r^2 k^2}`, whatever :math:`\mu_z` is. So the law is
+    that of a discrete Gaussian of the added parameters up to a factor :math:`(1 + \eta)/(1 - \eta) \le e^{3\eta}` (for
+    :math:`\eta \le 1/2`) either way. One more summand at a time: the factor of the sum so far is not made larger by
+    adding an independent variable, and the k-th step has :math:`r^2 = \sigma^2 k/(k+1) \ge \sigma^2/2`, so that
+    :math:`\eta \le 3 e^{-\pi^2\sigma^2}`. (Kairouz, Liu and Steinke 2021, theorem 9, is this with other constants.) A
+    narrow one is added up in integers.
     """
     if variance >= _WIDE:
         whole = list(gaussian_weights(n * variance, _BITS))

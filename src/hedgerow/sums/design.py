@@ -20,23 +20,23 @@ from hedgerow.space import FeatureSpace
 from hedgerow.sums.grow import ONE_LEAF, binned, grow
 from hedgerow.sums.rows import Pool, pool_rows
 from hedgerow.tasks.assisted.residuals import Residuals
-from hedgerow.tasks.sums.model import SumsModel
+from hedgerow.tasks.sums.model import LEFT, SumsModel
 from hedgerow.tasks.sums.steps import Step, corrections
 from hedgerow.tasks.sums.task import SumsTask
 from hedgerow.types import FloatArray
 
 __all__ = ["Chain", "group_sizes"]
 
-TREES = 8  # with 32 leaves a report has 10 kB; more hardly matter, for noise grows as they do (AGGREGATE.md)
-LEAVES = 32  # of a tree, likewise
+TREES = 16  # of 16 leaves: a report of 10 kB. Closes .28/.07/.21 of the gap at epsilon 1 before the check on GAS, CAL
+LEAVES = 16  # and MET (two splits, two seeds each); 8 trees of 32 leaves, the same number of bits, .27/.06/.20
 BINS = 4  # of a check: two tell most about a straight line, four see a bent one too, for a fifth more noise
-_CHECK = 0.98  # quantile of public residuals at which those of a check are clipped: one sum a holder has little noise
-_CLIP = 0.9  # the same of groups that learn: AGGREGATE.md found .8 to .95 alike
-_LEFT = 0.3  # of the residual variance, at least, is taken to be left (AGGREGATE.md's recipe)
+_CLIP = 0.9  # quantile of public residuals to which holders' are clipped: AGGREGATE.md found .8 to .95 alike
 _MOST_GROUPS = 16  # AGGREGATE.md's recipe: more groups are too small each
 _PER_GROUP = 900  # noise of holders over groups squared at which one more pays: AGGREGATE.md's 450, with noise twice
-_MOST_CHECK = 1500  # holders who check: by then 1 % of harm is seen at epsilon 1
+_CHECK = 0.1  # share of holders who check, of many
 _LEAST_CHECK = 100  # fewer holders could not tell harm from noise at any epsilon
+_ENOUGH_CHECK = 1500  # holders, at most a quarter, who check if a tenth are fewer: derivation in group_sizes
+_MOST_CHECK = 5000  # by then a correction of a fiftieth of the error variance passes whole at epsilon 1
 _SMALLEST = 1e-50  # of a radius: residuals may all be 0
 
 
@@ -53,7 +53,7 @@ class Chain:
     ...                  public_model=Ridge())
     >>> task = chain.first()
     >>> task.encoding.circuit
-    MultihotCountVec(length=512, max_weight=8, chunk=23)
+    MultihotCountVec(length=512, max_weight=16, chunk=23)
     >>> model = task.model(task.simulate(X[300:9000], y[300:9000], 1))
     >>> chain.after(model).group
     1
@@ -155,13 +155,12 @@ class Chain:
         levels: tuple[float, ...] = ()
         if len(self.sizes) > 1 and group == len(self.sizes) - 1:
             trees = binned(rows, BINS)
-            clip = _CHECK
             left = 1.0
             levels = _means(f, trees.apply(rows)[:, 0], trees.n_leaves[0])
         else:
             trees = grow(rows, self.pool, TREES, LEAVES, self.seed + 1000 * group) if len(rows) > 1 else ONE_LEAF
-            clip = _CLIP if len(rows) > 1 else 1.0
-            left = max(1 - spread / square, _LEFT) if square > 0 else 1.0
+            left = max(1 - spread / square, LEFT) if square > 0 else 1.0
+        clip = _CLIP if len(rows) > 1 else 1.0
         radius = max(float(np.quantile(np.abs(self.residuals), clip)) * math.sqrt(left), _SMALLEST)
         return SumsTask(
             self.epsilon,
@@ -192,10 +191,15 @@ def _means(f: Any, leaf: Any, n_leaves: int) -> tuple[float, ...]:
 def group_sizes(n: int, epsilon: float, delta: float, least: int) -> tuple[int, ...]:
     """Return how many holders each group has, the last of which checks; one group alone if they are too few.
 
+    A check of m holders with radius c and B bins knows ``E[r f] / E f^2`` with a deviation of
+    ``c sqrt(4 B sigma^2 / m^2 + 1 / m) / sqrt(E f^2)``. At epsilon 1 (sigma = 6 for one tree), with c 1.6 times the
+    root of the error variance and f a tenth of it, 1,500 holders make that .15, and three deviations are the half by
+    which a right correction may seem wrong and still pass whole.
+
     >>> group_sizes(29_000, 1.0, 1e-6, 100), group_sizes(150, 1.0, 1e-6, 100)
-    ((9167, 9167, 9166, 1500), (150,))
+    ((8700, 8700, 8700, 2900), (150,))
     """
-    check = min(n // 4, _MOST_CHECK)
+    check = min(n // 4, max(_ENOUGH_CHECK, int(_CHECK * n)), _MOST_CHECK)
     if check < max(least, _LEAST_CHECK):
         return (max(n, 1),)
     groups = _MOST_GROUPS

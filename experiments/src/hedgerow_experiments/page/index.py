@@ -13,12 +13,12 @@ from hedgerow_experiments.experiment import Files
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.page.central import CENTRAL, LABEL
 from hedgerow_experiments.page.common import Section
-from hedgerow_experiments.page.local import LOCAL, SEMI
+from hedgerow_experiments.page.local import AGGREGATE, LOCAL, SEMI
 from hedgerow_experiments.page.trust import trust
 
 __all__ = ["SECTIONS", "page", "pages"]
 
-SECTIONS: tuple[Section, ...] = (LOCAL, SEMI, LABEL, CENTRAL)
+SECTIONS: tuple[Section, ...] = (LOCAL, AGGREGATE, SEMI, LABEL, CENTRAL)
 _CLASS = {HOLDS: "yes", PARTLY: "partly", NOT: "no", OPEN: "open"}
 
 _LEAD = """<h1>What to use when, and what it costs</h1>

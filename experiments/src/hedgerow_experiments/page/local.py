@@ -10,8 +10,9 @@ from hedgerow_experiments.data.public_facts import FACTS
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.page.common import by_epsilon, epsilons, mean_curve, multiples, section, tables, versus
 from hedgerow_experiments.printed import beside_the_paper, over
+from hedgerow_experiments.public import aggregate_page
 
-__all__ = ["LOCAL", "SEMI"]
+__all__ = ["AGGREGATE", "LOCAL", "SEMI"]
 
 _NAMES = {code: f"{facts.name} ({code})" for code, facts in FACTS.items()}
 
@@ -144,4 +145,12 @@ def _semi_headline(found: Evidence) -> str:
 
 
 LOCAL = section("local", "Local", ("frontier.md", "lpdt.md", "lpdt_figures.md"), _local)
+
+
+def _aggregate(found: Evidence) -> tuple[str, str]:
+    """Return what sums are worth; the page of the experiment has the tables."""
+    return aggregate_page.headline(found), ""
+
+
+AGGREGATE = section("aggregate", "Aggregate", ("aggregate.md",), _aggregate)
 SEMI = section("semi", "Semi-feature local", ("histoftree.md",), _semi)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from hedgerow_experiments.experiment import Experiment, Group
 from hedgerow_experiments.public.sets import DESIGN, KEPT_OUT
 
-__all__ = ["CENTRAL", "EXPERIMENTS", "LABEL", "MANY", "NEVER_WORSE", "PUBLIC_MODEL", "SAMPLES", "SEMI", "SHARES"]
+__all__ = [
+    "AGGREGATE",
+    "CENTRAL",
+    "EXPERIMENTS",
+    "LABEL",
+    "MANY",
+    "NEVER_WORSE",
+    "PUBLIC_MODEL",
+    "SAMPLES",
+    "SEMI",
+    "SHARES",
+]
 
 SHARES = "1:7:2"
 SAMPLES = "400 rows"
@@ -131,4 +142,31 @@ SEMI = Experiment(
     "--datasets CCP.",
 )
 
-EXPERIMENTS = (PUBLIC_MODEL, LABEL, NEVER_WORSE, CENTRAL, SEMI)
+_MANY_HOLDERS = "1e5 holders"
+_SUMS = ("public", "ceiling", "sums")
+_BIG = ("GAS", "CAL", "MET")
+
+AGGREGATE = Experiment(
+    name="aggregate",
+    title="Sums of two servers on top of a public model: the gap closed, and harm",
+    paper="ours",
+    datasets=tuple(code for code in (*DESIGN, *KEPT_OUT) if code not in ("AQU", "HOU")),
+    groups=(
+        Group("sums", _SUMS, settings=_SHIFTED),
+        Group("sums", _SUMS, settings=(_MANY_HOLDERS,), datasets=_BIG),
+    ),
+    epsilons=(1.0, 4.0),
+    repeats=5,
+    settings=(*_SHIFTED, _MANY_HOLDERS),
+    split="a fifth for the test, 400 of the others public, the rest are holders",
+    metric="mse",
+    compute="hedgerow_experiments.public.aggregate:compute",
+    tidy="hedgerow_experiments.public.labels:tidy",
+    choose="none",
+    keep="all",
+    page="hedgerow_experiments.public.aggregate_page:pages",
+    notes="delta is 1e-6. Public models and ceilings are kept where $HEDGEROW_BENCH_CACHE names a folder. A quick run: "
+    "--repeats 1 --datasets RED --settings none --epsilons 1.",
+)
+
+EXPERIMENTS = (PUBLIC_MODEL, LABEL, NEVER_WORSE, CENTRAL, SEMI, AGGREGATE)

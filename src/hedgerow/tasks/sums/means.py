@@ -49,7 +49,7 @@ def leaf_means(signs: tuple[FloatArray, FloatArray], noise: float, radius: float
     --------
     >>> found = leaf_means((np.array([70.0, 1.0]), np.array([30.0, 2.0])), 4.0, 2.0)
     >>> found.mean.round(2).tolist(), found.sd.round(2).tolist()
-    ([0.8, 0.0], [0.2, inf])
+    ([0.8, 0.0], [0.19, inf])
     """
     up, down = signs
     number = up + down

@@ -14,7 +14,7 @@ from hedgerow.tasks.intervals import Ends, cut, holding, widened
 from hedgerow.tasks.models import About, Model, Node, check_level
 from hedgerow.tasks.rules import reports, tree_nodes
 from hedgerow.tasks.sums.check import checked
-from hedgerow.tasks.sums.learn import Learnt, learn
+from hedgerow.tasks.sums.learn import LEAST, LEAST_CHECKED, Learnt, learn
 from hedgerow.tasks.sums.means import LeafMeans, leaf_means
 from hedgerow.tasks.sums.noisy import MOST, SERVERS
 from hedgerow.tasks.sums.steps import Step, corrections
@@ -96,6 +96,7 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
             self.noise,
             left / task.radius**2,
             task.residuals.n_public,
+            LEAST if len(task.sizes) == 1 else LEAST_CHECKED,
         )
 
     @cached_property

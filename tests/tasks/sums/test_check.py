@@ -1,0 +1,81 @@
+"""The check of the last group, and what one group teaches."""
+
+import numpy as np
+
+from hedgerow.portable import Trees
+from hedgerow.tasks.sums.check import checked
+from hedgerow.tasks.sums.learn import learn, shares_of
+from hedgerow.tasks.sums.means import leaf_means
+from tests.tasks.sums.test_task import example_task
+
+N = 4000
+NOISE = 300.0
+
+
+def check_task(levels=(-0.2, 0.2)):
+    from dataclasses import replace
+
+    stump = Trees(np.array([3]), np.array([2, -1, -1]), np.array([0.0]), np.array([0.5, 0.5]), single=False)
+    reference = np.array([[0], [1]])
+    return replace(example_task(), trees=stump, levels=levels, group=1, reference=reference, radius=1.0)
+
+
+def signs(left, n=N):
+    """Return exact sums where the mean error that is left in each of two leaves is this."""
+    half = n / 2
+    return tuple(np.array([half * (1 + s * r) / 2 for r in left]) for s in (1, -1))
+
+
+def test_a_correction_that_is_right_passes_whole():
+    assert checked(check_task(), signs((0.0, 0.0)), N, NOISE) == 1.0
+
+
+def test_a_correction_that_harms_does_not_pass():
+    # What is left is as large as what was added, the other way: without the correction nothing is wrong.
+    assert checked(check_task(), signs((0.2, -0.2)), N, NOISE) < 0.1
+    assert checked(check_task(), signs((0.4, -0.4)), N, NOISE) < 0.05
+
+
+def test_a_correction_too_large_by_half_is_cut():
+    scale = checked(check_task(), signs((0.06, -0.06)), 100 * N, NOISE)
+    assert 0.5 < scale <= 1.0
+    assert checked(check_task(), signs((0.0, 0.0)), 100, NOISE) < 0.2, "too few people to tell"
+    assert checked(check_task(), signs((0.0, 0.0)), 0, NOISE) == 0.0
+
+
+def test_counts_of_holders_overrule_public_shares_where_they_are_clear():
+    public = np.array([0.5, 0.5])
+    assert np.allclose(shares_of(np.array([3600.0, 400.0]), public, (2,), N, 100.0), (0.9, 0.1), atol=0.01)
+    assert np.allclose(shares_of(np.array([2010.0, 1990.0]), public, (2,), N, 1e5), public)
+    assert (shares_of(np.array([4100.0, -100.0]), public, (2,), N, 100.0) > 0).all()
+
+
+def lesson(error, n=N, shares=(0.5, 0.5), noise=NOISE, most=1.0):
+    """Return what a group teaches in which errors are +-error in two leaves of one tree."""
+    shares = np.array(shares)
+    up, down = (n * shares * (1 + s * np.array([error, -error])) / 2 for s in (1, -1))
+    reference = np.repeat([[0], [1]], 50, axis=0)
+    return learn((up, down), np.array([0.5, 0.5]), reference, (2,), n, noise, most, 100)
+
+
+def test_a_clear_error_is_learnt_nearly_whole_and_noise_not_at_all():
+    assert np.allclose(lesson(0.5, n=10**6).values, (0.5, -0.5), atol=0.05)
+    assert not lesson(0.0).values.any()
+    assert not lesson(0.01, n=500).values.any()
+
+
+def test_means_are_over_the_holders_that_there_are():
+    """Where holders crowd in one leaf, dividing by public shares would overshoot."""
+    found = lesson(0.5, n=10**6, shares=(0.95, 0.05))
+    assert abs(found.values[0]) < 0.6 and abs(found.values[1]) < 0.6
+
+
+def test_no_more_is_learnt_than_residuals_can_vary():
+    assert np.abs(lesson(0.9, n=10**5, most=1e-4).values).max() <= 0.9
+
+
+def test_leaf_means_are_those_of_both_signs():
+    found = leaf_means((np.array([3000.0, 0.0]), np.array([1000.0, 0.0])), 10.0, 2.0)
+    assert found.mean[0] == 1.0 and np.isinf(found.sd[1])
+    low, high = found.ends(np.array([[0], [1]]), 0.9)
+    assert low[0] < 1.0 < high[0] and (low[1], high[1]) == (-2.0, 2.0)
