@@ -390,3 +390,23 @@ def test_a_collection_and_the_aggregator_do_not_get_in_each_others_way(pair, qui
     beside.join()
     assert collected.status_code == 200, collected.text
     assert opened(task, collected).tolist() == sums.tolist()
+
+
+def test_status_and_dashboard_show_both_servers_and_what_each_sees(pair):
+    task = published(pair)
+    pair.leader.send(task, answers(task, LEAST)[0])
+    before = pair.leader.status(task)["servers"]
+    assert [(s["role"], s["operator"], s["here"]) for s in before] == [
+        ("leader", "Town", True),
+        ("helper", "Club", False),
+    ]
+    assert "5 wait for the helper" in before[0]["state"] and "nothing was released" in before[1]["state"]
+    assert pair.collect(task).status_code == 200
+    after = pair.leader.status(task)["servers"]
+    assert all("released, once" in server["state"] for server in after)
+    assert "random by itself" in after[0]["sees"] and "no network address" in after[1]["sees"]
+    assert pair.helper.status(task)["servers"][1]["here"]
+    client = pair.leader.client
+    client.post("https://testserver/dashboard/sign-in", data={"token": TOKEN})
+    page = client.get(f"https://testserver/dashboard/tasks/{task.id}").text
+    assert "leader: Town (this server)" in page and "helper: Club" in page and "would not conspire" in page

@@ -87,6 +87,7 @@ def status_lines(status: dict[str, Any]) -> list[str]:
         f"  {status['guarantee']}",
     ]
     lines += [f"  refused {n:,}: {code}" for code, n in status["refused"].items()]
+    lines += [f"  {s['role']} {s['operator']}: {s['state']}" for s in status.get("servers", [])]
     alarms = status["manipulation"]["alarms"]
     lines += [
         f"  ALARM {alarm['event']}: seen {alarm['seen']:,}, expected {alarm['expected']:,.0f}" for alarm in alarms

@@ -11,6 +11,7 @@ from hedgerow.service.collection import Collection
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import jobs, partials, refusals, tasks, uploads
 from hedgerow.service.service import Service
+from hedgerow.service.shared.seen import ServerSeen, servers_seen
 from hedgerow.tasks.alarms import ALPHA, Alarm
 from hedgerow.tasks.forecast import Forecast
 from hedgerow.tasks.models import Model
@@ -82,6 +83,12 @@ class Overview:
             return []
         return self.collection.detector.alarms(np.frombuffer(self._events, dtype="<i8"), self.aggregated)
 
+    @property
+    def servers(self) -> list[ServerSeen]:
+        """Both servers of a task that two share, as far as this one knows."""
+        waiting = self.accepted - self.aggregated
+        return servers_seen(self.service, self.collection, self.aggregated, waiting)
+
     def model(self, **options: Any) -> Model:
         """Return the model of all acknowledged reports, or raise a problem."""
         totals = self.service.total(self.collection)
@@ -127,6 +134,7 @@ class Overview:
                 "alarms": [alarm.to_dict() for alarm in self.alarms[:20]],
             },
             "guarantee": str(self.collection.task.guarantee),
+            "servers": [server.to_dict() for server in self.servers],
         }
 
     def data(self) -> tuple[str, bytes]:

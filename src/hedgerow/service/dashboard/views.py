@@ -10,6 +10,7 @@ from hedgerow.service.collection import Collection
 from hedgerow.service.dashboard.pictures import Branch, branch, folded, forecast_picture, strip
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import CODES, REPORT_CODES, Problem
+from hedgerow.service.shared.seen import ServerSeen
 from hedgerow.tasks.alarms import ALPHA, Alarm
 from hedgerow.tasks.forecast import Forecast
 from hedgerow.tasks.models import Model
@@ -62,6 +63,8 @@ class TaskView:
     value_words: str = ""
     has_public: bool = False
     downloads: tuple[Link, ...] = ()
+    servers: tuple[ServerSeen, ...] = ()
+    one_machine: bool = False
 
 
 def when(seconds: int) -> str:
@@ -136,8 +139,16 @@ def detail(seen: Overview) -> TaskView:
         refused=tuple((_reason(code), n) for code, n in seen.refused.most_common()),
         manipulation=tuple(_manipulation(seen.collection, seen.alarms, seen.aggregated, model)),
         downloads=_downloads(seen, shown),
+        servers=tuple(seen.servers),
+        one_machine=_one_machine(seen.collection),
         **shown,
     )
+
+
+def _one_machine(collection: Collection) -> bool:
+    """Whether both servers of a shared task are on one host, so that nobody is protected from who runs it."""
+    protocol = collection.task.protocol
+    return protocol is not None and protocol.servers.one_machine
 
 
 def _model(seen: Overview, model: Model) -> dict[str, Any]:
