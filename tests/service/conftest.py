@@ -151,13 +151,14 @@ def free_port():
 class Outside:
     """``hedgerow serve`` in its own process."""
 
-    def __init__(self, url, log, *, limit=None):
+    def __init__(self, url, log, *, limit=None, program=("-m", "hedgerow.cli")):
         self.url, self.log, self.port, self.process, self.limit = url, log, free_port(), None, limit
+        self.program = program
         self.address = f"http://127.0.0.1:{self.port}"
         self.client = httpx.Client(base_url=self.address, timeout=60, verify=False)
 
     def start(self):
-        command = [sys.executable, "-m", "hedgerow.cli", "serve", "--port", str(self.port), "--database", self.url]
+        command = [sys.executable, *self.program, "serve", "--port", str(self.port), "--database", self.url]
         env = {
             **os.environ,
             "HEDGEROW_CURATOR_TOKEN": TOKEN,
