@@ -1,5 +1,6 @@
 """Fits of files, datasets and collections: bit for bit those of the same records in memory, or the same errors."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 from hedgerow import Ledger, PrivateAnovaClassifier, PrivateAnovaRegressor, Schema, tables
+from hedgerow.central.anova import recipe
+from hedgerow.central.anova.accounting import GaussianPurse
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
 from hedgerow.guarantee import Guarantee
 from hedgerow.sources import as_source
@@ -244,6 +247,40 @@ def test_a_fit_that_was_killed_goes_on_and_is_the_same(folder, tmp_path, whole):
     assert sorted(os.listdir(spool)) == ["finished", "lock"]
     with pytest.raises(HedgerowError, match="spends epsilon again"):
         regression(spool=spool).fit(f"{folder}/*.parquet", "y")
+
+
+def test_a_secure_fit_goes_on_with_the_quantiles_that_it_had_drawn(folder, tmp_path, monkeypatch):
+    """A second answer to the same question is not drawn, and the first one costs what it did."""
+    drawn = []
+    paid = []
+    charged = []
+    n_reads = []
+    original = recipe.estimate
+    charge = GaussianPurse.charge
+
+    def estimate(*arguments):
+        drawn.append(original(*arguments))
+        paid.append(sum(charged))
+        return drawn[-1]
+
+    def charging(purse, cost):
+        charged.append(cost)
+        charge(purse, cost)
+
+    monkeypatch.setattr(recipe, "estimate", estimate)
+    monkeypatch.setattr(GaussianPurse, "charge", charging)
+    for callback in (stop_at(2), stop_at(0), None):
+        charged.clear()
+        source = as_source(f"{folder}/*.parquet", "y")
+        times = reads(source)
+        options = {"random_state": None, "spool": tmp_path / "spool", "callback": callback}
+        with contextlib.suppress(Killed):
+            model = regression(**options).fit(source, "y").model_
+        n_reads.append(len(times))
+    assert n_reads == [2, 0, 0] and len(drawn) == 1 and model.size == drawn[0][1]
+    assert charged[0] == paid[0] > 0
+    for j, quantiles in drawn[0][0].items():
+        assert model.feature_map.quantiles[j].to_json() == quantiles.to_json()
 
 
 @pytest.mark.parametrize(

@@ -11,19 +11,21 @@ sums without noise, which only the client may see; connections between machines 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from operator import add
 from typing import Any, cast
 
 import numpy as np
 
-from hedgerow.central.anova.coded import CodedRows, code_labels, code_records
+from hedgerow.central.anova.accounting import Purse
+from hedgerow.central.anova.coded import CodedRows, Drawn, code_labels, code_records
 from hedgerow.central.anova.counted import Counted, count_batches
 from hedgerow.central.anova.products import Products
 from hedgerow.central.anova.quantiles import Quantiles
 from hedgerow.central.anova.reading import Encoded, Reading
 from hedgerow.central.anova.rows import Clip, Rows, Term
+from hedgerow.randomness import Randomness
 from hedgerow.sources import Batch, Part, Source
 from hedgerow.sources.dask import DaskPart, cut
 from hedgerow.space import FeatureSpace
@@ -77,6 +79,10 @@ class ClusterIntake:
     def counts(self, space: FeatureSpace) -> tuple[int, IntArray]:
         """Return the number of records, and how many are in each of the finest bins (private)."""
         return self.counted.rows, self.counted.bins
+
+    def once(self, draw: Callable[[], Drawn], purse: Purse, randomness: Randomness) -> Drawn:
+        """Draw the quantiles."""
+        return draw()
 
     def coded(self, space: FeatureSpace, quantiles: Mapping[int, Quantiles]) -> SpreadRows:
         """Return them as the descent reads them, each part on the worker that read it."""

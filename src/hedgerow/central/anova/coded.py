@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.quantiles import CELLS, Quantiles, bin_counts
 from hedgerow.features import CategoricalFeature
 from hedgerow.space import FeatureSpace
@@ -17,9 +18,12 @@ from hedgerow.types import FloatArray, IntArray
 if TYPE_CHECKING:
     from hedgerow.central.anova.products import Products
     from hedgerow.central.anova.rows import Rows, Sums
+    from hedgerow.randomness import Randomness
 
-__all__ = ["LABEL", "Coded", "CodedRows", "Records", "Table", "code_columns", "code_labels", "code_records"]
+__all__ = ["LABEL", "Coded", "CodedRows", "Drawn", "Records", "Table", "code_columns", "code_labels", "code_records"]
 
+Drawn = tuple[dict[int, Quantiles], float]
+"""Quantiles of the numeric features, and a noisy number of records."""
 LABEL = 1 << 24
 """Steps of a label scaled to [0, 1]."""
 _FARTHEST = float(1 << 30)  # steps that a label may be from its offset: 64 widths, so that differences fit 32 bits
@@ -141,6 +145,9 @@ class Records(Protocol):
     def counts(self, space: FeatureSpace) -> tuple[int, IntArray]:
         """Return the number of records, and how many are in each of the finest bins (private)."""
 
+    def once(self, draw: Callable[[], Drawn], purse: Purse, randomness: Randomness) -> Drawn:
+        """Return the quantiles and a noisy number of records: drawn, or as they were before a fit was killed."""
+
     def coded(self, space: FeatureSpace, quantiles: Mapping[int, Quantiles]) -> Coded:
         """Return them as the descent reads them; twice the same for the same quantiles."""
 
@@ -168,6 +175,10 @@ class Table:
         for part in self._parts():
             total += bin_counts(space, self.Z[part])
         return len(self.Z), total
+
+    def once(self, draw: Callable[[], Drawn], purse: Purse, randomness: Randomness) -> Drawn:
+        """Draw the quantiles."""
+        return draw()
 
     def coded(self, space: FeatureSpace, quantiles: Mapping[int, Quantiles]) -> CodedRows:
         """Return them as the descent reads them."""

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.cluster import ClusterIntake
-from hedgerow.central.anova.coded import CodedRows, Records, Table, code_columns, code_labels, code_records
+from hedgerow.central.anova.coded import CodedRows, Drawn, Records, Table, code_columns, code_labels, code_records
 from hedgerow.central.anova.counted import Counted, count_batches
 from hedgerow.central.anova.quantiles import Quantiles
 from hedgerow.central.anova.reading import Reading
 from hedgerow.cluster import ambient_client
 from hedgerow.content import canonical
 from hedgerow.errors import HedgerowError
+from hedgerow.randomness import Randomness
 from hedgerow.sources import Source
 from hedgerow.sources.dask import DaskSource
 from hedgerow.sources.held import HeldSource
@@ -31,8 +34,8 @@ __all__ = ["Intake", "open_records"]
 class Intake:
     """Private records of a source: each of two reads takes them batch by batch, and what is coded goes to the spool.
 
-    A fit that was killed finds both reads there: counts, which no noise is in, and codes, which are used again only if
-    the quantiles are the same, to the last bit.
+    A fit that was killed finds both reads there: counts, which no noise is in, the quantiles that were released of
+    them, and codes, which are used again only if the quantiles are the same, to the last bit.
     """
 
     def __init__(self, source: Source, reading: Reading, spool: Spool) -> None:
@@ -64,6 +67,22 @@ class Intake:
     def counts(self, space: FeatureSpace) -> tuple[int, IntArray]:
         """Return the number of records, and how many are in each of the finest bins (private)."""
         return self.counted.rows, self.counted.bins
+
+    def once(self, draw: Callable[[], Drawn], purse: Purse, randomness: Randomness) -> Drawn:
+        """Return the quantiles: drawn, or as they were drawn before the fit was killed, at the price they had.
+
+        Records were coded by them. Drawn again, they would be a second answer to the same question; kept, they are the
+        one answer that is published. A seed draws the same again, which the noise to come is to follow.
+        """
+        kept = self.spool.get("released")
+        if kept is not None and not randomness.simulation:
+            purse.charge(Fraction(kept["spent"]))
+            return {int(j): Quantiles.from_json(text) for j, text in kept["quantiles"].items()}, kept["size"]
+        before = purse.spent
+        quantiles, size = draw()
+        texts = {str(j): quantiles[j].to_json() for j in quantiles}
+        self.spool.keep("released", {"quantiles": texts, "size": size, "spent": str(purse.spent - before)})
+        return quantiles, size
 
     def coded(self, space: FeatureSpace, quantiles: Mapping[int, Quantiles]) -> CodedRows:
         """Return them as the descent reads them, through a memory map."""

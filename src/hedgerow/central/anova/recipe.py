@@ -78,7 +78,11 @@ class _Data:
 def fit_anova(space: FeatureSpace, records: Records, purse: Purse, options: Options, randomness: Randomness) -> Fitted:
     """Fit on private records, which are counted once, and then coded once by their released quantiles."""
     levels = 2 if purse.order == 1 else 3
-    quantiles, size = estimate(space, *records.counts(space), purse, _QUANTILE_SHARE, levels, randomness)
+
+    def draw() -> tuple[dict[int, Quantiles], float]:
+        return estimate(space, *records.counts(space), purse, _QUANTILE_SHARE, levels, randomness)
+
+    quantiles, size = records.once(draw, purse, randomness)
     data = _Data(space, records.coded(space, quantiles), purse, randomness)
     if purse.order == 1:
         return _pure(data, options, quantiles, size)
