@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import sklearn
 
-from benchmarks import anova, apply, fit, grow, leafwise, noise, reports, scaling, startup
+from benchmarks import anova, apply, fit, grow, leafwise, noise, reports, scaling, startup, sums
 from benchmarks.timing import Row
 from hedgerow import __version__
 from hedgerow.kernels import note
@@ -28,6 +28,7 @@ FAMILIES: dict[str, Callable[[bool], list[Row]]] = {
     "grow": grow.run,
     "reports": reports.run,
     "scaling": scaling.run,
+    "sums": sums.run,
 }
 ON_REQUEST: dict[str, Callable[[bool], list[Row]]] = {"anova": anova.run}  # too long to run each time
 RESULTS = Path(__file__).parent / "results" / "latest.json"
