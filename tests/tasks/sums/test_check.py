@@ -4,7 +4,7 @@ import numpy as np
 
 from hedgerow.portable import Trees
 from hedgerow.tasks.sums.check import checked
-from hedgerow.tasks.sums.learn import learn, shares_of
+from hedgerow.tasks.sums.learn import Leaves, learn, shares_of
 from hedgerow.tasks.sums.means import leaf_means
 from tests.tasks.sums.test_task import example_task
 
@@ -17,7 +17,8 @@ def check_task(levels=(-0.2, 0.2)):
 
     stump = Trees(np.array([3]), np.array([2, -1, -1]), np.array([0.0]), np.array([0.5, 0.5]), single=False)
     reference = np.array([[0], [1]])
-    return replace(example_task(), trees=stump, levels=levels, group=1, reference=reference, radius=1.0)
+    asked = {"trees": stump, "reference": reference, "places": reference}
+    return replace(example_task(), levels=levels, group=1, radius=1.0, **asked)
 
 
 def signs(left, n=N):
@@ -54,8 +55,8 @@ def lesson(error, n=N, shares=(0.5, 0.5), noise=NOISE, most=1.0):
     """Return what a group teaches in which errors are +-error in two leaves of one tree."""
     shares = np.array(shares)
     up, down = (n * shares * (1 + s * np.array([error, -error])) / 2 for s in (1, -1))
-    reference = np.repeat([[0], [1]], 50, axis=0)
-    return learn((up, down), np.array([0.5, 0.5]), reference, (2,), n, noise, most, 100)
+    rows = Leaves(np.repeat([[0], [1]], 50, axis=0), (2,))
+    return learn((up, down), np.array([0.5, 0.5]), rows, rows, n, noise, most, 100)
 
 
 def test_a_clear_error_is_learnt_nearly_whole_and_noise_not_at_all():

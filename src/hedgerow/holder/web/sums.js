@@ -74,13 +74,25 @@ function oneMachine({ leader, helper }) {
   return loopback || hosts[0] === hosts[1];
 }
 
+/** How many rows name a leaf of each of these trees. @param {Json} found @param {number[]} leaves */
+function checkRows(found, leaves) {
+  const bytes = fromBase64(text(found, "public rows"), "the public rows of this task are damaged");
+  const [width, n] = [Math.max(...leaves) <= 256 ? 1 : 2, leaves.length];
+  insist(bytes.length % (width * n) === 0, "public rows");
+  for (let i = 0; i < bytes.length / width; i += 1) {
+    const leaf = width === 1 ? bytes[i] : bytes[2 * i] + 256 * bytes[2 * i + 1];
+    insist(leaf < leaves[i % n], "public rows");
+  }
+  return bytes.length / (width * n);
+}
+
 export class SumsTask extends Task {
   static format = "hedgerow/sums-task";
   static version = 1;
   static kind = "sums";
   static names = [
     "epsilon", "delta", "label_bounds", "space", "public_model", "steps", "trees", "radius", "levels", "sizes", "group",
-    "residuals", "spread", "reference", "min_batch_size", "servers", "target", "missing",
+    "residuals", "spread", "reference", "places", "min_batch_size", "servers", "target", "missing",
   ];
 
   /** @type {Model} */
@@ -133,13 +145,10 @@ export class SumsTask extends Task {
     insist(sizes.length > whole(found.group, "the groups", 0, MOST), "the groups");
     checkResiduals(found.residuals);
     number(found.spread, "the spread");
-    const reference = fromBase64(text(found.reference, "public rows"), "the public rows of this task are damaged");
-    const [width, n] = [Math.max(...this.trees.leaves) <= 256 ? 1 : 2, this.trees.leaves.length];
-    insist(reference.length > 0 && reference.length % (width * n) === 0, "public rows");
-    for (let i = 0; i < reference.length / width; i += 1) {
-      const leaf = width === 1 ? reference[i] : reference[2 * i] + 256 * reference[2 * i + 1];
-      insist(leaf < this.trees.leaves[i % n], "public rows");
-    }
+    insist(this.steps.length > 0, "the steps");
+    const last = this.steps[this.steps.length - 1];
+    const rows = checkRows(found.reference, this.trees.leaves);
+    insist(rows > 0 && checkRows(found.places, last.trees.leaves) === rows, "public rows");
   }
 
   /** Bits of a vector: two a leaf. */

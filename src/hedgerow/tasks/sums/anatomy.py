@@ -1,4 +1,4 @@
-"""What a prediction from sums is made of: the public model, and what each group adds to it."""
+"""What a prediction from sums is made of: the public model, and what the groups add to it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def sums_anatomy(model: SumsModel, level: float) -> Anatomy:
     parts = [Part("public model", g, start=True)]
     total = g
     for number, added in enumerate(added_terms(model, design, g), 1):
-        parts.append(Part(f"sums: step {number}", added))
+        parts.append(Part(f"sums: forest {number}", added))
         total = total + added
     value = total.clip(*model.task.label_bounds)
     formula = Formula.of(model.space, value, model.guarantee, task=model.task.id)

@@ -25,8 +25,8 @@ def example_task(epsilon: float = 1.0, servers: Servers | None = None, min_batch
     """
     feature = np.array([0, -1, -1, 1, -1, -1])
     trees = Trees(np.array([3, 3]), feature, np.array([0.5, 0.4]), np.full(4, 0.5), single=False)
-    stump = Trees(np.array([3]), np.array([0, -1, -1]), np.array([0.25]), np.array([-0.1, 0.2]), single=False)
-    step = Step(stump, 0.15)
+    stump = Trees(np.array([3]), np.array([0, -1, -1]), np.array([0.5]), np.array([-0.1, 0.1]), single=False)
+    step = Step(stump, 0.4)
     return SumsTask(
         epsilon,
         1e-6,
@@ -42,6 +42,7 @@ def example_task(epsilon: float = 1.0, servers: Servers | None = None, min_batch
         RESIDUALS,
         0.01,
         np.array([[0, 0], [0, 1], [1, 1]]),
+        np.array([[0], [0], [1]]),
         min_batch_size,
         servers,
     )

@@ -26,15 +26,14 @@ _LONGEST = 64  # leaves that the text lists, as in tasks/leaves.py; the table ha
 
 def verdict(model: SumsModel) -> str:
     """Return how far the corrections are believed."""
-    if not model.steps:
+    if not model.gate:
         return "The sums carry no evidence against the public model: it predicts alone."
-    steps = f"{len(model.steps)} of {model.task.group + (not model.checks)} groups had something to add"
     if not model.checks:
-        return f"{steps}; no group has checked that yet."
+        return f"Sums of {model.task.group + 1} groups correct the public model; no group has checked that yet."
     return (
-        f"{steps}, of which {model.scale:.0%} is kept. {reports(model.n_reports)} of people who had no part in it say "
-        f"that this makes the squared error larger by more than {SLACK:.1%} of the public one with a chance of "
-        f"{CHANCE:.2%} or less, if sums are as good as normal."
+        f"Of the correction by {model.task.group} groups {model.scale:.0%} is kept. {reports(model.n_reports)} of "
+        f"people who had no part in it say that this makes the squared error larger by more than {SLACK:.1%} of the "
+        f"public one with a chance of {CHANCE:.2%} or less, if sums are as good as normal."
     )
 
 
@@ -49,7 +48,7 @@ def sums_table(model: SumsModel, level: float) -> list[dict[str, Any]]:
     found = model.means
     rules = [rule for leaves in tree_rules(task.trees, task.public_model, task.space) for rule in leaves]
     trees = np.repeat(np.arange(task.weight), task.trees.n_leaves)
-    kept = model.scale * np.array(task.levels) if model.checks else task.radius * model.learnt.values
+    kept = model.scale * np.array(task.levels) if model.checks else model.added
     shares = _shares(model)
     half = NormalDist().inv_cdf((1 + level) / 2) * found.sd
     rows = []
@@ -112,7 +111,6 @@ def sums_facts(model: SumsModel) -> dict[str, Any]:
         "public_mse": model.task.residuals.mean_square,
         "radius": model.task.radius,
         "gate": model.gate,
-        "steps": len(model.steps),
         "kept": model.scale,
         "checked": model.checks,
         "verdict": verdict(model),

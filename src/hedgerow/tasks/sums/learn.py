@@ -1,14 +1,14 @@
 r"""What noisy sums say about the error of a model: a posterior mean, by the evidence of the sums themselves.
 
-With :math:`\varphi` the indicators of the leaves that a record is in, over :math:`\sqrt T`, m holders and c the radius,
-the differences of both signs are, over :math:`\sqrt T`,
+Holders are asked in which leaves of T trees they are; an error is looked for among sums of the leaf values of another,
+larger forest. With :math:`\varphi` the indicators of the leaves of trees that a record is in, over :math:`\sqrt T`,
+:math:`\psi` those of the forest, m holders and c the radius, the differences of both signs are, over :math:`\sqrt T`,
 
-.. math:: s = \frac{m}{c} G \theta + \text{noise}, \qquad G = E[\varphi\varphi'], \qquad
-          \text{noise} \sim N(0, \sigma_s^2 I + m G)
+.. math:: s = \frac{m}{c} E[\varphi\psi'] \theta + \text{noise}, \qquad
+          \text{noise} \sim N(0, \sigma_s^2 I + m E[\varphi\varphi'])
 
-for an error :math:`\varphi'\theta`. In the eigenvectors of G, with eigenvalues e, everything is diagonal. G is that of
-rows like the public ones, weighted so that leaves have the shares that the *holders* have: the sums of both signs tell.
-All of it is post-processing of what was released.
+for an error :math:`\psi'\theta`. Means are over rows like the public ones, weighted so that leaves have the shares that
+the *holders* have: the sums of both signs tell. All of it is post-processing of what was released.
 """
 
 from __future__ import annotations
@@ -21,13 +21,31 @@ import numpy.typing as npt
 from hedgerow.tasks.assisted.pool import rake
 from hedgerow.types import FloatArray
 
-__all__ = ["Learnt", "learn", "shares_of"]
+__all__ = ["LEAST", "LEAST_CHECKED", "Leaves", "Learnt", "learn", "shares_of"]
 
-POWERS = (0.0, 0.5, 1.0, 2.0)  # of eigenvalues, in the prior: an error may be rough or smooth; by evidence
+POWERS = (0.0, 0.5, 1.0)  # of eigenvalues, in the prior: errors may be as rough as the forest, or smoother; by evidence
 STEPS = np.logspace(-3, 0, 25)  # of the prior variance, eight a decade, up to all of the residual variance
 _TINY = 1e-9  # an eigenvalue, of a trace of 1: rounding leaves less than 1e-12, and one record in a million more
+_MISMATCH = 4.0  # times what so many public records leave open of overlaps: kappa T of AGGREGATE.md; 1 did as well
+_FEWEST = 0.02  # of its public share a leaf is taken to have at least: noise may make counts negative
 LEAST_CHECKED = 0.5  # the same where a later group checks all corrections: .27 of GAS's gap instead of .26
 LEAST = 3.0  # of the log-likelihood, that a correction must gain: nothing gains as much one time in 100
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """The leaves of some trees that rows are in: one column a tree."""
+
+    places: npt.NDArray[np.integer]
+    sizes: tuple[int, ...]
+
+    def indicators(self) -> FloatArray:
+        """Return 1 over the root of the number of trees where a row is in a leaf, leaves numbered through all trees."""
+        rows = len(self.places)
+        found = np.zeros((rows, sum(self.sizes)))
+        first = np.cumsum((0, *self.sizes[:-1]))
+        found[np.arange(rows)[:, None], first + self.places.astype(np.int64)] = 1 / np.sqrt(len(self.sizes))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +55,11 @@ class Learnt:
     Attributes
     ----------
     values : array
-        What each leaf adds, in units of the radius; a record adds those of all its leaves.
+        What each leaf of the forest adds, in units of the radius; a record adds those of all its leaves.
     gain : float
         How much more likely the sums are than without an error, as a logarithm.
     shares : array
-        Shares of holders in each leaf, as far as the sums tell.
+        Shares of holders in each leaf that they were asked about, as far as the sums tell.
     """
 
     values: FloatArray
@@ -67,7 +85,7 @@ def shares_of(counts: FloatArray, public: FloatArray, leaves: tuple[int, ...], n
     relative = max(0.0, excess) / float(np.sum(expected**2))
     prior = relative * expected**2
     kept = prior / (prior + noise + expected) if relative > 0 else np.zeros(len(public))
-    found = np.maximum(expected + kept * (counts - expected), 0.02 * expected)
+    found = np.maximum(expected + kept * (counts - expected), _FEWEST * expected)
     ends = np.cumsum(leaves)[:-1]
     return np.concatenate([part / part.sum() for part in np.split(found, ends)])
 
@@ -75,8 +93,8 @@ def shares_of(counts: FloatArray, public: FloatArray, leaves: tuple[int, ...], n
 def learn(
     signs: tuple[FloatArray, FloatArray],
     public: FloatArray,
-    reference: npt.NDArray[np.integer],
-    leaves: tuple[int, ...],
+    asked: Leaves,
+    forest: Leaves,
     n: int,
     variance: float,
     most: float,
@@ -91,44 +109,44 @@ def learn(
         Noisy sums of residuals that were rounded up, and down, for every leaf, tree by tree.
     public : array
         Public shares of the leaves.
+    asked, forest : Leaves
+        Of rows like the public ones: in the trees that holders were asked about, and in the forest.
     variance : float
         Of the noise of each sum.
     most : float
         The residual variance over the squared radius: an error cannot have more.
     n_public : int
-        Public records behind the reference.
+        Public records behind the rows.
     least : float
         Gain below which nothing is learnt.
     """
     up, down = signs
-    T = len(leaves)
-    shares = shares_of(up + down, public, leaves, n, 2 * variance)
-    weights = rake(reference, leaves, shares)
-    first = np.cumsum((0, *leaves[:-1]))
-    A = np.zeros((len(reference), sum(leaves)))
-    A[np.arange(len(reference))[:, None], first + reference.astype(np.int64)] = 1 / np.sqrt(T)
-    G = (A.T * weights) @ A
-    e, Q = np.linalg.eigh(G)
-    e = np.maximum(e, 0.0)
-    u = Q.T @ ((up - down) / np.sqrt(T))
-    own = 2 * variance / T + n * e
-    rows = 1 / float(np.sum(weights**2)) / len(reference) * n_public
-    mismatch = 4 / T * n**2 * (e + 1 / rows) / rows
-    nothing = _fit(u, own)
+    T = len(asked.sizes)
+    shares = shares_of(up + down, public, asked.sizes, n, 2 * variance)
+    weights = rake(asked.places, asked.sizes, shares)
+    root = np.sqrt(weights)[:, None]
+    A = root * asked.indicators()
+    B = root * forest.indicators()
+    e, V = np.linalg.eigh(B @ B.T)
+    e, V = e[e > _TINY], V[:, e > _TINY]
+    H = n * (A.T @ V) * np.sqrt(e)
+    own = n * A.T @ A + 2 * variance / T * np.eye(A.shape[1])
+    rows = min(n_public, len(weights)) / float(np.sum(weights**2)) / len(weights)
+    mismatch = _MISMATCH / T * n**2 / rows * (A.T @ A + np.eye(A.shape[1]) / rows)
+    white = np.linalg.inv(np.linalg.cholesky(own))
+    seen = white @ ((up - down) / np.sqrt(T))
     best = (0.0, np.zeros(len(e)))
     for power in POWERS:
-        w = np.where(e > _TINY, np.maximum(e, _TINY) ** power, 0.0)
-        w = w / float(np.sum(w * e))
+        prior = e**power / float(np.sum(e ** (power + 1)))
+        signal, Q = np.linalg.eigh(white @ ((H * prior) @ H.T + mismatch) @ white.T)
+        along = Q.T @ seen
         for tau2 in most * STEPS:
-            total = own + tau2 * (n**2 * w * e**2 + mismatch)
-            gain = _fit(u, total) - nothing
+            total = 1 + tau2 * np.maximum(signal, 0.0)
+            gain = float(-0.5 * np.sum(np.log(total) + along**2 / total - along**2))
             if gain > best[0]:
-                best = (gain, tau2 * w * n * e * u / total)
-    gain, theta = best
+                best = (gain, tau2 * prior * (H.T @ (white.T @ (Q @ (along / total)))))
+    gain, z = best
     if gain < least:
-        theta = np.zeros(len(e))
-    return Learnt(Q @ theta / np.sqrt(T), gain, shares)
-
-
-def _fit(u: FloatArray, variance: FloatArray) -> float:
-    return float(-0.5 * np.sum(np.log(variance) + u**2 / variance))
+        z = np.zeros(len(e))
+    values = B.T @ (V @ (z / np.sqrt(e))) / np.sqrt(len(forest.sizes))
+    return Learnt(values, gain, shares)

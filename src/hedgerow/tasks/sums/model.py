@@ -14,7 +14,7 @@ from hedgerow.tasks.intervals import Ends, cut, holding, widened
 from hedgerow.tasks.models import About, Model, Node, check_level
 from hedgerow.tasks.rules import reports, tree_nodes
 from hedgerow.tasks.sums.check import checked
-from hedgerow.tasks.sums.learn import LEAST, LEAST_CHECKED, Learnt, learn
+from hedgerow.tasks.sums.learn import LEAST, LEAST_CHECKED, Learnt, Leaves, learn
 from hedgerow.tasks.sums.means import LeafMeans, leaf_means
 from hedgerow.tasks.sums.noisy import MOST, SERVERS
 from hedgerow.tasks.sums.steps import Step, corrections
@@ -90,8 +90,8 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
         return learn(
             self.signs,
             task.trees.value,
-            task.reference,
-            task.trees.n_leaves,
+            Leaves(task.reference, task.trees.n_leaves),
+            Leaves(task.places, task.steps[-1].trees.n_leaves),
             self.n_reports,
             self.noise,
             left / task.radius**2,
@@ -108,19 +108,34 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
     def steps(self) -> tuple[Step, ...]:
         """All that is added to the public model, before the check."""
         task = self.task
-        if self.checks or not self.n_reports or not self.learnt.values.any():
+        if self.checks or not self.n_reports:
             return task.steps
-        return (*task.steps, Step(replace(task.trees, value=task.radius * self.learnt.values), task.radius))
+        last = task.steps[-1]
+        values = last.trees.value + task.radius * self.learnt.values
+        return (*task.steps[:-1], replace(last, trees=replace(last.trees, value=values)))
 
     @property
     def gate(self) -> bool:
         """Whether the sums carry evidence against the public model; if not, it predicts alone."""
-        return bool(self.steps) and self.scale > 0
+        return self.scale > 0 and any(step.trees.value.any() for step in self.steps)
 
     @cached_property
     def means(self) -> LeafMeans:
         """The mean error that was left in each leaf when this group was asked."""
         return leaf_means(self.signs, self.noise, self.task.radius)
+
+    @cached_property
+    def added(self) -> FloatArray:
+        """What this group adds in each leaf that it was asked about, on average over rows like the public ones."""
+        task = self.task
+        forest = task.steps[-1].trees.n_leaves
+        values = task.radius * self.learnt.values
+        of_row = values[np.cumsum((0, *forest[:-1])) + task.places.astype(np.int64)].sum(axis=1)
+        places = self._places(task.reference.astype(np.int64)).ravel()
+        count = np.bincount(places, minlength=task.length // 2)
+        total = np.bincount(places, np.repeat(of_row, task.weight), task.length // 2)
+        found: FloatArray = total / np.maximum(count, 1)
+        return found
 
     def _columns(self, X: object) -> FloatArray:
         """Return design, public prediction and all that is added."""
@@ -201,7 +216,7 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
         """Return what was made, in short."""
         from hedgerow.tasks.sums.explain import verdict
 
-        facts = {"groups": self.task.group + 1, "steps": len(self.steps), "kept": self.scale, "checked": self.checks}
+        facts = {"groups": self.task.group + 1, "gate": self.gate, "kept": self.scale, "checked": self.checks}
         return About(reports(self.n_holders), facts, (verdict(self),))
 
     @property
@@ -255,4 +270,4 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
         return draw_assisted(self, rows)
 
     def __repr__(self) -> str:
-        return f"SumsModel({self.n_holders} reports; {len(self.steps)} steps, keeps {self.scale:.0%}; {self.guarantee})"
+        return f"SumsModel({self.n_holders} reports; keeps {self.scale:.0%}; {self.guarantee})"

@@ -67,7 +67,7 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
     public_model : PortableModel
         The public model.
     steps : tuple of Step
-        What earlier groups have added to it.
+        What is added to it so far; the last is the forest whose leaf values this group corrects.
     trees : Trees
         Partitions of (design of the record, public prediction, what steps add); their values are public shares.
     radius : float
@@ -82,6 +82,8 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
         Mean square, over rows like the public ones, of what steps add.
     reference : array of shape (rows, trees)
         Leaves of rows like the public ones; the curator needs it to know which leaves overlap, holders do not.
+    places : array of shape (rows, trees of the last step)
+        The same in the forest of the last step.
     min_batch_size : int
         Servers release nothing of fewer reports.
     servers : Servers or None
@@ -108,6 +110,7 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
     residuals: Residuals
     spread: float
     reference: LeafNumbers
+    places: LeafNumbers
     min_batch_size: int = 100
     servers: Servers | None = None
     target: str = "y"
@@ -126,7 +129,10 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
             raise HedgerowError(f"'min_batch_size' must be at least 1. Got {self.min_batch_size!r} instead.")
         if min(self.sizes, default=0) < 1 or not 0 <= self.group < len(self.sizes):
             raise FormatError("'sizes' must be whole numbers above 0, of which 'group' is one.")
+        if not self.steps:
+            raise FormatError("'steps' must have a forest to begin with, if only of zeros.")
         object.__setattr__(self, "reference", leaf_numbers(self.reference, self.trees))
+        object.__setattr__(self, "places", leaf_numbers(self.places, self.steps[-1].trees))
         self._check_trees()
 
     def _check_trees(self) -> None:
@@ -138,9 +144,13 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
             raise FormatError(f"the trees of this task must have 1 .. {MOST_BITS // 2} leaves together.")
         if len(self.levels) not in (0, self.length // 2):
             raise FormatError("'levels' must be none, or one a leaf.")
-        fits = self.reference.ndim == 2 and self.reference.shape[1] == self.weight and len(self.reference)
-        if not fits or (self.reference >= np.array(self.trees.n_leaves)).any():
-            raise FormatError("'reference' must name a leaf of each tree of this task, in one row or more.")
+        for name, rows, trees in (
+            ("reference", self.reference, self.trees),
+            ("places", self.places, self.steps[-1].trees),
+        ):
+            fits = rows.ndim == 2 and rows.shape == (len(self.reference), len(trees.sizes)) and len(rows)
+            if not fits or (rows >= np.array(trees.n_leaves)).any():
+                raise FormatError(f"{name!r} must name a leaf of each tree, in as many rows, one or more.")
         shares = np.split(self.trees.value, np.cumsum(self.trees.n_leaves)[:-1])
         if not all(abs(share.sum() - 1) < _ROUNDED and share.min() >= 0 for share in shares):
             raise FormatError("the leaves of each tree of this task must have public shares that add up to 1.")
