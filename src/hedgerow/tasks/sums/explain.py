@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["sums_facts", "sums_shift", "sums_table", "sums_words", "verdict"]
 
-_RULE = 80  # characters of a rule that a table has room for
+_RULE = 70  # characters of a rule that a table has room for
 _LONGEST = 64  # leaves that the text lists, as in tasks/leaves.py; the table has them all
 
 
