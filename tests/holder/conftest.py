@@ -17,6 +17,7 @@ class Stub:
     def __init__(self):
         self.notices, self.requests, self.bodies, self.instead, self.refuse = {}, [], [], [], None
         stub = self
+        self.witnesses = {}
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -50,6 +51,8 @@ class Stub:
                     return self.static()
                 if self.interrupted():
                     return None
+                if self.path.endswith("/witnesses"):
+                    return self.reply(200, stub.witnesses)
                 notice = stub.notices.get(self.path.rsplit("/", 1)[-1])
                 if notice is None:
                     return self.reply(404, {"code": "no-such-task", "title": "There is no such task", "status": 404})

@@ -581,3 +581,45 @@ def test_routes_serve_the_page():
     assert client.get("/static/holder/secrets.txt").status_code == 404
     with contextlib.suppress(Exception):
         assert client.get("/static/holder/../holder.js").status_code == 404
+
+
+@needs_chromium
+def test_a_task_of_two_servers_is_sealed_for_both_in_the_browser(stub, context):
+    pytest.importorskip("pyhpke")
+    from dataclasses import replace
+
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from hedgerow.sealing import Role
+    from hedgerow.tasks.keys import base64url, public_bytes
+    from hedgerow.tasks.sums.examples import example_task
+    from tests.aggregate.parties import run, servers
+
+    keys = {role: Ed25519PrivateKey.from_private_bytes(bytes([role]) * 32) for role in (Role.LEADER, Role.HELPER)}
+    leader = replace(servers().leader, origin=stub.base, signing_key=public_bytes(keys[Role.LEADER]))
+    helper = replace(servers().helper, operator="<b>Club</b>", signing_key=public_bytes(keys[Role.HELPER]))
+    task = example_task(1.0, servers(leader=leader, helper=helper), 7)
+    link = stub.announce(task)
+    visit = Visit(context).open(link)
+    assert "not agreed" in visit.status or "damaged" in visit.status  # nobody has countersigned it
+    stub.witnesses = {
+        role.name.lower(): base64url(key.sign(task.protocol.statement(role))) for role, key in keys.items()
+    }
+    visit = Visit(context).open(link)
+    assert "as its curator signed it" in visit.status
+    assert "Town and <b>Club</b> would have to conspire" in visit.page.locator("#facts").inner_text()
+    fill(visit, {"x": "0.25", "y": "0.75"})
+    visit.page.get_by_role("button", name="Randomise").click()
+    visit.wait("Nothing has been sent yet")
+    shown = visit.shown()
+    names = visit.page.locator("#parts .name").all_inner_texts()
+    assert "sealed for Town" in names[-2] and "sealed for <b>Club</b>" in names[-1]
+    visit.page.get_by_role("button", name="Send these").click()
+    visit.wait("The curator has your report")
+    (post,) = stub.posts
+    assert post[3] == shown and visit.complaints == []
+    (report,) = Reports.from_bytes(task, shown)
+    ours, theirs = run(task.protocol, [(report.id, report.payload)])
+    assert ours.batch.n == theirs.batch.n == 1
+    sums = task.protocol.prio3.unshard([ours.batch.total, theirs.batch.total])
+    assert sum(sums) == task.weight
