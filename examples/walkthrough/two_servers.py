@@ -97,7 +97,7 @@ def share(pilot: Homes, homes: Homes, folder: Path, *, epsilon: float) -> Shared
             with Database(f"sqlite:///{folder / f'{role}.db'}") as database, database.write() as connection:
                 add_peer(connection, card_at(other), now=int(time.time()))  # as 'hedgerow serve peers --add' does
         key = generate_key(folder / "collector.key")
-        chain = Chain(
+        chain = Chain.of(
             pilot.X,
             pilot.y,
             epsilon=epsilon,
