@@ -40,7 +40,7 @@ def ask(public, n_holders=10_000, epsilon=1.0, **changed):
 
 def test_errors_fall_with_holders_and_with_epsilon(public):
     advice = ask(public)
-    for setting in ("local", "semi-feature", "label"):
+    for setting in ("local", "semi-feature", "label", "aggregate"):
         found = [advice.expected(setting, n) for n in (100, 10_000, 10**6)]
         assert found == sorted(found, reverse=True) and found[0] <= advice.mean_square
         by_epsilon = [ask(public, epsilon=e).expected(setting, 10_000) for e in (0.5, 1.0, 4.0)]

@@ -16,6 +16,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.grid import check_label_bounds, check_labels
 from hedgerow.local.advise.facts import PublicFacts, count_fits, measure_public
 from hedgerow.local.advise.learning import LearningCurve
+from hedgerow.mechanisms.bit_sums import flips_variance
 from hedgerow.public import PublicModel
 from hedgerow.tasks.assisted.choose import SIZES, choose_randomizer
 from hedgerow.tasks.partly_public.assist import best_radius
@@ -23,7 +24,9 @@ from hedgerow.tasks.partly_public.assist import best_radius
 __all__ = ["SETTINGS", "Advice", "Forecast", "advise", "advise_from"]
 
 
-SETTINGS = ("public only", "local", "semi-feature", "label")
+SETTINGS = ("public only", "local", "semi-feature", "label", "aggregate")
+_DELTA = 1e-6  # of the aggregate model, as SecureSumRegressor has it
+_CLIP = 0.9  # quantile of errors to which sums clip them, as there
 EFFICIENCY = 0.8
 """What a label without noise is worth to the learner of corrections, in records of the learning curve."""
 SURE = 2.5758293035489004
@@ -120,6 +123,9 @@ class Advice:
             expected to gain, ``S2 (1/4 (1 - K^-1/4) + 0.004)`` times :attr:`learnable`, and N the noise of their
             estimates. The semi-feature model may also learn from one noisy error a holder, over the columns that
             are not private: :attr:`open_share` of what the label model gains.
+        aggregate
+            As local, where a leaf mean of an error clipped to c has the noise of both servers and that of rounding:
+            ``N = c^2 (4 sigma^2 K^2 / n^2 + K / n)``, sigma that of one server and one tree at a delta of 1e-6.
         label
             ``S2 - G E[2 s - s^2]``. G is what the learning curve gains until ``n_public + c n min(1, S2/v)^2`` records:
             v is the second moment of one noisy error, so a noisy label is worth at most S2/v of an exact one, and
@@ -137,9 +143,18 @@ class Advice:
             return S2 - max(cells, share * self._label_gain(n))
         if setting == "label":
             return S2 - self._label_gain(n)
+        if setting == "aggregate":
+            return S2 + min(_gain(S2, K, self._sums_noise(K, n), self.learnable) for K in self.leaf_noise)
         if setting == "public only":
             return S2
         raise HedgerowError(f"The 'setting' parameter must be one of {list(SETTINGS)}. Got {setting!r} instead.")
+
+    def _sums_noise(self, K: int, n: float) -> float:
+        """Return the noise of corrections by K leaves from sums over n holders, whatever the number of trees."""
+        errors = np.abs(self.facts.residuals)
+        wide = float(np.quantile(errors, _CLIP)) ** 2 / max(float(np.mean(errors**2)), 1e-300)
+        server = float(flips_variance(2, self.epsilon, _DELTA))
+        return wide * self.mean_square * (4 * server * K**2 / n**2 + K / n)
 
     def _label_gain(self, n: float) -> float:
         S2 = self.mean_square
