@@ -11,6 +11,7 @@ from hedgerow.central.anova.design import FeatureMap
 from hedgerow.central.anova.products import FULL, NORM, SCALE, UNITS, Products
 from hedgerow.central.anova.quantiles import CELLS, Quantiles
 from hedgerow.central.anova.rows import LEVELS, Clip, Point, Rows, quantised
+from hedgerow.kernels import native, reference
 from hedgerow.space import FeatureSpace
 
 SPACE = FeatureSpace.from_bounds((0, 1), ["a", "b", "c", "kind"], categories={"kind": ["u", "v", "w"]})
@@ -92,12 +93,12 @@ def test_the_bound_holds_to_the_last_notch():
 
 
 def test_weights_of_any_size_leave_room():
-    """Squared norms stay below 2**62, however many categories there are."""
+    """Squared norms stay below 2**59, however many categories there are."""
     own = products()
     units = np.full(len(own), 1 << 20)
     huge = Products(own.columns, np.full_like(own.tables, FULL), own.derived, own.factors, units, None)
     codes = np.zeros((4, 1), dtype=np.uint8)
-    assert int(huge.squares.sum()) * FULL**4 < 1 << 62
+    assert int(huge.squares.sum()) * FULL**4 < 1 << 59
     assert norms(huge, codes, huge.scales(huge.values(codes)), 2)[0] <= NORM**2 << (2 * SCALE)
 
 
@@ -189,3 +190,82 @@ def test_coefficients_have_sixteen_bits_and_labels_thirty_two():
         CodedRows(np.zeros((5, 2), dtype=np.uint8).T, np.zeros((1, 5), dtype=np.int32))
     with pytest.raises(ValueError, match="do not fit"):
         CodedRows(np.zeros((2, 4), dtype=np.uint8), np.zeros((1, 5), dtype=np.int32))
+
+
+PATHS = native().anova_paths() if getattr(native(), "anova", None) is not None else []
+compiled = pytest.mark.skipif(not PATHS, reason="the compiled kernel is not there")
+
+
+def random_products(rng):
+    """Return functions of one to three factors, more or less many, with tables at their ends now and then."""
+    columns = np.sort(rng.integers(0, 5, int(rng.integers(1, 60))))
+    k = columns.size
+    tables = rng.integers(-FULL, FULL + 1, (k, 256)).astype(np.int8)
+    tables[rng.random(k) < 0.3] = FULL
+    derived = rng.integers(0, k, (int(rng.integers(0, 4)), 2))
+    one = k + len(derived)
+    factors = [[one, one]] + [[a, one] for a in range(one)]
+    factors += [sorted(rng.choice(one, 2, replace=False).tolist()) for _ in range(int(rng.integers(0, 300))) if one > 1]
+    factors = np.array([list(pair) for pair in dict.fromkeys(map(tuple, factors))])
+    units = rng.integers(1, 1 << int(rng.integers(1, 14)), len(factors))
+    return Products(columns, tables, derived, factors, units, None)
+
+
+@compiled
+@pytest.mark.parametrize("seed", range(12))
+def test_every_path_gives_the_integers_of_the_reference(seed):
+    """Any number of records, functions and outputs: factors, levels and sums to the last bit, also in threads."""
+    rng = np.random.default_rng(seed)
+    own = random_products(rng)
+    order = 1 + seed % 2
+    if order == 1:
+        own = Products(own.columns, own.tables, own.derived, own.factors, own.units, int(rng.integers(1, 4 * NORM)))
+    outputs = int(rng.choice([1, 1, 2, 5]))
+    n = int(rng.choice([0, 1, 255, 256, 257, 1000]))
+    codes = rng.integers(0, 256, (5, n)).astype(np.uint8)
+    targets = rng.integers(-(1 << 30), 1 << 30, (outputs, n)) >> rng.integers(0, 20, n)
+    rows = CodedRows(codes, np.ascontiguousarray(targets.astype(np.int32)))
+    theta = rng.normal(0, 10.0 ** rng.integers(-3, 2), (len(own), outputs))
+    clip = Clip(10.0 ** rng.integers(-2, 2), int(rng.integers(LEVELS, 2 * LEVELS)), order)
+    with reference():
+        wanted = Rows(own, rows)
+        sums = wanted.gradient(theta, clip)
+        seen = predictions(wanted, theta)
+    for path in (0, *PATHS):
+        found = Rows(own, rows, jobs=2, path=path)
+        assert (found.scales == wanted.scales).all()
+        assert (found.gradient(theta, clip) == sums).all()
+        assert (predictions(found, theta) == seen).all()
+
+
+def predictions(rows, theta):
+    found = [np.zeros((rows.coded.outputs, 0))]
+    rows.total(theta, lambda targets, base, f: found.append(f) or np.zeros(1))
+    return np.concatenate(found, axis=1)
+
+
+@compiled
+def test_many_parts_are_worked_by_several_threads(monkeypatch):
+    """Sums of integers are the same in any order, and parts are of any size."""
+    own = products()
+    rows = records(3000).coded(SPACE, QUANTILES)
+    theta = np.random.default_rng(3).normal(0, 0.2, (len(own), 1))
+    one = Rows(own, rows).gradient(theta, Clip(0.2, LEVELS, 2))
+    monkeypatch.setattr("hedgerow.central.anova.rows._Compiled.step", 100)
+    for jobs in (None, 3, -1):
+        assert (Rows(own, rows, jobs).gradient(theta, Clip(0.2, LEVELS, 2)) == one).all()
+
+
+@compiled
+def test_the_kernel_refuses_what_does_not_fit():
+    own = products()
+    rows = records(300).coded(SPACE, QUANTILES)
+    found = Rows(own, rows)
+    theta = np.zeros((len(own), 1))
+    with pytest.raises(ValueError, match="levels"):
+        found.gradient(theta, Clip(0.2, 259, 2))
+    with pytest.raises(ValueError, match="path"):
+        Rows(own, rows, path=9)
+    short = CodedRows(np.ascontiguousarray(rows.codes[:3]), rows.targets)
+    with pytest.raises(ValueError, match="codes"):
+        Rows(own, short)

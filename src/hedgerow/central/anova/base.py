@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow.central.anova.accounting import open_purse
@@ -77,6 +78,7 @@ class AnovaBase(PrivateEstimator):
     public_model: EstimatorLike = "auto"
     callback: ProgressLike = None
     spool: str | os.PathLike[str] | None = None
+    n_jobs: int | None = None
 
     _rules: ClassVar[Rules] = RULES
     _parameters: ClassVar[dict[str, Rule]] = {
@@ -86,6 +88,7 @@ class AnovaBase(PrivateEstimator):
         "missing": OneOf("middle", "indicator"),
         "public_model": PUBLIC_MODEL,
         "spool": Kind("the path of a directory, or None", (str, os.PathLike, type(None))),
+        "n_jobs": Kind("an int or None", (int, np.integer, type(None))),
     }
 
     def _given(self, X: Any, y: Any) -> Source:
@@ -113,7 +116,9 @@ class AnovaBase(PrivateEstimator):
         purse = open_purse(float(self.epsilon), float(self.delta), self.neighbours)
         source = self._source()
         reading = self._reading(given, labels, start)
-        options = Options(bool(self.interactions), reading.missing, labels.clip, self.callback, self._rules)
+        options = Options(
+            bool(self.interactions), reading.missing, labels.clip, self.callback, self._rules, self.n_jobs
+        )
         notes = ["provided that the feature bounds and category lists are public", labels.note, ABSORBED]
         if start is not None:
             notes.append(NOT_PROTECTED)

@@ -28,7 +28,8 @@ class PrivateAnovaClassifier(PrivateClassifier, AnovaBase):
 
     Parameters
     ----------
-    epsilon, delta, feature_bounds, categories, interactions, neighbours, missing, callback, spool, random_state, ledger
+    epsilon, delta, feature_bounds, categories, interactions, neighbours, missing, callback, spool, n_jobs, \
+random_state, ledger
         As in :class:`~hedgerow.PrivateAnovaRegressor`.
     classes : list or "observed"
         The public list of classes, required; labels of other classes count as the first of it. "observed"

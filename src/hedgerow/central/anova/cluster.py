@@ -100,9 +100,9 @@ class SpreadRows:
         self.parts = parts
         self.outputs = outputs
 
-    def over(self, products: Products) -> ClusterRows:
-        """Return what sums over these records, in the functions of a feature map."""
-        return ClusterRows(self.client, products, self._groups(), self.outputs)
+    def over(self, products: Products, jobs: int | None = None) -> ClusterRows:
+        """Return what sums over these records, in the functions of a feature map, by so many threads a worker."""
+        return ClusterRows(self.client, products, self._groups(), self.outputs, jobs)
 
     def _groups(self) -> list[tuple[str, list[Any]]]:
         """Return the parts by the worker that has them."""
@@ -119,7 +119,14 @@ class SpreadRows:
 class ClusterRows:
     """Sums over records on the workers: one task for each of them."""
 
-    def __init__(self, client: Any, products: Products, groups: list[tuple[str, list[Any]]], outputs: int) -> None:
+    def __init__(
+        self,
+        client: Any,
+        products: Products,
+        groups: list[tuple[str, list[Any]]],
+        outputs: int,
+        jobs: int | None = None,
+    ) -> None:
         self.client = client
         self.products = products
         self._shape = (len(products), outputs)
@@ -127,7 +134,7 @@ class ClusterRows:
         for worker, parts in groups:
             # If that worker is lost another one takes its place.
             place = {"workers": [worker], "allow_other_workers": True} if worker else {}
-            self._rows.append(client.submit(_open, products, parts, pure=False, retries=_RETRIES, **place))
+            self._rows.append(client.submit(_open, products, parts, jobs, pure=False, retries=_RETRIES, **place))
 
     def _sum(self, function: Any, *arguments: Any) -> Any:
         tasks = [self.client.submit(function, r, *arguments, pure=False, retries=_RETRIES) for r in self._rows]
@@ -184,8 +191,8 @@ def _nothing(reading: Reading) -> Encoded:
     return Encoded(np.empty((0, len(reading.space))), none, None if reading.public is None else none)
 
 
-def _open(products: Products, parts: Sequence[CodedRows]) -> list[Rows]:
-    return [part.over(products) for part in parts]
+def _open(products: Products, parts: Sequence[CodedRows], jobs: int | None) -> list[Rows]:
+    return [part.over(products, jobs) for part in parts]
 
 
 def _gradient(rows: Sequence[Rows], theta: FloatArray, clip: Clip) -> IntArray:

@@ -74,11 +74,11 @@ class CodedRows:
         """How many labels a record has."""
         return int(self.targets.shape[0])
 
-    def over(self, products: Products) -> Rows:
-        """Return what sums over these records, in the functions of a feature map."""
+    def over(self, products: Products, jobs: int | None = None) -> Rows:
+        """Return what sums over these records, in the functions of a feature map, by so many threads."""
         from hedgerow.central.anova.rows import Rows
 
-        return Rows(products, self)
+        return Rows(products, self, jobs)
 
 
 def code_columns(space: FeatureSpace) -> list[tuple[int, int]]:
@@ -131,7 +131,7 @@ class Coded(Protocol):
     def outputs(self) -> int:
         """How many labels a record has."""
 
-    def over(self, products: Products) -> Sums:
+    def over(self, products: Products, jobs: int | None = None) -> Sums:
         """Return what sums over these records, in the functions of a feature map."""
 
 

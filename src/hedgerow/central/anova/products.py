@@ -31,7 +31,7 @@ SCALE = 15
 HALF = 1 << 14
 """Added before the last bits of a product of three are cut off."""
 _SHARE = 258  # of 2**15: a 127th, but for 0.006 %, so that 127 * 127 becomes 127
-_ROOM = 34  # bits of all squared weights together: times 127**4, below 2**28, they stay below 2**62
+_ROOM = 31  # bits of all squared weights together: times 127**4, below 2**28, they stay below 2**59
 _SPARE = 24  # bits that squared norms are cut by, upwards, before they are divided by
 
 
@@ -42,7 +42,7 @@ class Products:
     ``X_k`` is read from a table by the record's code, or is the product of two such, divided by 127 and rounded, or
     the constant 127. With the integer weights ``W_m``, a squared norm is at most ``2**r N``, where
 
-    .. math:: N = \sum_m \lceil W_m^2 / 2^r \rceil b_m^2 < 2^{62}, \qquad
+    .. math:: N = \sum_m \lceil W_m^2 / 2^r \rceil b_m^2 < 2^{59}, \qquad
               s = \Bigl\lfloor \sqrt{\min\bigl(2^{30}, \lfloor K / N' \rfloor\bigr)} \Bigr\rfloor, \quad
               N' = \lfloor N / 2^{24} \rfloor + 1, \quad K = 2^{30} \lfloor C^2 / 2^{24 + r} \rfloor .
 

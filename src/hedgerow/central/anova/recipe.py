@@ -39,13 +39,14 @@ _POINTS = 2048  # for the mean square of functions: it errs by 3 %, as a root of
 
 @dataclass(frozen=True)
 class Options:
-    """Public choices: pairs or not, missing values or not, the largest first clip, progress, how fits are planned."""
+    """Public choices: pairs or not, missing values or not, the first clip, progress, how fits are planned, threads."""
 
     interactions: bool
     missing: bool
     clip: float
     progress: Callable[[int], bool] | None = None
     rules: Rules = RULES
+    jobs: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +191,7 @@ def rounds_of(reach: float, size: float, share: Fraction, look_share: Fraction) 
 def _descend(
     data: _Data, options: Options, feature_map: FeatureMap, start: FloatArray, clip: float, steps: Steps
 ) -> Descent:
-    rows = data.rows.over(Products.of(feature_map))
+    rows = data.rows.over(Products.of(feature_map), options.jobs)
     energy = energies(feature_map)
     return descend(rows, start, clip, steps, data.purse, energy, data.randomness, options.progress)
 

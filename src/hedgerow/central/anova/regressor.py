@@ -61,6 +61,8 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
     spool : path, optional
         A directory for what is made of records larger than memory, from which a fit that was killed goes on; by
         default nameless files in the directory for temporary ones.
+    n_jobs : int, optional
+        Threads that add up over records; None is one, -1 as many as there are processors. The result is the same.
     random_state : None, int or Randomness, default=None
         None draws from a secure source. Anything else is a simulation, and the guarantee says so.
     ledger : Ledger or path, optional

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hedgerow.central.anova.coded import LABEL, CodedRows
+from hedgerow.central.anova.kernel import layout
 from hedgerow.central.anova.products import NORM, SCALE, Products
+from hedgerow.kernels import native
 from hedgerow.types import FloatArray, IntArray
+
+_T = TypeVar("_T")
 
 __all__ = ["LEVELS", "Clip", "Point", "Rows", "Sums", "Term", "norms_of", "quantised"]
 
@@ -64,6 +70,9 @@ class Clip:
         return self.levels / (self.size * LABEL * 2.0**SCALE)
 
 
+_NONE = Clip(1.0, LEVELS, 2)  # where nothing is clipped
+
+
 def quantised(residuals: FloatArray, scales: FloatArray, clip: Clip) -> FloatArray:
     r"""Return residuals times each record's factor, in whole levels; of shape (outputs, records) like residuals.
 
@@ -88,6 +97,13 @@ def quantised(residuals: FloatArray, scales: FloatArray, clip: Clip) -> FloatArr
     out[:, over] = np.trunc(fitting[:, over])
     out[:, _powers(out, clip.order) > limit**clip.order] = 0.0
     return out
+
+
+def effective_jobs(jobs: int | None) -> int:
+    """Return how many threads to use: None is one, -1 as many as there are processors, -2 one less, and so on."""
+    if jobs is None or jobs == 0:
+        return 1
+    return jobs if jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + jobs)
 
 
 def _powers(columns: FloatArray, order: int) -> FloatArray:
@@ -131,39 +147,33 @@ class Rows:
     which the whole-number noise is added to: leaving 63 bits, if it happened, would be post-processing.
     """
 
-    def __init__(self, products: Products, coded: CodedRows) -> None:
+    def __init__(self, products: Products, coded: CodedRows, jobs: int | None = None, path: int = 0) -> None:
         self.products = products
         self.coded = coded
         self.scales = np.empty(coded.n, dtype=np.uint16)
-        self._kept: dict[int, FloatArray] = {}
-        for part in self._parts():
-            self.scales[part] = products.scales(self._values(part))
+        engine = _Compiled if getattr(native(), "anova", None) is not None else _Reference
+        self._engine = engine(products, coded, self.scales, path)
+        self._jobs = effective_jobs(jobs)
+        for part, found in self._each(self._engine.scales_of):
+            self.scales[part] = found
 
-    def _parts(self) -> Iterator[slice]:
-        step = max(16, _ENTRIES // len(self.products))
-        for start in range(0, self.coded.n, step):
-            yield slice(start, min(start + step, self.coded.n))
-
-    def _values(self, part: slice) -> FloatArray:
-        """Return the functions of some records; kept for the next round, where there is room."""
-        found = self._kept.get(part.start)
-        if found is None:
-            found = self.products.values(self.coded.codes[:, part])
-            if self.coded.n * len(self.products) <= _KEPT:
-                self._kept[part.start] = found
-        return found
+    def _each(self, work: Callable[[slice], _T]) -> Iterator[tuple[slice, _T]]:
+        """Yield parts of the records with what comes of them; several are worked at once if there are jobs."""
+        step = self._engine.step
+        parts = [slice(start, min(start + step, self.coded.n)) for start in range(0, self.coded.n, step)]
+        if self._jobs == 1 or len(parts) < 2:
+            yield from ((part, work(part)) for part in parts)
+            return
+        with ThreadPoolExecutor(self._jobs) as pool:
+            yield from zip(parts, pool.map(work, parts), strict=True)
 
     def gradient(self, theta: FloatArray, clip: Clip) -> IntArray:
         """Return the exact sum of ``q_i W_m b_m``, of shape (p, outputs)."""
         point = Point.of(self.products, theta)
-        sums = np.zeros((len(self.products), self.coded.outputs), dtype=np.int64)
-        for part in self._parts():
-            values = self._values(part)
-            scales = self.scales[part].astype(np.float64)
-            predictions = (point.whole @ values) * (scales * point.steps[:, None])
-            levels = quantised(self.coded.targets[:, part] - predictions, scales, clip)
-            sums += (values @ levels.T).astype(np.int64)
-        return sums * self.products.units[:, None]
+        sums = np.zeros((self.coded.outputs, len(self.products)), dtype=np.int64)
+        for _, found in self._each(lambda part: self._engine.sums(part, point, clip)):
+            sums += found
+        return np.asarray(sums.T * self.products.units[:, None])
 
     def total(self, theta: FloatArray, term: Term) -> IntArray | int:
         """Return the sum over blocks of ``term(targets, base, predictions)``, whole numbers; 0 without records.
@@ -172,9 +182,84 @@ class Rows:
         """
         point = Point.of(self.products, theta)
         total: IntArray | int = 0
-        for part in self._parts():
-            scales = self.scales[part].astype(np.float64)
-            predictions = (point.whole @ self._values(part)) * (scales * point.steps[:, None])
+
+        def work(part: slice) -> IntArray:
             base = None if self.coded.base is None else self.coded.base[:, part]
-            total = total + term(self.coded.targets[:, part], base, predictions).astype(np.int64)
+            predictions = self._engine.predictions(part, point)
+            return np.asarray(term(self.coded.targets[:, part], base, predictions).astype(np.int64))
+
+        for _, found in self._each(work):
+            total = total + found
         return total
+
+
+class _Reference:
+    """What the kernel does, in NumPy, with the same numbers."""
+
+    def __init__(self, products: Products, coded: CodedRows, scales: npt.NDArray[np.uint16], path: int) -> None:
+        self.step = max(16, _ENTRIES // len(products))
+        self._products = products
+        self._coded = coded
+        self._scales = scales
+        self._kept: dict[int, FloatArray] = {}
+
+    def _values(self, part: slice) -> FloatArray:
+        """Return the functions of some records; kept for the next round, where there is room."""
+        found = self._kept.get(part.start)
+        if found is None:
+            found = self._products.values(self._coded.codes[:, part])
+            if self._coded.n * len(self._products) <= _KEPT:
+                self._kept[part.start] = found
+        return found
+
+    def scales_of(self, part: slice) -> npt.NDArray[np.uint16]:
+        return self._products.scales(self._values(part))
+
+    def predictions(self, part: slice, point: Point) -> FloatArray:
+        scales = self._scales[part].astype(np.float64)
+        return np.asarray((point.whole.astype(np.float64) @ self._values(part)) * (scales * point.steps[:, None]))
+
+    def sums(self, part: slice, point: Point, clip: Clip) -> IntArray:
+        residuals = self._coded.targets[:, part] - self.predictions(part, point)
+        levels = quantised(residuals, self._scales[part].astype(np.float64), clip)
+        return np.asarray((levels @ self._values(part).T).astype(np.int64))
+
+
+class _Compiled:
+    """``csrc/anova.c``; ``path`` chooses among its vectors (0: the widest that this processor has)."""
+
+    step = 1 << 14  # records at a time, by hand: a thread waits for another one for a millisecond at most
+
+    def __init__(self, products: Products, coded: CodedRows, scales: npt.NDArray[np.uint16], path: int) -> None:
+        self._layout = layout(products)
+        self._coded = coded
+        self._scales = scales
+        self._path = path
+        self._n_functions = len(products)
+        most = -1 if products.most is None else products.most
+        self._bounds = (products.allowed, most)
+
+    def _run(self, mode: int, part: slice, point: Point | None, clip: Clip, out: npt.NDArray[np.generic]) -> None:
+        rows = self._coded
+        records = (rows.n, part.start, part.stop, rows.outputs)
+        whole = np.zeros(0, dtype=np.int32) if point is None else self._layout.coefficients(point)
+        steps = np.zeros(0) if point is None else point.steps
+        native().anova(
+            mode, self._path, *records, clip.order, clip.levels, clip.gain, *self._bounds,
+            rows.codes, rows.targets, self._scales, *self._layout.arrays, whole, steps, out,
+        )  # fmt: skip
+
+    def scales_of(self, part: slice) -> npt.NDArray[np.uint16]:
+        out = np.empty(part.stop - part.start, dtype=np.uint16)
+        self._run(0, part, None, _NONE, out)
+        return out
+
+    def predictions(self, part: slice, point: Point) -> FloatArray:
+        out = np.empty((self._coded.outputs, part.stop - part.start))
+        self._run(1, part, point, _NONE, out)
+        return out
+
+    def sums(self, part: slice, point: Point, clip: Clip) -> IntArray:
+        out = np.zeros((self._coded.outputs, self._n_functions), dtype=np.int64)
+        self._run(2, part, point, clip, out)
+        return out

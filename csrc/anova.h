@@ -1,0 +1,141 @@
+/* The steps of one block of an ANOVA round, once for every kind of processor: anova.c includes this file with other
+ * vectors each time. Vectors hold LANES times 16 bytes; everything is whole numbers, so the sums are the same. */
+
+#define W16 (8 * LANES)
+#define W32 (4 * LANES)
+
+/* Bytes by record and function are turned round, sixteen by sixteen: four times interleaving i with i + 8 does it. */
+TARGET static void NAME(decode)(const plan *p, const uint8_t *const *code, work *w)
+{
+    const int8_t *table = p->tables;
+    for (int c = 0; c < p->n_columns; c++) {
+        const int32_t *column = p->columns + 3 * c;
+        const int first = column[1], k = column[2], stride = (k + 15) / 16 * 16;
+        const uint8_t *at = code[c];
+        for (int part = 0; part < k; part += 16) {
+            const int most = k - part < 16 ? k - part : 16;
+            int16_t *to = w->x + (size)(first + part) * ROWS;
+            for (int r = 0; r < ROWS; r += 16 * LANES) {
+                VECTOR t[16], u[16];
+                for (int i = 0; i < 16; i++) t[i] = LOOK_UP(table + part, stride, at + r + i);
+                for (int round = 0; round < 2; round++) {
+                    for (int i = 0; i < 8; i++) u[2 * i] = LOW8(t[i], t[i + 8]), u[2 * i + 1] = HIGH8(t[i], t[i + 8]);
+                    for (int i = 0; i < 8; i++) t[2 * i] = LOW8(u[i], u[i + 8]), t[2 * i + 1] = HIGH8(u[i], u[i + 8]);
+                }
+                for (int i = 0; i < most; i++) WIDEN(to + (size)i * ROWS + r, t[i]);
+            }
+        }
+        table += 256 * stride;
+    }
+    for (int e = 0; e < p->n_derived; e++) {
+        const int16_t *a = w->x + (size)p->derived[2 * e] * ROWS, *b = w->x + (size)p->derived[2 * e + 1] * ROWS;
+        int16_t *restrict to = w->x + (size)(p->n_singles + e) * ROWS;
+        for (int i = 0; i < ROWS; i++) to[i] = (int16_t)(((int32_t)a[i] * b[i] * 258 + 16384) >> 15);
+    }
+}
+
+/* Two functions side by side, for products that add up over functions. */
+TARGET static void NAME(interleave)(const plan *p, work *w)
+{
+    for (int s = 0; s < p->n_slots; s++) {
+        const int16_t *a = w->x + (size)p->slots[2 * s] * ROWS, *b = w->x + (size)p->slots[2 * s + 1] * ROWS;
+        int16_t *to = w->pairs + (size)s * 2 * ROWS;
+        for (int i = 0; i < ROWS; i += W16) INTERLEAVE(to + 2 * i, LOAD(a + i), LOAD(b + i));
+    }
+}
+
+/* f = sum over groups of X_a * (sum over entries of coefficient * X_b), exactly. */
+TARGET static void NAME(predict)(const plan *p, const int32_t *coefficient, work *w)
+{
+    double *restrict f = w->f;
+    for (int i = 0; i < ROWS; i++) f[i] = 0.0;
+    for (int g = 0; g < p->n_groups; g++) {
+        const int32_t *group = p->groups + 5 * g;
+        const int32_t *slot = p->entries + group[1];
+        const int32_t *own = coefficient + group[1];
+        const int entries = group[2];
+        int32_t inner[ROWS] ALIGNED;
+        for (int r = 0; r < ROWS; r += 8 * W32) {
+            VECTOR sum[8];
+            for (int u = 0; u < 8; u++) sum[u] = ZERO;
+            for (int e = 0; e < entries; e++) {
+                const VECTOR c = SAME32(own[e]);
+                const int16_t *from = w->pairs + (size)slot[e] * 2 * ROWS + 2 * r;
+#pragma GCC unroll 8
+                for (int u = 0; u < 8; u++) sum[u] = ADD32(sum[u], MULTIPLY_ADD(LOAD(from + u * W16), c));
+            }
+            for (int u = 0; u < 8; u++) STORE(inner + r + u * W32, sum[u]);
+        }
+        const int16_t *restrict a = w->x + (size)group[0] * ROWS;
+        for (int i = 0; i < ROWS; i++) f[i] += (double)inner[i] * (double)(int32_t)a[i];
+    }
+}
+
+/* sums[m] += sum over records of q * X_a * X_b, exactly: 256 * 257 * 127 * 127 is below 2**31. */
+TARGET static void NAME(gradient)(const plan *p, work *w, int64_t *sums)
+{
+    for (int g = 0; g < p->n_groups; g++) {
+        const int32_t *group = p->groups + 5 * g;
+        const int32_t *partner = p->partners + 2 * group[3];
+        const int16_t *restrict a = w->x + (size)group[0] * ROWS, *restrict q = w->q;
+        int16_t qa[ROWS] ALIGNED;
+        for (int i = 0; i < ROWS; i++) qa[i] = (int16_t)(q[i] * a[i]);
+        for (int e = 0; e < group[4]; e += 4) {
+            const int most = group[4] - e < 4 ? group[4] - e : 4;
+            const int16_t *b[4];
+            for (int j = 0; j < 4; j++) b[j] = w->x + (size)partner[2 * (e + (j < most ? j : 0))] * ROWS;
+            VECTOR sum[4] = {ZERO, ZERO, ZERO, ZERO};
+            for (int i = 0; i < ROWS; i += W16) {
+                const VECTOR x = LOAD(qa + i);
+#pragma GCC unroll 4
+                for (int j = 0; j < 4; j++) sum[j] = ADD32(sum[j], MULTIPLY_ADD(x, LOAD(b[j] + i)));
+            }
+            for (int j = 0; j < most; j++) sums[partner[2 * (e + j) + 1]] += SUM32(sum[j]);
+        }
+    }
+}
+
+/* Squared norms and sums of sizes of all records, with whole weights; the constant is in them already. */
+TARGET static void NAME(norms)(const plan *p, work *w)
+{
+    int64_t *restrict norm = w->norm, *restrict length = w->size;
+    for (int g = 0; g < p->n_groups; g++) {
+        const int32_t *group = p->groups + 5 * g;
+        const int32_t *partner = p->partners + 2 * group[3];
+        const int16_t *restrict a = w->x + (size)group[0] * ROWS;
+        for (int e = 0; e < group[4]; e++) {
+            const int16_t *restrict b = w->x + (size)partner[2 * e] * ROWS;
+            const int32_t square = p->squares[partner[2 * e + 1]], unit = p->units[partner[2 * e + 1]];
+            for (int i = 0; i < ROWS; i++) {
+                const int32_t v = (int32_t)a[i] * b[i];
+                norm[i] += (int64_t)(v * v) * square;
+            }
+            if (p->most >= 0)
+                for (int i = 0; i < ROWS; i++) {
+                    const int32_t v = (int32_t)a[i] * b[i];
+                    length[i] += (int64_t)(v < 0 ? -v : v) * unit;
+                }
+        }
+    }
+}
+
+static const steps NAME(steps) = {NAME(decode), NAME(interleave), NAME(predict), NAME(gradient), NAME(norms)};
+
+#undef W16
+#undef W32
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef VECTOR
+#undef ZERO
+#undef LOAD
+#undef STORE
+#undef SAME32
+#undef ADD32
+#undef MULTIPLY_ADD
+#undef LOW8
+#undef HIGH8
+#undef LOOK_UP
+#undef WIDEN
+#undef INTERLEAVE
+#undef SUM32

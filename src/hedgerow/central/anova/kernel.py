@@ -1,0 +1,130 @@
+"""How the compiled kernel takes the functions of a feature map: grouped by a factor that they share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from hedgerow.central.anova.products import Products
+from hedgerow.types import IntArray
+
+if TYPE_CHECKING:
+    from hedgerow.central.anova.rows import Point
+
+__all__ = ["Layout", "layout"]
+
+Numbers = npt.NDArray[np.int32]
+_MOST = 256  # pairs of functions in a group: 256 * 2 * 32767 * 127 is below 2**31
+_WIDE = 16  # bytes of a table that are looked up at once
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The arrays of ``anova`` in ``csrc/anova.c``, and where coefficients go.
+
+    Predictions are ``sum_a X_a (sum_b c_ab X_b)``: functions are grouped by a factor a, and the others of a group are
+    taken in pairs ("slots"), for processors multiply and add pairs at once.
+
+    Attributes
+    ----------
+    arrays : tuple
+        Tables by column, columns, derived functions, slots, groups, entries, partners, squared weights and weights.
+    places : array of shape (entries, 2)
+        The function of each half of an entry; -1 where there is none.
+    """
+
+    arrays: tuple[npt.NDArray[np.generic], ...]
+    places: IntArray
+
+    def coefficients(self, point: Point) -> Numbers:
+        """Return coefficients by entry, two of 16 bits in one number, and that of the constant last."""
+        padded = np.concatenate([point.whole, np.zeros((len(point.whole), 1), dtype=np.int64)], axis=1)
+        pairs = np.ascontiguousarray(padded[:, self.places].astype(np.int16))
+        entries = pairs.reshape(len(pairs), -1).view(np.int32)
+        return np.ascontiguousarray(np.concatenate([entries, point.whole[:, :1].astype(np.int32)], axis=1))
+
+
+def layout(products: Products) -> Layout:
+    """Group the functions: again and again by the factor that most of those left have.
+
+    >>> factors = np.array([[2, 2], [0, 2], [1, 2], [0, 1]])  # a constant, two functions of one feature, their product
+    >>> tables = np.zeros((2, 256), dtype=np.int8)
+    >>> found = layout(Products(np.array([0, 1]), tables, np.zeros((0, 2), dtype=np.int64), factors, np.ones(4), None))
+    >>> found.places.tolist(), found.arrays[4].tolist()
+    ([[1, 2], [-1, 3]], [[2, 0, 1, 0, 2], [0, 1, 1, 2, 1]])
+    """
+    one = len(products.tables) + len(products.derived)
+    place, slots = _slots(products)
+    groups: list[list[int]] = []
+    entries: list[int] = []
+    places: list[list[int]] = []
+    partners: list[list[int]] = []
+    for factor, members in _grouped(products.factors, one):
+        by_slot: dict[int, list[int]] = {}
+        for b, m in members:
+            by_slot.setdefault(place[b] // 2, [-1, -1])[place[b] % 2] = m
+        chosen = sorted(by_slot)
+        for start in range(0, len(chosen), _MOST):
+            part = chosen[start : start + _MOST]
+            own = [[slots[s][half], m] for s in part for half, m in enumerate(by_slot[s]) if m >= 0]
+            groups.append([factor, len(entries), len(part), len(partners), len(own)])
+            entries += part
+            places += [by_slot[s] for s in part]
+            partners += own
+    arrays = (
+        *_tables(products),
+        _numbers(products.derived, 2),
+        _numbers(slots, 2),
+        _numbers(groups, 5),
+        _numbers(entries, 1),
+        _numbers(partners, 2),
+        _numbers(products.squares, 1),
+        _numbers(products.units, 1),
+    )
+    return Layout(arrays, np.array(places, dtype=np.int64).reshape(-1, 2))
+
+
+def _grouped(factors: IntArray, one: int) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Return groups of functions (the other factor, place in the sums); the constant, place 0, is in none."""
+    left = {m: (int(a), int(b)) for m, (a, b) in enumerate(factors) if m > 0}
+    out = []
+    single = [(a if b == one else b, m) for m, (a, b) in left.items() if one in (a, b)]
+    if single:
+        out.append((one, single))
+    left = {m: pair for m, pair in left.items() if one not in pair}
+    while left:
+        count = Counter(factor for pair in left.values() for factor in pair)
+        factor = min(count, key=lambda f: (-count[f], f))
+        members = [(b if a == factor else a, m) for m, (a, b) in left.items() if factor in (a, b)]
+        out.append((factor, members))
+        left = {m: pair for m, pair in left.items() if factor not in pair}
+    return out
+
+
+def _slots(products: Products) -> tuple[dict[int, int], list[list[int]]]:
+    """Return the place of each function in the slots, and the two functions of each slot (the last may be twice)."""
+    used = sorted({int(f) for pair in products.factors[1:] for f in pair})
+    place = {f: i for i, f in enumerate(used)}
+    return place, [[used[i], used[min(i + 1, len(used) - 1)]] for i in range(0, len(used), 2)]
+
+
+def _tables(products: Products) -> tuple[npt.NDArray[np.int8], Numbers]:
+    """Return bytes by code, column after column, and each column with its functions."""
+    columns = []
+    parts = [np.zeros(0, dtype=np.int8)]
+    for column in sorted(set(products.columns.tolist())):
+        members = np.flatnonzero(products.columns == column)
+        width = -(-members.size // _WIDE) * _WIDE
+        part = np.zeros((products.tables.shape[1], width), dtype=np.int8)
+        part[:, : members.size] = products.tables[members].T
+        parts.append(part.ravel())
+        columns.append([column, int(members[0]), members.size])
+    return np.concatenate(parts), _numbers(columns, 3)
+
+
+def _numbers(values: object, width: int) -> Numbers:
+    return np.ascontiguousarray(np.array(values, dtype=np.int32).reshape(-1, width))
