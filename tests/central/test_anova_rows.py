@@ -245,6 +245,17 @@ def predictions(rows, theta):
 
 
 @compiled
+def test_the_compiled_bound_is_the_same_to_the_last_notch():
+    codes = np.zeros((1, 1), dtype=np.uint8)
+    for step in range(3):
+        table = np.full((1, 256), step, dtype=np.int8)
+        factors = np.array([[1, 1], [0, 1]])
+        own = Products(np.zeros(1, dtype=np.int64), table, np.zeros((0, 2), dtype=np.int64), factors, UNIT, None)
+        rows = CodedRows(codes, np.zeros((1, 1), dtype=np.int32))
+        assert Rows(own, rows).scales.tolist() == own.scales(own.values(codes)).tolist()
+
+
+@compiled
 def test_many_parts_are_worked_by_several_threads(monkeypatch):
     """Sums of integers are the same in any order, and parts are of any size."""
     own = products()
