@@ -26,6 +26,7 @@ from hedgerow.tasks.base import Drawn, Task
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.records import IN_RECORD, for_each
 from hedgerow.tasks.reports import TOKEN_BYTES
+from hedgerow.tasks.sums.design import DESIGN
 from hedgerow.tasks.sums.message import SumsMessage
 from hedgerow.tasks.sums.noisy import NoisySums, release
 from hedgerow.tasks.sums.steps import Step, corrections
@@ -93,6 +94,7 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
     """
 
     kind = "sums"
+    designed = DESIGN
     sealed = True
     in_words = "Private features and label; two servers add up, and nobody sees a record"
 
