@@ -4,6 +4,7 @@ import base64
 import json
 import pickle
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.linear_model import Ridge
 from hedgerow import AnovaModel, PrivateAnovaClassifier, PrivateAnovaRegressor, PublicModel
 from hedgerow.central.anova import correct
 from hedgerow.central.anova.accounting import GaussianPurse, LaplacePurse, open_purse
+from hedgerow.central.anova.descent import Steps, influences
 from hedgerow.central.anova.gate import Evidence, Look, agreement
 from hedgerow.central.public import NOT_PROTECTED
 from hedgerow.errors import FormatError, HedgerowError
@@ -132,6 +134,15 @@ def test_degrees_of_freedom_make_up_for_what_the_correction_has_seen(monkeypatch
         seen = sums.agreement * look.clip * look.reach + sums.square * look.reach**2
         ratios.append(seen / (sums.left * look.clip**2 / look.size * look.freedom))
     assert 0.5 < np.mean(ratios) < 2.0
+
+
+def test_all_descents_count_as_freedom():
+    """Two of them find what one leaves, too."""
+    steps = Steps(50, 0.8, 0.5, Fraction(1), Fraction(0), 1000.0)
+    energy = np.array([0.5, 0.01, 0.001, 0.0])
+    once, twice = (correct._freedom(SimpleNamespace(descents=n * (steps,)), energy) for n in (1, 2))
+    alone = influences(steps, energy, 50).sum(axis=0) * steps.size * energy  # what a constant pull finds
+    assert once == pytest.approx(alone.sum()) and twice == pytest.approx((1 - (1 - alone) ** 2).sum())
 
 
 def test_json_round_trip_and_what_is_refused(fitted):

@@ -9,7 +9,7 @@ import numpy as np
 
 from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.coded import LABEL, Records
-from hedgerow.central.anova.descent import bounded, influences
+from hedgerow.central.anova.descent import bounded, remains
 from hedgerow.central.anova.design import GRID
 from hedgerow.central.anova.gate import GATE, Evidence, Look, agreement
 from hedgerow.central.anova.products import Products
@@ -78,13 +78,17 @@ def _look(
 
 
 def _freedom(fitted: Fitted, energy: FloatArray) -> float:
-    r"""Return degrees of freedom: over directions of mean square h, the share of the truth that the descent finds.
+    r"""Return degrees of freedom: over directions of mean square h, the share of the truth that the descents find.
 
-    The descent is linear in the labels but for clips. By the mean squares of single functions this is an upper bound
-    (the share is concave in h, and the diagonal of a matrix is majorised by its eigenvalues).
+    A descent is linear in the labels but for clips, and leaves a share of what the one before left; that earlier ones
+    weighted functions otherwise, and that what they found is shrunk, is not counted. By the mean squares of single
+    functions this is an upper bound (the share is concave in h, and the diagonal of a matrix is majorised by its
+    eigenvalues).
     """
-    found = influences(fitted.steps, energy, fitted.steps.rounds).sum(axis=0)
-    return float((found * fitted.steps.size * energy).sum())
+    left = np.ones(energy.size)
+    for steps in fitted.descents:
+        left = left * remains(steps, energy, steps.rounds)
+    return float((1 - left).sum())
 
 
 def _weigh(fitted: Fitted, records: Records, look: Look, purse: Purse, randomness: Randomness) -> tuple[float, float]:

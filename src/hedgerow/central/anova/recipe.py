@@ -34,6 +34,9 @@ _FEWEST = 120  # rounds
 _MOST = 300  # rounds: more only take longer
 _RADIUS = 0.8  # norm at which records are cut, over the root mean square norm in the basis
 _PURE_RADIUS = 1.2  # the same with Laplace noise
+_PURE_ROUNDS = 0.9  # rounds with Laplace noise, by the root of n epsilon a feature
+_PURE_FEWEST = 6
+_PURE_MOST = 80
 _POINTS = 2048  # for the mean square of functions: it errs by 3 %, as a root of 1/1,000
 
 
@@ -54,7 +57,7 @@ class Fitted:
     """What was released: the map, its coefficients with the variance of their noise, the noisy number of records.
 
     ``planned`` is that variance as it was foreseen, were no record shortened and no residual clipped. The second stage
-    is decided by it. ``steps`` and ``clip`` are how the last descent went, and at what size it clipped in the end.
+    is decided by it. ``descents`` are how each descent went, ``clip`` is at what size the last one clipped in the end.
     """
 
     feature_map: FeatureMap
@@ -62,7 +65,7 @@ class Fitted:
     variance: FloatArray
     planned: FloatArray
     size: float
-    steps: Steps
+    descents: tuple[Steps, ...]
     clip: float
 
 
@@ -171,9 +174,11 @@ def _fitted(feature_map: FeatureMap, found: Descent, steps: Steps, size: float, 
     planned = noise_variance(steps, found.noise, energies(feature_map))
     pull = pulls(feature_map)
     variance = noise_variance(steps, found.noise, pull)
+    descents = (steps,)
     if warm is not None:
         variance = variance + remains(steps, pull, len(found.noise)) ** 2 * carried(warm, feature_map)
-    return Fitted(feature_map, found.theta, variance, planned, size, steps, found.clip)
+        descents = (*warm.descents, steps)
+    return Fitted(feature_map, found.theta, variance, planned, size, descents, found.clip)
 
 
 def rounds_of(reach: float, size: float, share: Fraction, look_share: Fraction) -> Steps:
@@ -264,7 +269,7 @@ def _pure(data: _Data, options: Options, quantiles: dict[int, Quantiles], size: 
     looks = Fraction(5, 100)
     share = data.purse.left(_QUANTILE_SHARE) - looks  # a level without heavy bins is not paid for
     signal = min(size * data.purse.strength, 1e9) / len(data.space)
-    rounds = int(np.clip(0.9 * math.sqrt(signal), 6, 80))
+    rounds = int(np.clip(_PURE_ROUNDS * math.sqrt(signal), _PURE_FEWEST, _PURE_MOST))
     basis = choose(
         data.space,
         np.ones(len(data.space)).tolist(),
