@@ -4,7 +4,7 @@ import math
 
 from hedgerow.compare.scores import Row
 from hedgerow_experiments.anova import rules_page
-from hedgerow_experiments.anova.declared import BEFORE, RULES, SETS, SHIPPED, VARIANTS
+from hedgerow_experiments.anova.declared import BEFORE, FOREST, PURE, RULES, SETS, SHIPPED, VARIANTS
 from hedgerow_experiments.anova.sets import known, split
 from hedgerow_experiments.anova.variants import compute
 from hedgerow_experiments.experiment import Key
@@ -43,12 +43,17 @@ def test_a_number_that_one_set_alone_speaks_for_is_not_chosen_without_it():
     assert line.endswith(f"| {others} |")
 
 
+def test_pure_fits_are_compared_with_forests():
+    text = page(rows(PURE, lambda code: 0.03 if code == "AIR" else 0.02), rows(FOREST, lambda code: 0.02))
+    assert "| AIR | 1.500 (1) | 1.500 (1) |" in text and f"| **all** | **{1.5 ** (1 / len(SETS)):.3f}** |" in text
+
+
 def test_without_rows_there_is_no_page():
     assert rules_page.pages(Evidence({})) == {}
 
 
 def test_one_fit_by_other_numbers_and_by_the_shipped_ones():
-    assert {g.name for g in RULES.groups} == {SHIPPED, BEFORE, *VARIANTS}
+    assert {g.name for g in RULES.groups} == {SHIPPED, BEFORE, PURE, FOREST, *VARIANTS}
     errors = [compute(Key("PYR", 0, "", 1.0, group), 0)[group] for group in (SHIPPED, "full .2")]
     assert all(math.isfinite(error) for error in errors) and errors[0] != errors[1]
 

@@ -6,7 +6,20 @@ from typing import Any
 
 from hedgerow_experiments.experiment import Experiment, Group
 
-__all__ = ["BEFORE", "CLASSES", "CLEAR", "EXPERIMENTS", "MADE", "NUMBERS", "RULES", "SETS", "SHIPPED", "VARIANTS"]
+__all__ = [
+    "BEFORE",
+    "CLASSES",
+    "CLEAR",
+    "EXPERIMENTS",
+    "FOREST",
+    "MADE",
+    "NUMBERS",
+    "PURE",
+    "RULES",
+    "SETS",
+    "SHIPPED",
+    "VARIANTS",
+]
 
 NUMBERS = ("DIA", "ABA", "CCP", "PAR", "WHI", "CAL", "APP", "GAS", "MET")
 CLASSES = ("BAN", "ROB", "CRE")
@@ -49,9 +62,15 @@ ANOVA = Experiment(
 CLEAR = ("AIR", "HOU", "CPU", "CON", "friedman 300", "friedman 800")
 """Small and nearly without noise."""
 MADE = ("friedman 300", "friedman 800", "steps")
-SETS = ("AIR", "AQU", "CON", "CPU", "FIS", "HOU", "MUS", "PYR", "DIA", "ABA", "RED", "POR", "DAK", "CRM", *MADE)
+SETS = (
+    "AIR", "AQU", "CON", "CPU", "FIS", "HOU", "MUS", "PYR", "DIA", "ABA", "RED", "POR", "DAK", "CRM", "BUI", "PAR", "CCP",
+    "WHI", "CBM", *MADE,
+)  # fmt: skip
+"""All sets of numbers with 12,000 records at most, and made ones."""
 SHIPPED = "PrivateAnova"
 BEFORE = "before"
+PURE = "pure"
+FOREST = "DiPriMe"
 VARIANTS: dict[str, dict[str, Any]] = {
     "full .2": {"full": 0.2},
     "full .45": {"full": 0.45},
@@ -73,7 +92,12 @@ RULES = Experiment(
     title="PrivateAnova's length, stages and capacity, each set held out in turn",
     paper="ours",
     datasets=SETS,
-    groups=(Group(SHIPPED), Group(BEFORE, needs="hedgerow_before"), *(Group(name, most=1) for name in VARIANTS)),
+    groups=(
+        Group(SHIPPED),
+        Group(BEFORE, needs="hedgerow_before"),
+        *(Group(name, epsilons=(0.1, 0.5, 1.0, 10.0)) for name in (PURE, FOREST)),
+        *(Group(name, most=1) for name in VARIANTS),
+    ),
     epsilons=(1.0, 10.0),
     repeats=3,
     split="80 % train, 20 % test of 5,000 records at most; bounds of the whole data set are public",

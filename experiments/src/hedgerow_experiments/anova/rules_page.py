@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from hedgerow_experiments.anova.declared import BEFORE, CLEAR, SETS, SHIPPED, VARIANTS
+from hedgerow_experiments.anova.declared import BEFORE, CLEAR, FOREST, PURE, SETS, SHIPPED, VARIANTS
 from hedgerow_experiments.experiment import Files
 from hedgerow_experiments.forms import pipes
 from hedgerow_experiments.found import Evidence
@@ -58,7 +58,19 @@ def pages(found: Evidence) -> Files:
     if not runs:
         return {}
     logs = _logs(runs)
-    parts = [_HEAD, "## Over the recipe before", "", *_table(runs, logs), "", *_chosen(logs), "", _ANCHORS]
+    first = {run: value for run, value in runs.items() if run[2] == 0}  # other numbers are tried on this split only
+    parts = [
+        _HEAD,
+        "## Over the recipe before",
+        "",
+        *_table(runs, logs),
+        "",
+        *_pure(runs),
+        "",
+        *_chosen(logs),
+        "",
+        _ANCHORS,
+    ]
     return {"anova-rules.md": ("\n".join(parts) + "\n").encode()}
 
 
@@ -81,7 +93,7 @@ def _mean(logs: Logs, codes: Collection[str], epsilons: Collection[float], metho
 
 
 def _table(runs: Runs, logs: Logs) -> list[str]:
-    epsilons = sorted({epsilon for _, epsilon, _ in logs})
+    epsilons = sorted({epsilon for _, epsilon, method in logs if method == SHIPPED})
     rows = []
     for code in SETS:
         row = [code]
@@ -97,16 +109,34 @@ def _table(runs: Runs, logs: Logs) -> list[str]:
         told = ["" if mean is None else f"**{mean:.3f}**" for mean in means]
         rows.append([f"**{name}** ({len(codes)})", *(text for ratio in told for text in ("", ratio))])
     head = ["set", *(text for e in epsilons for text in (f"epsilon {e:g}", "over before"))]
-    return pipes(head, rows)
+    return ["## Over the recipe before", "", *pipes(head, rows)]
+
+
+def _pure(runs: Runs) -> list[str]:
+    """Return the ratio of both methods with delta = 0, by set and epsilon."""
+    found: dict[tuple[str, float], list[float]] = {}
+    for (code, epsilon, repeat, method), value in runs.items():
+        other = runs.get((code, epsilon, repeat, FOREST))
+        if method == PURE and other is not None:
+            found.setdefault((code, epsilon), []).append(math.log(value / other))
+    epsilons = sorted({epsilon for _, epsilon in found})
+    rows: list[list[str]] = []
+    for code in SETS:
+        cells = [found.get((code, epsilon), []) for epsilon in epsilons]
+        rows.append([code, *(f"{math.exp(float(np.mean(cell))):.3f} ({len(cell)})" if cell else "" for cell in cells)])
+    means = [np.mean([np.mean(v) for (_, e), v in found.items() if e == epsilon]) for epsilon in epsilons]
+    rows.append(["**all**", *(f"**{math.exp(float(mean)):.3f}**" for mean in means)])
+    text = "The error of `PrivateAnovaRegressor(delta=0)` over that of `DiPriMeForestRegressor`, defaults of both."
+    return ["## Pure epsilon", "", text, "", *pipes(["set", *(f"epsilon {e:g}" for e in epsilons)], rows)]
 
 
 def _chosen(logs: Logs) -> list[str]:
     """Return, for each other number, what it gives on all sets, and where leaving one set out would have chosen it."""
-    epsilons = sorted({epsilon for _, epsilon, _ in logs})
+    epsilons = sorted({epsilon for _, epsilon, method in logs if method == SHIPPED})
     rows = []
     for name in VARIANTS:
         codes = [c for c in SETS if all((c, e, m) in logs for e in epsilons for m in (name, SHIPPED))]
-        if not codes:
+        if not codes or not epsilons:
             continue
         other, ours = (_mean(logs, codes, epsilons, m) or math.nan for m in (name, SHIPPED))
         turned = [code for code in codes if _better([c for c in codes if c != code], epsilons, logs, name)]
@@ -116,7 +146,7 @@ def _chosen(logs: Logs) -> list[str]:
             ", ".join(turned) or "none",
         ])  # fmt: skip
     head = ["other number", "sets", "over before", "shipped", "its worst set", "would be chosen without"]
-    text = "Both epsilons together; a number is chosen by the geometric mean over the sets that are left."
+    text = "Split 0, both epsilons together; a number is chosen by the geometric mean over the sets that are left."
     return ["## Each set held out in turn", "", text, "", *pipes(head, rows)]
 
 

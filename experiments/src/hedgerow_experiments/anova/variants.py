@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from hedgerow.central import DiPriMeForestRegressor
 from hedgerow.central.anova import PrivateAnovaRegressor
-from hedgerow_experiments.anova.declared import VARIANTS
+from hedgerow_experiments.anova.declared import FOREST, PURE, VARIANTS
 from hedgerow_experiments.anova.sets import known, split
 from hedgerow_experiments.experiment import Key
 
@@ -16,6 +18,10 @@ __all__ = ["compute"]
 
 def _planned(group: str) -> Any:
     """Return the estimator, planned by other numbers if the group has some."""
+    if group == FOREST:
+        return DiPriMeForestRegressor
+    if group == PURE:
+        return partial(PrivateAnovaRegressor, delta=0.0)
     if group not in VARIANTS:
         return PrivateAnovaRegressor
     from hedgerow.central.anova.rules import Rules  # commit 4339863 has none
@@ -27,12 +33,7 @@ def compute(key: Key, seed: int) -> dict[str, float]:
     """Fit once; return the test error. "before" takes the recipe as it is in the package that is imported."""
     data = known(key.dataset)
     train, test = split(len(data.y), key.repeat)
-    model = _planned(key.group)(
-        key.epsilon,
-        label_bounds=(0.0, 1.0),
-        feature_bounds=data.bounds,
-        categories=data.categories,
-        random_state=seed,
-    )
+    public = {"label_bounds": (0.0, 1.0), "feature_bounds": data.bounds, "categories": data.categories}
+    model = _planned(key.group)(epsilon=key.epsilon, random_state=seed, **public)
     model.fit(data.X[train], data.y[train])
     return {key.group: float(np.mean((model.predict(data.X[test]) - data.y[test]) ** 2))}

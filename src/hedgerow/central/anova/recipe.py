@@ -34,9 +34,6 @@ _FEWEST = 120  # rounds
 _MOST = 300  # rounds: more only take longer
 _RADIUS = 0.8  # norm at which records are cut, over the root mean square norm in the basis
 _PURE_RADIUS = 1.2  # the same with Laplace noise
-_PURE_ROUNDS = 0.9  # rounds with Laplace noise, by the root of n epsilon a feature
-_PURE_FEWEST = 6
-_PURE_MOST = 80
 _POINTS = 2048  # for the mean square of functions: it errs by 3 %, as a root of 1/1,000
 
 
@@ -269,7 +266,7 @@ def _pure(data: _Data, options: Options, quantiles: dict[int, Quantiles], size: 
     looks = Fraction(5, 100)
     share = data.purse.left(_QUANTILE_SHARE) - looks  # a level without heavy bins is not paid for
     signal = min(size * data.purse.strength, 1e9) / len(data.space)
-    rounds = int(np.clip(_PURE_ROUNDS * math.sqrt(signal), _PURE_FEWEST, _PURE_MOST))
+    rounds = int(np.clip(0.9 * math.sqrt(signal), 6, 80))
     basis = choose(
         data.space,
         np.ones(len(data.space)).tolist(),
