@@ -63,8 +63,8 @@ CLEAR = ("AIR", "HOU", "CPU", "CON", "friedman 300", "friedman 800")
 """Small and nearly without noise."""
 MADE = ("friedman 300", "friedman 800", "steps")
 SETS = (
-    "AIR", "AQU", "CON", "CPU", "FIS", "HOU", "MUS", "PYR", "DIA", "ABA", "RED", "POR", "DAK", "CRM", "BUI", "PAR", "CCP",
-    "WHI", "CBM", *MADE,
+    "AIR", "AQU", "CON", "CPU", "FIS", "HOU", "MUS", "PYR", "DIA", "ABA", "RED", "POR", "DAK", "CRM", "BUI", "PAR",
+    "CCP", "WHI", "CBM", *MADE,
 )  # fmt: skip
 """All sets of numbers with 12,000 records at most, and made ones."""
 SHIPPED = "PrivateAnova"

@@ -59,18 +59,7 @@ def pages(found: Evidence) -> Files:
         return {}
     logs = _logs(runs)
     first = {run: value for run, value in runs.items() if run[2] == 0}  # other numbers are tried on this split only
-    parts = [
-        _HEAD,
-        "## Over the recipe before",
-        "",
-        *_table(runs, logs),
-        "",
-        *_pure(runs),
-        "",
-        *_chosen(logs),
-        "",
-        _ANCHORS,
-    ]
+    parts = [_HEAD, *_table(runs, logs), "", *_pure(runs), "", *_chosen(_logs(first)), "", _ANCHORS]
     return {"anova-rules.md": ("\n".join(parts) + "\n").encode()}
 
 
