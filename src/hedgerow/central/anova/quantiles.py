@@ -17,7 +17,7 @@ from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["CELLS", "FINEST", "Quantiles", "bin_counts", "estimate", "project"]
+__all__ = ["CELLS", "FINEST", "Quantiles", "bin_counts", "estimate", "project", "size_deviation"]
 
 
 CELLS = 255
@@ -201,6 +201,16 @@ def estimate(
     for _ in range(levels - 1):
         _level(columns, limit, each, randomness)
     return {j: Quantiles(c.edges, c.mass) for j, c in columns.items()}, total
+
+
+def size_deviation(space: FeatureSpace, purse: Purse, share: Fraction, levels: int) -> float:
+    """Return the deviation of the noise in the number of records that :func:`estimate` returns."""
+    numeric = int(np.count_nonzero(~space.is_categorical))
+    if not numeric:
+        release = purse.release(share, 1, _WEIGHT)
+        return release.deviation / release.weight
+    each = purse.release(share / levels, numeric, _WEIGHT)
+    return each.deviation / each.weight * float(np.sqrt((_FIRST + 1) / numeric))  # a mean over features of sums of bins
 
 
 def _level(columns: dict[int, _Column], limit: float, each: Release, randomness: Randomness) -> None:

@@ -15,7 +15,7 @@ from hedgerow.central.anova.coded import Coded, Records
 from hedgerow.central.anova.descent import QUANTILE, Descent, Steps, descend, noise_variance, remains
 from hedgerow.central.anova.design import GRID, FeatureMap
 from hedgerow.central.anova.products import Products
-from hedgerow.central.anova.quantiles import Quantiles, estimate
+from hedgerow.central.anova.quantiles import Quantiles, estimate, size_deviation
 from hedgerow.central.anova.rules import RULES, Found, Rules
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.space import FeatureSpace
@@ -28,6 +28,8 @@ __all__ = ["Fitted", "Options", "fit_anova"]
 # PAR and CAL; there is no command for it. How long, how often and over what is descended: rules.py. No number here
 # bears on privacy: whatever is released is paid for, in any of these shares.
 _QUANTILE_SHARE = Fraction(1, 10)  # of the budget
+_LEVELS = 3  # of quantiles
+_PURE_LEVELS = 2  # the same with Laplace noise
 _LOOK_SHARE = Fraction(4, 100)  # of the budget, for all looks at residuals together
 _FULL = 0.3  # of n epsilon over the noise of one round: how far a descent with Laplace noise goes
 _FEWEST = 120  # rounds
@@ -78,7 +80,7 @@ class _Data:
 
 def fit_anova(space: FeatureSpace, records: Records, purse: Purse, options: Options, randomness: Randomness) -> Fitted:
     """Fit on private records, which are counted once, and then coded once by their released quantiles."""
-    levels = 2 if purse.order == 1 else 3
+    levels = _PURE_LEVELS if purse.order == 1 else _LEVELS
 
     def draw() -> tuple[dict[int, Quantiles], float]:
         return estimate(space, *records.counts(space), purse, _QUANTILE_SHARE, levels, randomness)
@@ -171,7 +173,7 @@ def _fitted(feature_map: FeatureMap, found: Descent, steps: Steps, size: float, 
     planned = noise_variance(steps, found.noise, energies(feature_map))
     pull = pulls(feature_map)
     variance = noise_variance(steps, found.noise, pull)
-    descents = (steps,)
+    descents: tuple[Steps, ...] = (steps,)
     if warm is not None:
         variance = variance + remains(steps, pull, len(found.noise)) ** 2 * carried(warm, feature_map)
         descents = (*warm.descents, steps)
@@ -285,7 +287,11 @@ def _pure(data: _Data, options: Options, quantiles: dict[int, Quantiles], size: 
     noise = math.sqrt(2 * rounds) * feature_map.most / (float(share) * max(data.purse.strength, 1e-300))
     reach = min(max(2.0, _FULL * size / noise if noise > 0 else 1e9), rounds**2 / 4)
     ratio = 0.75 * rounds / reach
-    steps = Steps(rounds, min(1.0, 1 / ratio), max(0.0, 1 - ratio), share, looks / 2, size)
+    # Were there many more records than the noisy number says, steps would be too long, and grow: so they are shorter
+    # where that number may be noise.
+    doubt = size_deviation(data.space, data.purse, _QUANTILE_SHARE, _PURE_LEVELS)
+    rate = min(1.0, 1 / ratio) * size / math.hypot(size, doubt)
+    steps = Steps(rounds, rate, max(0.0, 1 - ratio), share, looks / 2, size)
     start = np.zeros((len(basis), data.rows.outputs))
     found = _descend(data, options, feature_map, start, options.clip, steps)
     return _fitted(feature_map, found, steps, size, None)
