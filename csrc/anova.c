@@ -61,7 +61,21 @@ typedef struct {
     void (*predict)(const plan *, const int32_t *, work *);
     void (*gradient)(const plan *, work *, int64_t *);
     void (*norms)(const plan *, work *);
+    void (*levels)(const double *, const int32_t *, const uint16_t *, double, double, int32_t, int16_t *);
 } steps;
+
+/* To the nearest whole number, ties to even, below 2**51: as NumPy's rint does it. */
+static inline double nearest(double x)
+{
+    const double magic = 6755399441055744.0;
+    return (x + magic) - magic;
+}
+
+static inline double between(double x, double limit)
+{
+    x = x < -limit ? -limit : x;
+    return x > limit ? limit : x;
+}
 
 /* ---- vectors ---------------------------------------------------------------------------------------------- */
 
@@ -232,31 +246,6 @@ static const steps *steps_of(int path)
 
 /* ---- one record's own numbers ------------------------------------------------------------------------------ */
 
-/* To the nearest whole number, ties to even, below 2**51: as NumPy's rint does it. */
-static inline double nearest(double x)
-{
-    const double magic = 6755399441055744.0;
-    return (x + magic) - magic;
-}
-
-static inline double between(double x, double limit)
-{
-    x = x < -limit ? -limit : x;
-    return x > limit ? limit : x;
-}
-
-/* One output: levels of residuals, at most limit = floor(levels * s / 2**15). */
-static void quantise_one(const double *restrict f, const int32_t *restrict y, const uint16_t *restrict s, size n, double step,
-                         double gain, int32_t levels, int16_t *restrict q)
-{
-    for (size i = 0; i < n; i++) {
-        const double scale = s[i];
-        const double limit = (double)(((int32_t)s[i] * levels) >> SCALE);
-        const double residual = (double)y[i] - f[i] * (scale * step);
-        q[i] = (int16_t)nearest(between(residual * (scale * gain), limit));
-    }
-}
-
 static double power(const double *v, int k, int order)
 {
     double total = 0.0;
@@ -376,6 +365,19 @@ static int read_plan(const buffers *b, size n, plan *p)
 
 enum { SCALES, PREDICTIONS, GRADIENT };
 
+/* Levels of one output; labels and factors of a last block that is not full are copied. */
+static void one_output(const steps *v, const double *f, const int32_t *y, const uint16_t *s, size m, double step, double gain,
+                       int32_t levels, int16_t *q)
+{
+    int32_t labels[ROWS] = {0};
+    uint16_t factors[ROWS] = {0};
+    if (m < ROWS) {
+        memcpy(labels, y, m * sizeof *y);
+        memcpy(factors, s, m * sizeof *s);
+    }
+    v->levels(f, m < ROWS ? labels : y, m < ROWS ? factors : s, step, gain, levels, q);
+}
+
 /* Predictions of all outputs of a block, then either these (times scale and step), or levels and their sums. */
 static void round_block(const plan *p, const steps *v, const buffers *b, int mode, size n, size at, size m, size start, size stop,
                         int k, int order, int32_t levels, double gain, double *f, work *w)
@@ -410,7 +412,7 @@ static void round_block(const plan *p, const steps *v, const buffers *b, int mod
         if (k > 1)
             for (size i = 0; i < m; i++) w->q[i] = (int16_t)f[(size)o * ROWS + i];
         else
-            quantise_one(f, y + at, s, m, step[0], gain, levels, w->q);
+            one_output(v, f, y + at, s, m, step[0], gain, levels, w->q);
         for (size i = m; i < ROWS; i++) w->q[i] = 0;
         for (int i = 0; i < ROWS; i++) total += w->q[i];
         sums[(size)o * p->n_functions] += total * FULL * FULL;

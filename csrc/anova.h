@@ -119,7 +119,24 @@ TARGET static void NAME(norms)(const plan *p, work *w)
     }
 }
 
-static const steps NAME(steps) = {NAME(decode), NAME(interleave), NAME(predict), NAME(gradient), NAME(norms)};
+/* One output: levels of residuals, at most limit = floor(levels * s / 2**15); see quantised in rows.py. */
+TARGET static void NAME(levels)(const double *restrict f, const int32_t *restrict y, const uint16_t *restrict s, double step,
+                                double gain, int32_t levels, int16_t *restrict q)
+{
+    double level[ROWS] ALIGNED;
+    int32_t limits[ROWS] ALIGNED;
+    for (int i = 0; i < ROWS; i++) limits[i] = ((int32_t)s[i] * levels) >> SCALE;
+    for (int i = 0; i < ROWS; i++) {
+        const double scale = (double)(int32_t)s[i];
+        const double residual = (double)y[i] - f[i] * (scale * step);
+        level[i] = nearest(between(residual * (scale * gain), (double)limits[i]));
+    }
+    for (int i = 0; i < ROWS; i++) q[i] = (int16_t)(int32_t)level[i];
+}
+
+static const steps NAME(steps) = {
+    NAME(decode), NAME(interleave), NAME(predict), NAME(gradient), NAME(norms), NAME(levels),
+};
 
 #undef W16
 #undef W32

@@ -281,9 +281,9 @@ _MODELS = (
     ),
     Fault(
         name="gradients not clipped by the compiled kernel",
-        path="csrc/anova.c",
-        before="        q[i] = (int16_t)nearest(between(residual * (scale * gain), limit));\n",
-        after="        q[i] = (int16_t)nearest(between(residual * (scale * gain), 2 * limit));\n",
+        path="csrc/anova.h",
+        before="        level[i] = nearest(between(residual * (scale * gain), (double)limits[i]));\n",
+        after="        level[i] = nearest(between(residual * (scale * gain), 2.0 * limits[i]));\n",
         caught_by=_fits("PrivateAnovaRegressor", "PrivateAnovaRegressor, pure"),
     ),
     Fault(

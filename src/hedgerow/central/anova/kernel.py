@@ -55,7 +55,7 @@ def layout(products: Products) -> Layout:
     >>> tables = np.zeros((2, 256), dtype=np.int8)
     >>> found = layout(Products(np.array([0, 1]), tables, np.zeros((0, 2), dtype=np.int64), factors, np.ones(4), None))
     >>> found.places.tolist(), found.arrays[4].tolist()
-    ([[1, 2], [-1, 3]], [[2, 0, 1, 0, 2], [0, 1, 1, 2, 1]])
+    ([[1, -1], [2, -1], [3, -1]], [[2, 0, 2, 0, 2], [0, 2, 1, 2, 1]])
     """
     one = len(products.tables) + len(products.derived)
     place, slots = _slots(products)
@@ -106,10 +106,22 @@ def _grouped(factors: IntArray, one: int) -> list[tuple[int, list[tuple[int, int
 
 
 def _slots(products: Products) -> tuple[dict[int, int], list[list[int]]]:
-    """Return the place of each function in the slots, and the two functions of each slot (the last may be twice)."""
-    used = sorted({int(f) for pair in products.factors[1:] for f in pair})
-    place = {f: i for i, f in enumerate(used)}
-    return place, [[used[i], used[min(i + 1, len(used) - 1)]] for i in range(0, len(used), 2)]
+    """Return the place of each function in the slots, and the two functions of each slot; one may be there twice.
+
+    Functions of one feature share slots: where one of them is a factor, the next one mostly is one too.
+    """
+    by_column: dict[int, list[int]] = {}
+    for f in sorted({int(f) for pair in products.factors[1:] for f in pair}):
+        column = int(products.columns[f]) if f < len(products.columns) else -1
+        by_column.setdefault(column, []).append(f)
+    place = dict[int, int]()
+    slots = list[list[int]]()
+    for own in by_column.values():
+        for i in range(0, len(own), 2):
+            pair = own[i : i + 2]
+            place.update({f: 2 * len(slots) + half for half, f in enumerate(pair)})
+            slots.append([pair[0], pair[-1]])
+    return place, slots
 
 
 def _tables(products: Products) -> tuple[npt.NDArray[np.int8], Numbers]:
