@@ -7,6 +7,10 @@ const results = [];
 for (const given of cases) {
   try {
     const task = await readTask(given.task);
+    if (given.read) {
+      results.push({ id: task.id });
+      continue;
+    }
     if (given.witnesses) {
       results.push({ sure: await countersigned(task, given.witnesses) });
       continue;

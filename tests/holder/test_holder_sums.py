@@ -111,6 +111,56 @@ def test_what_python_refuses_of_servers_the_page_refuses(node):
     assert all("error" in each for each in found), found
 
 
+BAD = (None, "", "x", True, -1, 0, 1, 1.5, 2, 1e300, -1e300, 2**53, 10**30, [], [0.0], [1, 2], {}, {"a": 1})
+
+
+def mutations():
+    """Yield the text of the task with one thing changed, and what that was."""
+    content = json.loads(task_text(task_for()))
+    for name in content:
+        yield f"without {name}", {key: value for key, value in content.items() if key != name}
+        for value in BAD:
+            if (name, value) != ("target", "x"):  # the name of a feature: Python refuses it in the announcement
+                yield f"{name} = {value!r}", {**content, name: value}
+    yield "another field", {**content, "more": 1}
+    for name in ("bound", "trees"):
+        for value in (*BAD, content["trees"], content["public_model"]):
+            yield f"steps {name} = {value!r}", {**content, "steps": [{**content["steps"][0], name: value}]}
+    for name in ("reference", "trees", "public_model"):
+        for text in (content[name][:-4], content[name] + "AAAA", "AAAA", content[name].replace("A", "B")):
+            yield f"{name} = {text!r}", {**content, name: text}
+    yield "group beyond", {**content, "group": 2}
+    yield "levels that fit", {**content, "levels": [0.0, 0.5, -0.5, 0.25]}
+    yield "levels too many", {**content, "levels": [0.0] * 5}
+    yield "no servers", {**content, "servers": None}
+    yield "two steps", {**content, "steps": content["steps"] * 2}
+
+
+def test_what_python_refuses_of_a_task_the_page_refuses_and_nothing_else(node):
+    from hedgerow.errors import HedgerowError
+    from hedgerow.tasks.announcement import read_task
+
+    names = []
+    texts = []
+    for name, content in mutations():
+        names.append(name)
+        texts.append(json.dumps(content, sort_keys=True, separators=(",", ":")))
+    good = []
+    for text in texts:
+        try:
+            read_task(text)
+            good.append(True)
+        except HedgerowError:
+            good.append(False)
+    found = node("holder_sums.mjs", [{"task": text, "read": True} for text in texts])
+    wrong = [
+        (name, accepted, each)
+        for name, accepted, each in zip(names, good, found, strict=True)
+        if accepted != ("id" in each)
+    ]
+    assert wrong == [] and sum(good) >= 10 and good.count(False) >= 300
+
+
 def test_the_page_checks_both_countersignatures(node):
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 

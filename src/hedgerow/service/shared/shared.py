@@ -111,13 +111,15 @@ class Shared:
         body = self._opened(data, path, data[:_KEY])
         with self.service.database.read() as connection:
             peer = find_peer(connection, data[:_KEY])
+        if peer is None:
+            raise Problem("not-shared", "The leader is not one of this server's peers.")
         text, witness = agreement.from_message(body)
         try:
             notice = Announcement.from_json(text).verify()
         except HedgerowError as error:
             raise Problem("invalid-request", str(error)) from None
         protocol = agreement.protocol_of(notice.task)
-        if peer is None or peer != protocol.servers.leader:
+        if peer != protocol.servers.leader:
             raise Problem("not-shared", "The leader that the task names is not one of this server's peers.")
         agreement.checked(protocol, Role.HELPER, identity)
         check_witness(protocol, Role.LEADER, witness)

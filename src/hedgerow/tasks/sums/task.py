@@ -28,7 +28,7 @@ from hedgerow.tasks.records import IN_RECORD, for_each
 from hedgerow.tasks.reports import TOKEN_BYTES
 from hedgerow.tasks.sums.design import DESIGN
 from hedgerow.tasks.sums.message import SumsMessage
-from hedgerow.tasks.sums.noisy import NoisySums, release
+from hedgerow.tasks.sums.noisy import MOST, NoisySums, release
 from hedgerow.tasks.sums.steps import Step, corrections
 from hedgerow.types import FloatArray, IntArray
 from hedgerow.values import RULE
@@ -127,9 +127,9 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
             raise HedgerowError(f"The 'delta' parameter must be above 0 and below 1. Got {self.delta!r} instead.")
         if not SMALLEST <= self.radius <= LARGEST:  # so that an error over the radius is finite
             raise HedgerowError(f"The 'radius' parameter must be in 1e-100 .. 1e100. Got {self.radius!r} instead.")
-        if self.min_batch_size < 1:
-            raise HedgerowError(f"'min_batch_size' must be at least 1. Got {self.min_batch_size!r} instead.")
-        if min(self.sizes, default=0) < 1 or not 0 <= self.group < len(self.sizes):
+        if not 1 <= self.min_batch_size < MOST:
+            raise HedgerowError(f"'min_batch_size' must be in 1 .. {MOST - 1}. Got {self.min_batch_size!r} instead.")
+        if min(self.sizes, default=0) < 1 or max(self.sizes) >= MOST or not 0 <= self.group < len(self.sizes):
             raise FormatError("'sizes' must be whole numbers above 0, of which 'group' is one.")
         if not self.steps:
             raise FormatError("'steps' must have a forest to begin with, if only of zeros.")
