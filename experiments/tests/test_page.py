@@ -89,7 +89,7 @@ def test_the_page_stands_alone(results):
 
 def test_a_page_without_results_says_so():
     text = page(Evidence({}), check_all(Evidence({})))
-    assert text.count("No committed results yet.") == 4 and "no experiment" in text
+    assert text.count("No committed results yet.") == 5 and "no experiment" in text
 
 
 def test_the_price_of_trust_is_the_share_of_what_can_be_learnt():

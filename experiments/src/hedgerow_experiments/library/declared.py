@@ -12,8 +12,8 @@ REGRESSION = (
     "GAS", "HOU", "MET", "MUS", "NYC", "PAR", "POR", "PYR", "RED", "TAX", "TAX13", "WHI",
 )  # fmt: skip
 CLASSIFICATION = ("BAN", "CRE", "HAR", "HIG", "ROB")
-_BOTH = ("LPDT", "AssistedForest", "DiPriMe", "DP-ERT", "DP-RF", "PrivateAnova", "PrivateAnova on a public model",
-         "DP-EBM (interpret)")  # fmt: skip
+_BOTH = ("LPDT", "AssistedForest", "SecureSum", "DiPriMe", "DP-ERT", "DP-RF", "PrivateAnova",
+         "PrivateAnova on a public model", "DP-EBM (interpret)")  # fmt: skip
 _LABELS = ("PHIST", "APHIST", "DECONV", "HistOfTree", "HistOfTree on a public model", "ParDT", "KRR", "LabelPrivate",
            "LabelPrivate on a public model", "LabelDT")  # fmt: skip
 _FREE = ("public model", "tree", "random forest", "boosting", "one value for all")

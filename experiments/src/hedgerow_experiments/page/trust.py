@@ -17,6 +17,7 @@ __all__ = ["SHOWN", "kept", "trust"]
 
 SHOWN = {
     "AssistedForest": "local",
+    "SecureSum": "aggregate",
     "HistOfTree": "semi-feature local, without public records",
     "LabelPrivate on a public model": "label",
     "PrivateAnova": "central, without public records",
