@@ -25,6 +25,29 @@ def home(tmp_path_factory):
         yield
 
 
+@pytest.fixture(autouse=True)
+def fitted_stacks(request, monkeypatch, _stacks):
+    """Fit a stack of public models once for the same records and seed; where fitting itself is tested, each time."""
+    if request.path.parent.name == "public":
+        return
+    from hedgerow.public import stack
+
+    fit = stack._fit_stack
+
+    def remembered(D, y, seed):
+        key = (D.shape, D.tobytes(), y.tobytes(), seed, stack.members)
+        if key not in _stacks:
+            _stacks[key] = fit(D, y, seed)
+        return _stacks[key]
+
+    monkeypatch.setattr(stack, "_fit_stack", remembered)
+
+
+@pytest.fixture(scope="session")
+def _stacks():
+    return {}
+
+
 @pytest.fixture
 def small_models(monkeypatch):
     """Public models of a tenth of the size, for tests of what carries them."""

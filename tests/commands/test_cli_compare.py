@@ -56,7 +56,7 @@ def test_every_trust_model_takes_part(small):
     assert summary["declared"]["label"] == "0 to 60 (given by you)"
     assert summary["declared"]["feature bounds"] == "from the public records"
     page = (small.folder / "report.html").read_text()
-    assert "WITHOUT any protection" in page and "simulations" in page and page.count("<svg") == 4
+    assert "WITHOUT any protection" in page and "simulations" in page and page.count("<svg") == 5
     assert not re.search(r'(src|href)="?http|<script|<link|@import|url\(', page)
     assert "two rounds about one record" in page  # the guarantee of HistOfTree, in its own words
 
