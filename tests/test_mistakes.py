@@ -358,7 +358,13 @@ MISTAKES = {
     "the path of a table": Mistake(
         "",
         lambda entry: fit(entry, make(entry), "private.csv"),
-        "'X' must be a table of records. Got 'private.csv' instead: read the file first.",
+        "'X' must be a table of records. Got 'private.csv' instead: read the file first. Of files, ...",
+        lambda entry: not hasattr(make(entry), "spool"),
+    ),
+    "the path of a table, and labels beside it": Mistake(
+        "spool",
+        lambda entry: fit(entry, make(entry), "private.csv"),
+        "'y' must be the name of the column of labels, or a list of names, where 'X' is files. Got ...",
     ),
     "two columns of one name": Mistake(
         "",

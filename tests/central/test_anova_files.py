@@ -10,7 +10,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from hedgerow import Ledger, PrivateAnovaClassifier, PrivateAnovaRegressor, Schema, tables
+from hedgerow import DiPriMeForestRegressor, Ledger, PrivateAnovaClassifier, PrivateAnovaRegressor, Schema, tables
 from hedgerow.central.anova import recipe
 from hedgerow.central.anova.accounting import GaussianPurse
 from hedgerow.errors import BoundsError, FormatError, HedgerowError
@@ -172,7 +172,7 @@ def test_what_memory_refuses_files_refuse_with_the_same_words(tmp_path):
     pq.write_table(TABLE.select(["a", "y"]).slice(0, 0), path)
     options = {"feature_bounds": (0, 1), "label_bounds": (0, 1)}
     one, two = both(PrivateAnovaRegressor(1.0, **options), a.slice(0, 0), Y[:0], path, "y")
-    assert one == two and "Found array with 0 sample(s)" in one
+    assert "Found array with 0 sample(s)" in one and two == f"{path} holds no records."
 
 
 def test_a_csv_column_without_a_number_needs_a_list(tmp_path):
@@ -331,3 +331,18 @@ def test_after_sigkill_nothing_is_left_without_a_name_and_all_with_one(folder, t
     source = as_source(f"{folder}/*.parquet", "y")
     times = reads(source)
     assert same(regression(spool=tmp_path / "spool").fit(source, "y"), whole) and not times
+
+
+def test_estimators_that_read_in_memory_say_so(folder):
+    dd = pytest.importorskip("dask.dataframe")
+    forest = DiPriMeForestRegressor(1.0, label_bounds=(0, 1), feature_bounds=(0, 1))
+    frame = dd.from_pandas(TABLE.select(["a", "b", "y"]).to_pandas(), npartitions=2)
+    paths = sorted(map(str, folder.glob("*.parquet")))
+    for X in (paths[0], paths, ds.dataset(paths), frame, as_source(paths, "y")):
+        with pytest.raises(
+            HedgerowError, match=r"'X' must be a table of records.*PrivateAnovaClassifier can be fitted"
+        ):
+            forest.fit(X, "y")
+    model = regression().fit(paths, "y")
+    with pytest.raises(HedgerowError, match="'X' must be a table of records"):
+        model.predict(paths)

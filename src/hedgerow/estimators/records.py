@@ -25,7 +25,7 @@ from hedgerow.features import CategoricalFeature, category_lists
 from hedgerow.frames import columns_of, is_text, rows_of
 from hedgerow.grid import check_label_bounds, label_column, label_numbers, middle
 from hedgerow.ranges import few, listed_columns
-from hedgerow.sources import Source
+from hedgerow.sources import Source, kind_of
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 from hedgerow.values import cells, numbers
@@ -59,6 +59,7 @@ ABSORBED = (
 """The rule in one line, for the notes of a guarantee."""
 NO_NUMBER = "'y' holds no number at all: pass the column of labels, or take a classifier if they are classes."
 NO_CLASS = "'y' holds no class at all: pass the column of labels."
+_LARGER = " Of files, datasets and Dask collections PrivateAnovaRegressor and PrivateAnovaClassifier can be fitted."
 
 
 def column_names(X: Any) -> list[str]:
@@ -165,7 +166,9 @@ def read_source(estimator: Any, source: Source) -> Source:
 def check_table(X: Any) -> None:
     """Refuse what is no table of records, or one without a record; what is in the records is not looked at."""
     if isinstance(X, str | bytes | os.PathLike):
-        raise HedgerowError(f"'X' must be a table of records. Got {shown(X)} instead: read the file first.")
+        raise HedgerowError(f"'X' must be a table of records. Got {shown(X)} instead: read the file first.{_LARGER}")
+    if (kind := kind_of(X)) is not None:
+        raise HedgerowError(f"'X' must be a table of records in memory. Got {kind} instead: read it first.{_LARGER}")
     if hasattr(X, "toarray"):
         return  # sparse, of which one kind is a dict
     rows = isinstance(X, list | tuple) and len(X) and all(isinstance(row, Mapping) for row in X)

@@ -5,6 +5,6 @@ datasets (:mod:`.arrow`) and Dask collections (:mod:`.dask`) are sources; :func:
 """
 
 from hedgerow.sources.base import Batch, Part, Source
-from hedgerow.sources.given import as_source
+from hedgerow.sources.given import as_source, kind_of
 
-__all__ = ["Batch", "Part", "Source", "as_source"]
+__all__ = ["Batch", "Part", "Source", "as_source", "kind_of"]

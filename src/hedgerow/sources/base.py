@@ -84,6 +84,10 @@ class Source:
         """Return the features' columns without a single record: names and types."""
         raise NotImplementedError
 
+    def without_records(self) -> str:
+        """Return what is said if there are none."""
+        return f"Found array with 0 sample(s) (shape=(0, {self.width})) while a minimum of 1 is required."
+
     def fingerprint(self) -> list[Any]:
         """Return what tells these records from others; for a key only, for it may tell on them."""
         raise NotImplementedError

@@ -145,8 +145,8 @@ class FileSource(Source):
     def __init__(
         self, paths: Paths, y: Any, columns: Iterable[str] | None = None, *, progress: Progress | None = None
     ) -> None:
-        self.paths = find_files(paths)
         self.labels = label_names(y, "files")
+        self.paths = find_files(paths)
         self._only = columns is None
         first = Table(self.paths[0])
         first.require(self.labels, "that were named")
@@ -187,6 +187,11 @@ class FileSource(Source):
     def sample(self) -> Frame:
         """Return the columns of the first file without records."""
         return self.parts()[0].sample()
+
+    def without_records(self) -> str:
+        """Return what is said if there are none."""
+        others = f" (and {len(self.paths) - 1} more)" if len(self.paths) > 1 else ""
+        return f"{self.paths[0]}{others} holds no records."
 
     def fingerprint(self) -> list[Any]:
         """Return names, sizes and times of all files."""

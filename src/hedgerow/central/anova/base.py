@@ -134,7 +134,7 @@ class AnovaBase(PrivateEstimator):
         part: PublicPart | None = None
         work = self._work(given, reading, source)
         with open_records(given, reading, work, self.spool) as (records, counted, spool):
-            self._check_counted(reading, counted)
+            self._check_counted(given, reading, counted)
             self._book_once(claim, source, spool)
             if start is None:
                 fitted = fit_anova(reading.space, records, purse, options, source)
@@ -171,11 +171,10 @@ class AnovaBase(PrivateEstimator):
         public = None if reading.public is None else reading.public.to_json()
         return [*map(repr, stated), reading.described(), public, given.names, given.fingerprint()]
 
-    def _check_counted(self, reading: Reading, counted: Counted) -> None:
+    def _check_counted(self, given: Source, reading: Reading, counted: Counted) -> None:
         """Refuse a source without records or labels, or with text where there is no list of categories."""
         if not counted.rows:
-            shape = (0, len(reading.columns.inputs))
-            raise HedgerowError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+            raise HedgerowError(given.without_records())
         if not all(counted.labels):
             raise BoundsError(NO_CLASS if reading.classes else NO_NUMBER)
         named = self._feature_bounds if isinstance(self._feature_bounds, Mapping | FeatureSpace) else ()
