@@ -45,7 +45,7 @@ def test_goals_have_a_verdict_each():
     assert "every row | 21 of 21 rows | met |" in text and "ahead of DP-EBM on all rows | 21 of 21 rows | met |" in text
     assert "at most 0.52 | 0.510 over 9 data sets | met |" in text
     assert "at most 0.55 | 0.566 over 9 data sets | **not met** |" in text
-    assert "0.0069 against 0.0062 | **not met** |" in text and "linear in n |  | not measured |" in text
+    assert "0.0069 against 0.0062 | **not met** |" in text and "20 features |  | not measured |" in text
     assert pages(Evidence({})) == {}
 
 
@@ -57,11 +57,13 @@ def test_rows_that_are_behind_are_named():
 
 
 def test_speed_is_taken_from_the_benchmark(tmp_path):
-    rows = [{"name": "wall time", "value": 500.0, "unit": "s", "limit": 600.0, "met": True}]
-    rows += [{"name": "CPU", "value": 700.0, "unit": "s", "limit": None, "met": None}]
+    rows = [{"name": "wall time", "value": 500.0, "unit": "s", "limit": 600.0, "met": True, "at_least": False}]
+    rows += [{"name": "CPU", "value": 700.0, "unit": "s", "limit": None, "met": None, "at_least": False}]
+    rows += [{"name": "threads", "value": 1.2, "unit": "", "limit": 1.7, "met": False, "at_least": True}]
     (tmp_path / "s.json").write_text(json.dumps({"rows": rows}))
     text = "\n".join(goals({}, tmp_path / "s.json"))
-    assert "| wall time: at most 600 s | 500 s | met |" in text and "CPU" not in text
+    assert "| wall time: at most 600 s | 500 s | met |" in text and "CPU |" not in text
+    assert "| threads: at least 1.7 | 1.2 | **not met** |" in text
 
 
 def test_seconds_are_no_scores():
