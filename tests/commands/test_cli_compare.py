@@ -42,15 +42,8 @@ def test_every_trust_model_takes_part(small):
     scores = {(s["method"], s["epsilon"]): s["mse"] for s in summary["scores"]}
     able = [c for c in CONTESTANTS if not c.package or importlib.util.find_spec(c.package)]
     assert set(scores) == {(c.name, e) for c in able for e in ((None,) if c.free else (4.0,))}
-    assert {s["trust"] for s in summary["scores"]} == {
-        "local",
-        "aggregate",
-        "semi",
-        "label",
-        "central",
-        "public",
-        "none",
-    }
+    trusts = {"local", "aggregate", "semi", "label", "central", "public", "none"}
+    assert {s["trust"] for s in summary["scores"]} == trusts
     assert scores["boosting", None] < 15 < scores["one value for all", None]
     assert scores["AssistedForest", 4.0] < 20
     assert summary["declared"]["label"] == "0 to 60 (given by you)"
