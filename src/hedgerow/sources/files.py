@@ -94,7 +94,8 @@ class FilePart:
                 f"{self.path} has the column {strange[0]!r}, which the first file lacks: give all files the same "
                 "columns, or describe those that are features by a schema."
             )
-        if not table.is_csv and (text := [name for name in self.plain if is_text(table.types()[name])]):
+        types = {} if table.is_csv else table.types()
+        if text := sorted(name for name in self.plain if name in types and is_text(types[name])):
             raise FormatError(f"{self.path} has text in the column {text[0]!r}, where the first file has numbers.")
         return table
 
