@@ -27,7 +27,7 @@ from hedgerow.tasks.tree.task import LocalTask
 from vectors.assisted import make_task
 from vectors.classes import make_class_task
 from vectors.pilot import make_pilot
-from vectors.rounds import make_first, make_residual, model_tree
+from vectors.rounds import make_first, make_residual, make_symbols, model_tree
 
 __all__ = ["bases"]
 
@@ -92,6 +92,7 @@ def _rounds() -> Iterator[tuple[str, Any]]:
     yield "second round with a model", CellTask(with_model, model_tree())
     yield "one round, policy", make_residual(k_ary_levels(2.0, 3), "tl", 8.0, 0, "policy")
     yield "one round, personal", make_residual(LaplaceNoise(1.0, 16), "d", 3.0, 1, "personal")
+    yield "one round, symbols", make_symbols(2.0, 2, "t", 8.0, 2, "policy")
 
 
 def bases() -> Iterator[tuple[str, str]]:

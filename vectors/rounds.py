@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from hedgerow.features import CategoricalFeature, NumericFeature
@@ -16,11 +17,12 @@ from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.partly_public import CellTask, ResidualTask, SemiTask
 from hedgerow.tasks.partly_public.assist import Assist
+from hedgerow.tasks.partly_public.symbols import k_ary_symbols
 from hedgerow.tasks.records import one
 from vectors.assisted import BOUNDS, RESIDUALS, SPACE, ModelCase, make_base
 from vectors.case import Case
 
-__all__ = ["RoundCase", "make_first", "make_residual", "model_tree", "round_cases"]
+__all__ = ["RoundCase", "make_first", "make_residual", "make_symbols", "model_tree", "round_cases"]
 
 
 class RoundCase(ModelCase):
@@ -59,11 +61,20 @@ def make_first(epsilon: float, kinds: str, radius: float, steps: int, seed: int,
     return SemiTask(epsilon, LabelGrid(-radius, radius, steps), SPACE, 0.5, masks, private, "rent", "", assist)
 
 
-def make_residual(mechanism: LevelMechanism, kinds: str, radius: float, seed: int, masks: str) -> ResidualTask:
+def make_residual(
+    mechanism: LevelMechanism, kinds: str, radius: float, seed: int, masks: str, private: tuple[str, ...] = ("home",)
+) -> ResidualTask:
     """Return a made-up task of one round; ``kinds`` are the parts of its public model, by their first letters."""
     assist = Assist(make_base(kinds, SeededRandomness(seed)), BOUNDS, radius, RESIDUALS)
-    private = ("home",) if masks == "policy" else ()
-    return ResidualTask(mechanism.epsilon, SPACE, assist, mechanism, masks, private, "rent")
+    hidden = private if masks == "policy" else ()
+    return ResidualTask(mechanism.epsilon, SPACE, assist, mechanism, masks, hidden, "rent")
+
+
+def make_symbols(epsilon: float, n_levels: int, kinds: str, radius: float, seed: int, masks: str) -> ResidualTask:
+    """Return the same with groups of private values that are told with the error."""
+    made = make_residual(k_ary_levels(epsilon, n_levels), kinds, radius, seed, masks, ("age", "home"))
+    cells = model_tree()
+    return replace(made, cells=cells, mechanism=k_ary_symbols(epsilon, cells.n_leaves, n_levels))
 
 
 def _one_round() -> Iterator[Case]:
@@ -76,6 +87,9 @@ def _one_round() -> Iterator[Case]:
     for seed, (mechanism, kinds, radius, masks) in enumerate(chosen):
         task = make_residual(mechanism, kinds, radius, seed, masks)
         yield RoundCase(f"one round, {masks}, {mechanism.kind}, {kinds or 'constant'}", task, 12)
+    yield RoundCase("one round, label only", make_residual(k_ary_levels(1.5, 4), "t", 9.0, 4, "policy", ()), 12)
+    yield RoundCase("one round, symbols, policy", make_symbols(2.0, 3, "tl", 10.0, 5, "policy"), 24)
+    yield RoundCase("one round, symbols, personal", make_symbols(0.5, 2, "d", 5.0, 6, "personal"), 12)
 
 
 def _model_cases() -> Iterator[Case]:

@@ -42,10 +42,27 @@ FAULTS = (
         caught_by=("tests/semi/test_residual_task.py::test_what_a_holder_marks_is_not_sent",),
     ),
     Fault(
-        name="one round: corrections read features that some holders hide",
+        name="one round: the group of private values is told as it is",
+        path="src/hedgerow/tasks/partly_public/residual.py",
+        before="        codes = self.mechanism.randomize(symbols, source)\n",
+        after="        codes = self.mechanism.randomize(symbols, source)\n"
+        "        if self.cells is not None:\n"
+        "            levels = self.grid.n_steps + 1\n"
+        "            codes = symbols // levels * levels + codes % levels\n",
+        caught_by=("audit", "whole: partly public, one round, symbols"),
+    ),
+    Fault(
+        name="one round: shares of groups are forgotten where the gain is estimated",
+        path="src/hedgerow/semi/symbols.py",
+        before="        B = own**2 - q * self.n_levels * (f**2).sum(axis=1)\n",
+        after="        B = own**2\n",
+        caught_by=("tests/semi/test_symbols.py::test_sums_over_symbols_are_without_bias",),
+    ),
+    Fault(
+        name="one round: corrections read features that all holders hide",
         path="src/hedgerow/semi/learn.py",
-        before="    shared = np.asarray(~private.any(axis=0))\n",
-        after="    shared = np.asarray(~private.all(axis=0))\n",
+        before="    shown = np.asarray(~private.all(axis=0))\n",
+        after="    shown = np.ones(private.shape[1], dtype=bool)\n",
         caught_by=("tests/semi/test_learn.py::test_what_nobody_shows_is_not_read",),
     ),
     Fault(

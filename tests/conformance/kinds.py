@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from hedgerow.tasks.class_labels import class_grid
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import CellTask, ResidualTask, SemiTask
 from hedgerow.tasks.partly_public.assist import Assist
+from hedgerow.tasks.partly_public.symbols import k_ary_symbols
 from hedgerow.tasks.tree.task import LocalTask
 
 HUGE = 1.7e308
@@ -227,6 +228,16 @@ def _residual(masks: str) -> Callable:
     return make
 
 
+def _symbols(masks: str) -> Callable:
+    def make(pick: Pick) -> ResidualTask:
+        made = _residual(masks)(pick)
+        cells = pick.partition(made.space, 1)
+        mechanism = k_ary_symbols(made.epsilon, cells.n_leaves, 2 if pick.small else pick.of(2, 3))
+        return replace(made, cells=cells, mechanism=mechanism)
+
+    return make
+
+
 def _labels(mechanism: Callable) -> Callable:
     def make(pick: Pick) -> LabelTask:
         own = mechanism(pick)
@@ -281,6 +292,8 @@ KINDS = (
     Kind("second round, k_ary, public model", _second("hidden", "k_ary", assisted=True)),
     Kind("one round, policy", _residual("policy")),
     Kind("one round, own mask", _residual("personal"), masked=True),
+    Kind("one round, symbols", _symbols("policy")),
+    Kind("one round, symbols, own mask", _symbols("personal"), masked=True),
     Kind("labels, Laplace", _labels(lambda p: LaplaceNoise(p.epsilon(), p.steps(1 << 20)))),
     Kind("labels, staircase", _labels(lambda p: StaircaseNoise(p.epsilon(), p.steps(4096)))),
     Kind("labels, Gaussian", _labels(_gaussian)),

@@ -13,7 +13,7 @@ from hedgerow.audit.branching import branching
 from hedgerow.audit.whole import WholeTask
 from hedgerow.tasks.examples import Example
 from hedgerow.tasks.labels.task import LabelTask
-from hedgerow.tasks.partly_public import CellTask, SemiTask
+from hedgerow.tasks.partly_public import CellTask, ResidualTask, SemiTask
 from tests.conformance.kinds import KINDS
 
 TASKS = int(os.environ.get("CONFORMANCE_TASKS", "1"))  # extreme tasks of each kind; more take long
@@ -27,7 +27,8 @@ def neighbours(task):
     if isinstance(task, LabelTask):
         return tuple({"record": 7, task.target: value} for value in (*ODD, *(task.classes or ())))
     names = first.space.inputs
-    hidden = names[:1] if isinstance(first, SemiTask) and first.masks != "hidden" else names
+    masked = isinstance(first, SemiTask | ResidualTask) and first.masks != "hidden"
+    hidden = names[:1] if masked else names
     found = []
     for label in ODD:
         for value in (-math.inf, math.inf) if label in ODD[:2] else (None,):

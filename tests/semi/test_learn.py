@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression
 from hedgerow.mechanisms.unbiased import k_ary_levels
 from hedgerow.portable import PortableModel
 from hedgerow.randomness import SeededRandomness
-from hedgerow.semi.learn import corrected_model
+from hedgerow.semi.learn import corrected_model, filled
 from hedgerow.tasks.models import Model
 from tests.semi.test_residual_task import task
 
@@ -94,13 +94,31 @@ def test_without_evidence_the_public_model_predicts():
 
 
 def test_what_nobody_shows_is_not_read():
-    """Each holder shows one feature at random: nothing is shared, and one level is all that can be learnt."""
+    """Each holder shows one of two features at random, nobody the age that tells: a level is all there is to learn."""
     rng = np.random.default_rng(0)
     private = np.ones((N, 3), dtype=bool)
-    private[np.arange(N), rng.integers(0, 3, N)] = False
+    private[np.arange(N), 2 * rng.integers(0, 2, N)] = False
     asked, reports = made(1.0, masks="personal", private=private)
     model = asked.totals().add(reports).model()
-    assert model.correction.column.size == 0 and model.groups.n_leaves == 1
+    assert set(model.correction.column.tolist()) == {0, 2} and model.groups.n_leaves == 1
+    X = [[5.0, 20.0, "F"], [5.0, 80.0, "F"]]
+    assert np.ptp(model.predict(X)) == 0
+
+
+def test_hidden_values_are_filled_by_those_that_others_show():
+    """The age is hidden by a third: corrections by it are found from the others, and the groups do not use it."""
+    private = np.zeros((N, 3), dtype=bool)
+    private[:, 0] = True
+    private[::3, 1] = True
+    asked, reports = made(1.0, masks="personal", private=private)
+    model = asked.totals().add(reports).model()
+    X = [[5.0, 20.0, "F"], [5.0, 80.0, "F"]]
+    assert np.abs(model.predict(X) - [4.2, 5.8]).max() < 0.5
+    assert 1 not in model.groups.feature.tolist()
+    with_zeros = np.zeros((3, 2))
+    hidden = np.array([[True, True], [False, True], [False, True]])
+    with_zeros[:, 0] = [0.0, 5.0, 5.0]
+    assert filled(with_zeros, hidden).tolist() == [[5.0, 0.0], [5.0, 0.0], [5.0, 0.0]]
 
 
 def test_a_regressor_of_ones_own(clear):

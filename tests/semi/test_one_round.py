@@ -74,12 +74,31 @@ def test_one_round_refuses_settings_of_two(data):
 
 
 def test_masks_of_each_holders_own(data):
-    """The third feature is everybody's to see, the others in turn."""
+    """The third feature is everybody's to see, the others in turn: what half of them hide is learnt from the rest."""
+    X, y = data
     private = np.zeros((N, 3), dtype=bool)
     private[np.arange(N), np.arange(N) % 2] = True
     model = fit(data, private=private)
-    assert model.task_.masks == "personal"
-    assert set(model.model_.correction.column.tolist()) <= {2}
+    assert model.task_.masks == "personal" and model.task_.cells is None
+    assert set(model.model_.correction.column.tolist()) == {0, 1, 2}
+    assert set(model.model_.groups.feature.tolist()) <= {-1, 2}, "groups that are told have nobody's value made up"
+    public = model.model_.predict_public(X[N:])
+    assert np.mean((model.predict(X[N:]) - y[N:]) ** 2) < 0.85 * np.mean((public - y[N:]) ** 2)
+
+
+def test_one_who_hides_everything_does_not_spoil_it(one, data):
+    private = np.zeros((N, 3), dtype=bool)
+    private[:, 0] = True
+    private[7] = True
+    model = fit(data, private=private)
+    X, y = data[0][N + 200 :], data[1][N + 200 :]
+    assert np.mean((model.predict(X) - y) ** 2) < 1.2 * np.mean((one.predict(X) - y) ** 2)
+
+
+def test_with_the_label_alone_private_the_learner_reads_the_prediction(data):
+    model = fit(data, private=())
+    assert model.guarantee_.protects == "label"
+    assert 3 in model.model_.correction.column.tolist(), "the column after the features is the public prediction"
 
 
 def test_a_fitted_public_model_and_a_ledger(data, tmp_path):

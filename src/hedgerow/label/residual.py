@@ -14,9 +14,10 @@ from hedgerow.label.boosting import boosting_for
 from hedgerow.label.evidence import Witness, safe_scale, signal_factor
 from hedgerow.types import FloatArray
 
-__all__ = ["ResidualModel", "learn_corrections", "learn_residuals"]
+__all__ = ["FOLDS", "ResidualModel", "learn_corrections", "learn_residuals", "learners_for", "stack_weights"]
 
-_FOLDS = 3  # by hand: each holds out a third of the noisy labels, and learners are fitted so many times
+FOLDS = 3
+"""By hand: each holds out a third of the noisy labels, and learners are fitted so many times."""
 _NO_NOISE = 1 - 1e-12  # tanh of half an epsilon of 28
 _MANY = 10_000  # labels from which extra trees take part: a hundredth of them fills a leaf; by hand
 
@@ -99,23 +100,23 @@ def learn_corrections(
 ) -> tuple[list[Any], FloatArray]:
     """Return fitted learners of noisy residuals and their weights; none where the reports carry no evidence."""
     signal = signal_factor(noisy, residuals)
-    if len(noisy) < 10 * _FOLDS or signal == 0:
+    if len(noisy) < 10 * FOLDS or signal == 0:
         return [], np.zeros(0)
     square = float(np.mean(np.square(residuals)))
     learners = [regressor]
     if regressor is None:
         learners = learners_for(len(noisy), max(1.0, float(np.var(noisy)) / square))
-    folds = np.random.default_rng(0).permutation(np.arange(len(noisy)) % _FOLDS)
+    folds = np.random.default_rng(0).permutation(np.arange(len(noisy)) % FOLDS)
     out = np.zeros((len(noisy), len(learners)))
-    for fold in range(_FOLDS):
+    for fold in range(FOLDS):
         held = folds == fold
         for k, learner in enumerate(learners):
             out[held, k] = clone(learner).fit(F[~held], noisy[~held]).predict(F[held])
-    weights = _weights(out, noisy)
+    weights = stack_weights(out, noisy)
     unseen = np.zeros(len(noisy))
-    for fold in range(_FOLDS):  # weights that have not seen the records either
+    for fold in range(FOLDS):  # weights that have not seen the records either
         held = folds == fold
-        unseen[held] = out[held] @ _weights(out[~held], noisy[~held])
+        unseen[held] = out[held] @ stack_weights(out[~held], noisy[~held])
     kept = np.flatnonzero(weights > 0)
     fitted = [clone(learners[k]).fit(F, noisy) for k in kept]
     weights = weights[kept]
@@ -129,7 +130,8 @@ def learn_corrections(
     return fitted, weights
 
 
-def _weights(out: FloatArray, noisy: FloatArray) -> FloatArray:
+def stack_weights(out: FloatArray, noisy: FloatArray) -> FloatArray:
+    """Return the non-negative weights, 1 at most, of predictions that are closest to noisy residuals together."""
     from scipy.optimize import nnls
 
     return np.asarray(np.minimum(nnls(out, noisy)[0], 1.0))

@@ -17,12 +17,12 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["WORTH", "ResidualResponse", "residual_response"]
+__all__ = ["LABELS", "WORTH", "ResidualResponse", "residual_response"]
 
 WORTH = 0.25
 """What a correction is expected to be worth, as a share of the public model's squared error."""
 _RADIUS = 4.0  # public root mean squares: at most 1/16 of errors of any law lie beyond, by Chebyshev
-_LABELS = 8.0
+LABELS = 8.0
 """Labels that are designed for at least.
 
 For fewer the response is no more than a sign, and a sign is read as too much where errors are narrow: on CON and RED
@@ -111,7 +111,7 @@ def residual_response(
     spread = float(np.sqrt(np.mean(res**2)))
     radius = min(max(_RADIUS * spread, _LEAST * width), width)
     grid = LabelGrid(-radius, radius, _STEPS)
-    designed = max(_LABELS, designed_for(averaging, WORTH))
+    designed = max(LABELS, designed_for(averaging, WORTH))
     matrix = least_error_matrix(_shares(grid, res), min(epsilon, SOLVED), designed, _OUTPUTS)
     task = LabelTask(grid, matrix)
     means = _mean_answers(task, res)

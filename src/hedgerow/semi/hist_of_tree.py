@@ -124,7 +124,7 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
             The features that are protected, by name or position; or True where one is, for everybody or holder by
             holder. Unless you say otherwise all are. The label always is.
         X_public, y_public : public records and labels, optional
-            What the public model learns from, if it is not fitted yet.
+            What the public model learns from, if it is not fitted yet; and what one round is designed by.
         """
         rows, labels = self._open(X, y, X_public, y_public)
         source = self._source()
@@ -132,7 +132,8 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
         space = self._space(rows) if model is None else self._space_of(model, rows)
         mask = mask_of(private, rows.shape[0], space.inputs)
         if self._in_one_round(model):
-            return self._fit_one_round(rows, labels, mask, is_aligned(private), model, source)
+            public = (X_public, y_public)
+            return self._fit_one_round(rows, labels, mask, is_aligned(private), model, source, public)
         policy = is_aligned(private) and not self.hide_mask
         known: dict[str, Any] = {
             "n": len(labels),
@@ -175,6 +176,7 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
         aligned: bool,
         model: Any,
         source: Randomness,
+        public: tuple[Any, Any],
     ) -> HistOfTreeRegressor:
         """Ask every holder once, for the error of the public model, and learn corrections over public features."""
         self.task_ = design_residual(
@@ -183,8 +185,11 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
             label_bounds=self._label_bounds,
             private_columns=np.flatnonzero(mask[0]).tolist() if aligned else None,
             n_holders=len(labels),
+            X_public=public[0],
+            y_public=public[1],
         ).following(self.schema)
-        booking = self._book(self._holders_claim(source, protects="private features and label"), source)
+        protects = self.task_.guarantee.protects  # the label alone, where no feature is private
+        booking = self._book(self._holders_claim(source, protects=protects), source)
         sent = None if aligned else mask
         self.aggregate_ = self.task_.simulate(rows, labels, private=sent, randomness=source.child("reports"))
         self.model_ = replace(self.aggregate_.model(), notes=(AS_IF_LOCAL,))
@@ -223,8 +228,6 @@ class HistOfTreeRegressor(SemiRegressor, TwoRounds):
             raise HedgerowError(
                 "A fitted 'public_model' has ranges and categories: leave 'feature_bounds' and 'categories' out."
             )
-        if given and X_public is not None:
-            raise HedgerowError("'public_model' is fitted already: leave 'X_public' and 'y_public' out.")
         seed = int(source.child("design").integers(2**31 - 1, 1)[0])
         schema = {"feature_bounds": self._feature_bounds, "categories": self._categories}
         model = fit_public_model(self.public_model, X_public, y_public, random_state=seed, **schema)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +14,13 @@ from hedgerow.partition.tree import Partition
 from hedgerow.portable import PortableModel
 from hedgerow.public.convert import portable_parts
 from hedgerow.public.estimator import design_columns
+from hedgerow.semi.symbols import Symbols, learn_symbols
 from hedgerow.tasks.partly_public.corrected import CorrectedModel
 from hedgerow.tasks.partly_public.growing import grow_masked
 from hedgerow.tasks.partly_public.residual_message import in_order
 from hedgerow.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from hedgerow.space import FeatureSpace
     from hedgerow.tasks.partly_public.residual import ResidualTask
     from hedgerow.tasks.totals import KeptRows
 
@@ -37,10 +39,15 @@ def corrected_model(task: ResidualTask, totals: KeptRows, regressor: Any = None)
     """
     rows = in_order(totals.reports().payloads)
     codes, private, Z = task.encoding.read(rows)
-    shared = np.asarray(~private.any(axis=0))
-    correction = _learn(task, Z, task.noisy_errors(codes), shared, regressor)
-    groups, values = _groups(task, Z, task.mechanism.positions(codes), shared)
-    added = _means(groups.apply(Z), np.nan_to_num(correction.predict(Z)), groups.n_leaves)
+    shown = np.asarray(~private.all(axis=0))
+    Z = filled(Z, private)
+    correction = _Learner(task, Z, codes, shown, bool(private.any())).correction(regressor)
+    # Of groups that are told with intervals, nobody's value is made up.
+    groups, values = _groups(task, Z, task.mechanism.positions(codes), np.asarray(~private.any(axis=0)))
+    inputs = np.column_stack([Z, np.zeros(len(Z)), codes // (task.grid.n_steps + 1) % task.n_cells])
+    if not private.any():
+        inputs = task.inputs(Z)
+    added = _means(groups.apply(Z), np.nan_to_num(correction.predict(inputs)), groups.n_leaves)
     return CorrectedModel(
         task,
         totals.n_reports,
@@ -52,35 +59,96 @@ def corrected_model(task: ResidualTask, totals: KeptRows, regressor: Any = None)
     )
 
 
-def _learn(task: ResidualTask, Z: FloatArray, noisy: FloatArray, shared: BoolArray, regressor: Any) -> PortableModel:
-    """Return what is added to the public model, over the columns that everybody shows."""
-    column, code = _design(task.space, shared)
-    design = PortableModel(len(task.space), column, code, 0.0, ())
-    if not len(Z):
-        return design
-    F = design.design(Z)
-    nothing_shown = F.shape[1] == 0
-    if nothing_shown:
-        F = np.zeros((len(Z), 1))
-    # Percentiles of the public errors are all that the task tells of them, and enough for their mean square.
-    learners, weights = learn_corrections(regressor, F, noisy, np.array(task.assist.residuals.quantiles))
-    if nothing_shown:
-        level = sum(w * float(m.predict(F[:1])[0]) for m, w in zip(learners, weights.tolist(), strict=True))
-        return PortableModel(len(task.space), column, code, level, ())
-    constant = 0.0
-    parts: list[Any] = []
-    for learner, weight in zip(learners, weights.tolist(), strict=True):
-        more, own = portable_parts(learner, F.shape[1], weight)
-        constant += more
-        parts += own
-    return PortableModel(len(task.space), column, code, constant, tuple(parts))
+def filled(Z: FloatArray, private: BoolArray) -> FloatArray:
+    """Return records in which values that their holders hide are replaced by those that others show.
+
+    Which others is drawn at random, from a public seed: what a feature tells is then learnt from people who show it,
+    and is believed the less the fewer they are. A feature that nobody shows stays 0.
+
+    >>> filled(np.array([[1.0, 0.0], [2.0, 7.0]]), np.array([[False, True], [False, False]])).tolist()
+    [[1.0, 7.0], [2.0, 7.0]]
+    """
+    rng = np.random.default_rng(0)
+    Z = Z.copy()
+    for j in np.flatnonzero(private.any(axis=0) & ~private.all(axis=0)).tolist():
+        hidden = private[:, j]
+        Z[hidden, j] = rng.choice(Z[~hidden, j], int(hidden.sum()))
+    return Z
 
 
-def _design(space: FeatureSpace, shared: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the columns of a design matrix of shared features: numbers, and an indicator for each category."""
-    column, code = design_columns(space)
-    kept = shared[column]
-    return column[kept], code[kept]
+@dataclass(frozen=True, eq=False)
+class _Learner:
+    """What corrections are learnt from: columns that somebody shows, the public prediction where nobody hides any."""
+
+    task: ResidualTask
+    Z: FloatArray
+    codes: IntArray
+    shown: BoolArray
+    hides: bool
+
+    @property
+    def _columns(self) -> tuple[IntArray, IntArray]:
+        """Return the design over inputs of corrections, without groups: numbers, and indicators of categories."""
+        column, code = design_columns(self.task.space)
+        kept = self.shown[column]
+        more = [] if self.hides else [len(self.task.space)]
+        return np.append(column[kept], more).astype(np.int64), np.append(code[kept], [-1] * len(more)).astype(np.int64)
+
+    def _model(self, constant: float = 0.0, parts: Sequence[Any] = ()) -> PortableModel:
+        column, code = self._columns
+        if self.task.n_cells > 1:
+            group = len(self.task.space) + 1
+            column = np.append(column, [group] * (self.task.n_cells + 1))
+            code = np.append(code, [-1, *range(self.task.n_cells)])
+        return PortableModel(len(self.task.space) + 2, column, code, constant, tuple(parts))
+
+    def _inputs(self, group: IntArray) -> FloatArray:
+        g = np.zeros(len(self.Z))
+        if not self.hides:
+            g = self.task.assist.predict(self.Z)
+        return np.column_stack([self.Z, g, group])
+
+    def correction(self, regressor: Any) -> PortableModel:
+        """Return what is added to the public model."""
+        design = self._model()
+        if not len(self.Z):
+            return design
+        if self.task.n_cells > 1:
+            return self._from_symbols(design, regressor)
+        F = design.design(self._inputs(np.zeros(len(self.Z), dtype=np.int64)))
+        nothing_shown = F.shape[1] == 0
+        if nothing_shown:
+            F = np.zeros((len(self.Z), 1))
+        noisy = self.task.noisy_errors(self.codes)
+        # Percentiles of the public errors are all that the task tells of them, and enough for their mean square.
+        learners, weights = learn_corrections(regressor, F, noisy, np.array(self.task.assist.residuals.quantiles))
+        if nothing_shown:
+            return self._model(sum(w * float(m.predict(F[:1])[0]) for m, w in zip(learners, weights, strict=True)))
+        return self._portable(learners, weights, F.shape[1])
+
+    def _from_symbols(self, design: PortableModel, regressor: Any) -> PortableModel:
+        """Return corrections over groups of private values as well."""
+        symbols = Symbols(self.task, self.codes)
+        plain = len(self._columns[0])
+        known = design.design(self._inputs(symbols.named))
+
+        def placed(group: IntArray) -> FloatArray:
+            F = known.copy()
+            F[:, plain] = group
+            F[:, plain + 1 :] = group[:, None] == np.arange(self.task.n_cells)
+            return F
+
+        learners, weights = learn_symbols(symbols, placed, known[:, :plain], regressor)
+        return self._portable(learners, weights, known.shape[1])
+
+    def _portable(self, learners: list[Any], weights: FloatArray, width: int) -> PortableModel:
+        constant = 0.0
+        parts: list[Any] = []
+        for learner, weight in zip(learners, weights.tolist(), strict=True):
+            more, own = portable_parts(learner, width, weight)
+            constant += more
+            parts += own
+        return self._model(constant, parts)
 
 
 def _groups(

@@ -48,6 +48,8 @@ def residual(
         label_bounds=facts.label_bounds,
         private_columns=private_columns,
         n_holders=n_holders or 10 * len(facts.y),
+        X_public=facts.X,
+        y_public=facts.y,
         target=facts.target,
         title=title,
     ).following(facts.schema)

@@ -1,4 +1,8 @@
-"""The model of one round: a public model, and corrections over the public features. All post-processing."""
+"""The model of one round: a public model, and corrections over the public features. All post-processing.
+
+Corrections read what :meth:`ResidualTask.inputs` has: values that people showed, the public prediction where all of
+them did, and the group of private values where it was told.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +39,8 @@ _MOMENTS = ("numerator", "denominator", "var_n", "cov", "var_d")
 class CorrectedModel(LeafModel, what="corrected model", format="hedgerow/corrected-model", version=1):
     r"""Public model plus corrections over the public features: ``clip(g(x) + c(x_public))``.
 
+    Where groups of private values were told with the error, corrections depend on the record's group as well.
+
     Corrections are learnt from noisy errors by whatever predicts those of others best; they are nothing where the
     reports carry no evidence against the public model. To be told and to have intervals, people are grouped by a small
     tree over the public features. It was grown from one half of the reports, and what is said of the groups is from the
@@ -45,7 +51,7 @@ class CorrectedModel(LeafModel, what="corrected model", format="hedgerow/correct
     task : ResidualTask
         The published task.
     correction : PortableModel
-        What is added to the public model, over encoded records.
+        What is added to the public model, over the inputs of corrections (``task.inputs``).
     groups : Partition
         The groups.
     values : tuple of tuples of float
@@ -68,7 +74,7 @@ class CorrectedModel(LeafModel, what="corrected model", format="hedgerow/correct
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.groups.space != self.task.space or self.correction.n_columns != len(self.task.space):
+        if self.groups.space != self.task.space or self.correction.n_columns != len(self.task.space) + 2:
             raise FormatError("the corrections or groups of this model are over other features than its task.")
         lengths = {len(column) for column in (*self.values, self.added)}
         if len(self.values) != len(_MOMENTS) or lengths != {self.groups.n_leaves}:
@@ -98,8 +104,9 @@ class CorrectedModel(LeafModel, what="corrected model", format="hedgerow/correct
     def _parts(self, X: object) -> tuple[FloatArray, FloatArray]:
         """Return public predictions, and predictions."""
         Z = self.task.space.encode(X)
-        g = self.task.assist.predict(Z)
-        added = np.nan_to_num(self.correction.predict(Z))
+        inputs = self.task.inputs(Z)
+        g = inputs[:, len(self.task.space)]
+        added = np.nan_to_num(self.correction.predict(inputs))
         return g, np.clip(g + added, *self.task.label_bounds)
 
     def predict(self, X: object) -> FloatArray:
@@ -119,11 +126,17 @@ class CorrectedModel(LeafModel, what="corrected model", format="hedgerow/correct
     def _terms(self, rows: Term) -> tuple[Term, Term, Term]:
         """Return the public prediction, what is added to it, and the prediction, as terms."""
         from hedgerow.formula.portable import design_term, portable_term, within
+        from hedgerow.formula.terms import join
+        from hedgerow.formula.trees import tree_sum
 
         bounds = self.task.label_bounds
         model = self.task.assist.public_model
         public = within(portable_term(model, design_term(model, rows)), bounds)
-        added = portable_term(self.correction, design_term(self.correction, rows))
+        group = public * 0.0
+        if self.task.cells is not None:
+            group = tree_sum(rows, [self.task.cells], [np.arange(self.task.n_cells, dtype=np.float64)])
+        everything = join(rows.pick(range(len(self.task.space))), public, group)
+        added = portable_term(self.correction, design_term(self.correction, everything))
         return public, added, (public + added).clip(*bounds)
 
     def anatomy(self, level: float = 0.9) -> Anatomy:
@@ -191,16 +204,25 @@ class CorrectedModel(LeafModel, what="corrected model", format="hedgerow/correct
     def about(self) -> About:
         """Return what was made, in short."""
         nothing = "the reports carry no evidence against the public model: it predicts alone"
-        kept = f"corrections over {len(self._used)} public features: {', '.join(self._used)}"
+        kept = f"corrections over {len(self._used)} features: {', '.join(self._used)}"
         facts = {"corrects": self.corrects, "n_groups": self.groups.n_leaves, "radius": self.task.assist.radius}
         return About(reports(self.n_reports), facts, (kept if self.corrects else nothing,))
 
     @property
     def _used(self) -> list[str]:
-        """Columns that corrections may read."""
+        """What corrections may read, in words."""
         inputs = self.task.space.inputs
-        names = self.task.space.names
-        return [name for name in inputs if name in {names[j] for j in self.correction.column.tolist()}]
+        names = (*self.task.space.names, "the public prediction", self._group)
+        read = {names[j] for j in self.correction.column.tolist()}
+        return [name for name in (*inputs, *names[-2:]) if name in read]
+
+    @property
+    def _group(self) -> str:
+        """What the groups of private values are, in words."""
+        if self.task.cells is None:
+            return "no group"
+        cut = {self.task.space.names[j] for j in self.task.cells.feature.tolist() if j >= 0}
+        return f"the group of {', '.join(name for name in self.task.space.names if name in cut)}"
 
     def value_words(self, level: float = 0.9) -> str:
         """Return what a group adds to the public model."""

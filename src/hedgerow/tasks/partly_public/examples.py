@@ -16,6 +16,7 @@ from hedgerow.tasks.partly_public.assist import Assist
 from hedgerow.tasks.partly_public.cells import CellTask
 from hedgerow.tasks.partly_public.histogram import histogram_below
 from hedgerow.tasks.partly_public.residual import ResidualTask
+from hedgerow.tasks.partly_public.symbols import k_ary_symbols
 from hedgerow.tasks.partly_public.task import SemiTask
 
 __all__ = ["EXAMPLES"]
@@ -60,6 +61,17 @@ def _residual(masks: str, levels: int, private: tuple[str, ...] = ()) -> Callabl
     return build
 
 
+def _symbols(masks: str, private: tuple[str, ...] = ()) -> Callable[[float], ResidualTask]:
+    """Return a task of one round that tells in which half the hidden value is, with the error, as one symbol."""
+    assist = Assist(public_model(2), (0.0, 1.0), RADIUS, RESIDUALS)
+    cells = histogram_below(grow("max_edge", _SPACE, None, None, max_depth=0), [0], 2)
+
+    def build(epsilon: float) -> ResidualTask:
+        return ResidualTask(epsilon, _SPACE, assist, k_ary_symbols(epsilon, 2, 2), masks, private, cells=cells)
+
+    return build
+
+
 def _label_share(task: SemiTask) -> float:
     """Return what the first round alone may cost a holder with something to hide: the label's share."""
     return task.epsilons[0]
@@ -85,6 +97,8 @@ EXAMPLES = (
     Example("partly public, first round, public model", _first("policy", assisted=True), _WRONG, claim=_label_share),
     Example("partly public, one round", _residual("policy", 2, ("hidden",)), _WRONG),
     Example("partly public, one round, all features public", _residual("policy", 2), _HALF),
+    Example("partly public, one round, symbols", _symbols("policy", ("hidden",)), _WRONG),
+    Example("partly public, one round, symbols, own mask", _symbols("personal"), _WRONG, _HIDES),
     Example("partly public, one round, own mask", _residual("personal", 3), _WRONG, _HIDES),
     Example("partly public, one round, label only", _residual("personal", 2), _HALF, (False, False)),
     _both("k_ary", _second("policy", "k_ary"), _PLAIN, quick_from=4.0),

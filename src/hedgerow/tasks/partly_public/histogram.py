@@ -11,10 +11,11 @@ from hedgerow.errors import HedgerowError
 from hedgerow.partition.tree import Partition
 from hedgerow.space import FeatureSpace
 
-__all__ = ["MAX_CELLS", "histogram_below"]
+__all__ = ["MAX_CELLS", "Cut", "histogram_below", "product_below"]
 
 MAX_CELLS = 1 << 16  # one bit of each is 8 kB; by hand
-_Node = tuple[int, float, tuple[bool, ...] | None]
+Cut = tuple[int, float, tuple[bool, ...] | None]
+"""A column, where it is cut, and of a categorical one which categories go left."""
 
 
 def histogram_below(tree: Partition, columns: Sequence[int], n_bins: int) -> Partition:
@@ -39,10 +40,21 @@ def histogram_below(tree: Partition, columns: Sequence[int], n_bins: int) -> Par
                 f"'n_bins'={n_bins} on {len(columns)} features makes more than {MAX_CELLS} cells; "
                 "lower n_private, n_bins or max_depth."
             )
+    return product_below(tree, chains)
+
+
+def product_below(tree: Partition, chains: list[list[Cut]]) -> Partition:
+    """Cut every leaf of ``tree`` by each chain, whose cuts take off one group after the other.
+
+    >>> from hedgerow.partition import grow
+    >>> tree = grow("max_edge", FeatureSpace.from_bounds((0, 1), 1), None, None, max_depth=0)
+    >>> product_below(tree, [[(0, 0.2, None), (0, 0.7, None)]]).apply(np.array([[0.1], [0.2], [0.9]])).tolist()
+    [0, 1, 2]
+    """
     return _Writer(tree, chains).partition()
 
 
-def _bins(space: FeatureSpace, j: int, n_bins: int) -> list[_Node]:
+def _bins(space: FeatureSpace, j: int, n_bins: int) -> list[Cut]:
     """Return the splits that cut off bin 0, then bin 1, and so on."""
     if space.is_categorical[j]:
         k = int(space.n_categories[j])
@@ -57,7 +69,7 @@ def _bins(space: FeatureSpace, j: int, n_bins: int) -> list[_Node]:
 class _Writer:
     """Writes the nodes breadth first: children are adjacent and follow their parent."""
 
-    def __init__(self, tree: Partition, chains: list[list[_Node]]) -> None:
+    def __init__(self, tree: Partition, chains: list[list[Cut]]) -> None:
         self.tree = tree
         self.chains = chains
 
@@ -82,7 +94,7 @@ class _Writer:
         arrays: list[Any] = [np.array(a) for a in (feature, threshold, left, offset)]
         return Partition(self.tree.space, arrays[0], arrays[1], arrays[2], arrays[3], np.array(subsets, dtype=bool))
 
-    def _expand(self, state: tuple[str, int, int]) -> tuple[_Node | None, list[tuple[str, int, int]]]:
+    def _expand(self, state: tuple[str, int, int]) -> tuple[Cut | None, list[tuple[str, int, int]]]:
         kind, one, two = state
         if kind == "tree":
             tree = self.tree
@@ -90,7 +102,7 @@ class _Writer:
             if tree.feature[one] < 0:
                 return self._expand(("chain", 0, 0))
             subset = tuple(map(bool, tree.subset(one))) if tree.subset_offset[one] >= 0 else None
-            split: _Node = (int(tree.feature[one]), float(tree.threshold[one]), subset)
+            split: Cut = (int(tree.feature[one]), float(tree.threshold[one]), subset)
             return split, [("tree", child, 0), ("tree", child + 1, 0)]
         if one == len(self.chains):
             return None, []

@@ -42,6 +42,7 @@ class Reading:
     def mean_answers(self, errors: FloatArray) -> FloatArray:
         """Return M: linear between levels, to which errors are rounded at random."""
         places, _ = self.mechanism.moments()
+        places = places[: self.grid.n_steps + 1]  # the same for every group of private values, where these are told
         at = np.linspace(self.grid.low, self.grid.high, self.grid.n_steps + 1)
         return np.interp(errors, at, self.grid.values(places))
 

@@ -19,6 +19,7 @@ from hedgerow.grid import LabelGrid, label_numbers
 from hedgerow.guarantee import Guarantee
 from hedgerow.mechanisms.level import LevelMechanism
 from hedgerow.mechanisms.top import TopResponse
+from hedgerow.partition.tree import Partition
 from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.alarms import Detector
@@ -30,6 +31,7 @@ from hedgerow.tasks.partly_public.masks import Masked
 from hedgerow.tasks.partly_public.reading import Reading
 from hedgerow.tasks.partly_public.residual_design import DESIGN
 from hedgerow.tasks.partly_public.residual_message import ResidualMessage, as_csv
+from hedgerow.tasks.partly_public.symbols import check_symbols, symbol_odds
 from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.records import for_each
 from hedgerow.types import ByteRows, FloatArray, IntArray
@@ -50,6 +52,10 @@ _JOINT = (
     "the private features and the label act on a report through one randomised number alone, the error of a public "
     "model: replacing all of them at once is covered"
 )
+_SYMBOL = (
+    "the private features and the label act on a report through one randomised symbol alone, a group of private values "
+    "with the error of a public model: replacing all of them at once is covered"
+)
 
 
 @dataclass(frozen=True)
@@ -57,11 +63,12 @@ class ResidualTask(Masked, Task, what="residual task", format="hedgerow/residual
     r"""Ask holders who keep the label and some features private how wrong a public model is for them.
 
     A holder computes ``y - g(x)`` from its whole record, private features included, rounds it to a grid on
-    ``[-radius, radius]`` and randomises it with the whole epsilon; features that are not private go in clear.
+    ``[-radius, radius]`` and randomises it with the whole epsilon; features that are not private go in clear. Where the
+    task has ``cells``, groups of private values, the group and the level are one symbol, and that is randomised.
 
     Proof that it is epsilon-DP for (private features, label) jointly: with the public features (and the mask) fixed, a
-    report is those in clear and ``M(level)``, where the level is drawn around a function of the record, and M is an
-    epsilon-DP mechanism of levels. So ``P(o | x, y) = sum_v P(v | x, y) P(M(v) = o)`` is a mixture over levels, whose
+    report is those in clear and ``M(symbol)``, where the symbol is drawn by a law that the record decides, and M is an
+    epsilon-DP mechanism of symbols. So ``P(o | x, y) = sum_v P(v | x, y) P(M(v) = o)`` is a mixture over symbols, whose
     ratio for any two records with the same public features is at most ``e**epsilon``.
 
     Frozen; equal content means equal :attr:`id`.
@@ -75,12 +82,15 @@ class ResidualTask(Masked, Task, what="residual task", format="hedgerow/residual
     assist : Assist
         The public model, the radius, and what is known of its public errors.
     mechanism : LevelMechanism
-        What is done to the level of the error.
+        What is done to the level of the error. With K cells and L levels its inputs are the symbols ``cell L + level``,
+        and it is k-ary response among them.
     masks : {"policy", "personal"}
         "policy": ``private`` lists the private columns, the same for everybody. "personal": each holder chooses and
         says so.
     private : tuple of str
         Private columns of a policy.
+    cells : Partition, optional
+        Groups of private values that are told with the error.
     """
 
     kind = "residual"
@@ -95,6 +105,7 @@ class ResidualTask(Masked, Task, what="residual task", format="hedgerow/residual
     private: tuple[str, ...] = ()
     target: str = "y"
     title: str = ""
+    cells: Partition | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -106,12 +117,29 @@ class ResidualTask(Masked, Task, what="residual task", format="hedgerow/residual
         check_codes(self.mechanism)
         if self.assist.public_model.n_columns != len(self.space):
             raise FormatError("the public model of this task does not fit its features.")
+        if self.cells is not None:
+            check_symbols(self.cells, self.space, self.mechanism)
         _ = self.grid  # refuses a radius that no grid has
+
+    @property
+    def n_cells(self) -> int:
+        """Number of groups of private values; 1 where none are told."""
+        return 1 if self.cells is None else self.cells.n_leaves
 
     @cached_property
     def grid(self) -> LabelGrid:
         """The grid of errors."""
-        return LabelGrid(-self.assist.radius, self.assist.radius, self.mechanism.n_steps)
+        return LabelGrid(-self.assist.radius, self.assist.radius, self.mechanism.n_inputs // self.n_cells - 1)
+
+    def groups(self, Z: FloatArray) -> IntArray:
+        """Return the group of private values of encoded records; 0 where none are told."""
+        if self.cells is None:
+            return np.zeros(len(Z), dtype=np.int64)
+        return self.cells.apply(Z).astype(np.int64)
+
+    def inputs(self, Z: Any) -> FloatArray:
+        """Return what corrections may read of whole records: encoded values, the public prediction and the group."""
+        return np.column_stack([Z, self.assist.predict(Z), self.groups(Z)])
 
     @property
     def label_bounds(self) -> tuple[float, float]:
@@ -139,7 +167,7 @@ class ResidualTask(Masked, Task, what="residual task", format="hedgerow/residual
             protects="private features and label",
             trust="local",
             neighbours="replace",
-            notes=(_ONE, _JOINT, *self.conditions, RULE),
+            notes=(_ONE, _JOINT if self.cells is None else _SYMBOL, *self.conditions, RULE),
         )
 
     def question(self) -> Question:
@@ -170,7 +198,8 @@ class ResidualTask(Masked, Task, what="residual task", format="hedgerow/residual
         """Randomise the error; the mask, which is no part of the record, and public features go in clear."""
         mask = self.effective(private, len(Z))
         Z, error = for_each(self, partial(ResidualTask.errors, self), np.asarray(Z, dtype=np.float64), y)
-        codes = self.mechanism.randomize(self.grid.levels(error, source), source)
+        symbols = self.groups(Z) * (self.grid.n_steps + 1) + self.grid.levels(error, source)
+        codes = self.mechanism.randomize(symbols, source)
         return Drawn(self.encoding.write(cast("IntArray", codes), mask, Z))
 
     @cached_property
@@ -200,10 +229,15 @@ class ResidualTask(Masked, Task, what="residual task", format="hedgerow/residual
 
     def picture(self, payloads: ByteRows, Z: Any, y: Any, *, private: Any = None) -> tuple[Panel, ...]:
         """Return what the error could have been sent as."""
-        from hedgerow.tasks.picture import values
+        from hedgerow.tasks.picture import named, shares, values
 
         sent = int(self.encoding.read(payloads)[0][0])
         error = float(self.assist.errors(Z, y)[0])
+        if self.cells is not None:
+            first = int(self.groups(np.asarray(Z))[0]) * (self.grid.n_steps + 1)
+            own = {first + level: share for level, share in shares(self.grid, error).items()}
+            p, q = symbol_odds(self.mechanism)
+            return (named(own, self.mechanism.n_inputs, p, q, sent),)
         return (replace(values(self.grid, self.mechanism, self.mechanism.code_range, sent, error), error=True),)
 
     def alarms(self) -> Detector:

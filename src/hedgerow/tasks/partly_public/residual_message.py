@@ -68,7 +68,10 @@ def in_order(payloads: ByteRows) -> ByteRows:
 
 
 def as_csv(task: ResidualTask, payloads: ByteRows) -> bytes:
-    """Return public features, empty where private or missing, and noisy errors, as a table."""
+    """Return public features, empty where private or missing, and noisy errors, as a table.
+
+    Where groups of private values are told, there is a column for the group that a report names.
+    """
     codes, private, Z = task.encoding.read(in_order(payloads))
     columns = task.space.columns
     absent = private[:, : len(columns)].copy()
@@ -76,8 +79,15 @@ def as_csv(task: ResidualTask, payloads: ByteRows) -> bytes:
         absent[:, column] |= Z[:, j] == 1
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([*task.space.inputs, f"{task.target} minus prediction, noisy"])
-    for row, hidden, error in zip(Z.tolist(), absent.tolist(), task.noisy_errors(codes).tolist(), strict=True):
+    named: list[tuple[str, ...]] = [()] * len(codes)
+    head: tuple[str, ...] = ()
+    if task.cells is not None:
+        groups = [(" and ".join(leaf.conditions),) for leaf in task.cells.iter_leaves()]
+        named = [groups[at] for at in (codes // (task.grid.n_steps + 1)).tolist()]
+        head = ("group, noisy",)
+    writer.writerow([*task.space.inputs, *head, f"{task.target} minus prediction, noisy"])
+    errors = task.noisy_errors(codes).tolist()
+    for row, hidden, group, error in zip(Z.tolist(), absent.tolist(), named, errors, strict=True):
         cells = zip(columns, row, hidden, strict=False)
-        writer.writerow([*("" if gone else column.decode(value) for column, value, gone in cells), error])
+        writer.writerow([*("" if gone else column.decode(value) for column, value, gone in cells), *group, error])
     return file.getvalue().encode()

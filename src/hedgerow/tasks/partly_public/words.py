@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hedgerow.tasks.assisted.words import public_model_words
+from hedgerow.tasks.partly_public.symbols import symbol_odds
 from hedgerow.tasks.words import listed, plain
 
 if TYPE_CHECKING:
@@ -33,8 +34,23 @@ def second_odds(first: SemiTask) -> list[str]:
 def residual_odds(task: ResidualTask) -> list[str]:
     """Return what leaves in one round."""
     mechanism = task.mechanism
+    if task.cells is not None:
+        return [public_model_words(task.target), _sent(task), *_symbol(task)]
     done = f"the error is rounded to one of {mechanism.n_inputs} steps and replaced at random ({mechanism.name})"
     return [public_model_words(task.target), _sent(task), f"{done}: {mechanism.words()}"]
+
+
+def _symbol(task: ResidualTask) -> list[str]:
+    """Return what is done to a group and an error that are one symbol."""
+    assert task.cells is not None
+    p, q = symbol_odds(task.mechanism)
+    groups = "; ".join(plain(", ".join(leaf.conditions)) for leaf in task.cells.iter_leaves())
+    return [
+        f"your private values put you into one of {task.n_cells} groups ({groups}), and the error is rounded to one of "
+        f"{task.grid.n_steps + 1} steps",
+        f"group and step are one of {task.mechanism.n_inputs} symbols: yours is sent with probability {p:.1%}, "
+        f"each other one with {q:.1%}",
+    ]
 
 
 def _clear(task: SemiTask) -> list[str]:
