@@ -1,10 +1,10 @@
 r"""Corrections from symbols that name a group of private values and the level of an error. All post-processing.
 
 By k-ary response a report names the true symbol with probability p, each other one with q. Of L levels, a group is
-named with probability ``a = p + (L - 1) q`` where it is the true one, ``b = L q`` elsewhere. How often it is named among
-people with public features x is seen in the reports, and with it the share :math:`\pi_c(x)` of people who are in it, and
-how far a name can be believed: :math:`s = \pi a / (b + (a - b) \pi)`. With v what the level is read as, and m the mean
-of that over levels, people of whom group c is named have
+named with probability ``a = p + (L - 1) q`` where it is the true one, ``b = L q`` elsewhere. How often it is named
+among people with public features x is seen in the reports, and with it the share :math:`\pi_c(x)` of people who are in
+it, and how far a name can be believed: :math:`s = \pi a / (b + (a - b) \pi)`. With v what the level is read as, and m
+the mean of that over levels, people of whom group c is named have
 
 .. math:: E[v - m] = z\, (E[r \mid x, c] - m), \qquad z = s (p - q) / a
 
