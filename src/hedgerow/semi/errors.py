@@ -2,8 +2,9 @@
 
 Two models, learnt from two halves of the public records, differ where data are short. The public model is wrong there
 too. On one split each of MET, CAL, CCP, GAS, ABA and AIR, with private values drawn whatever the public ones are, the
-share of these differences that public features tell was .21, .49, .33, .33, .46, .39, and of the true errors .19, .73,
-.55, .58, .59, .33; with four groups of the private column .52, .77, .78, .82, .74, .75 and .63, .96, .84, .86, .71, .83.
+share of these differences that public features tell was .21, .49, .33, .33, .46, .39, and of the true errors .19,
+.73, .55, .58, .59, .33; with four groups of the private column .52, .77, .78, .82, .74, .75 and .63, .96, .84, .86,
+.71, .83.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class CrossedErrors:
 
         >>> fields = CrossedErrors(np.array([[[1.0, -1.0], [3.0, 1.0]]]), np.full((2, 2), 0.5), np.zeros((2, 1)))
         >>> fields.told(np.zeros(2, dtype=int)), fields.told(np.arange(2))
-        (0.3333333333333333, 1.0)
+        (0.6666666666666666, 1.0)
         """
         every = float((self.errors**2 * self.likely).sum())
         if every == 0:
