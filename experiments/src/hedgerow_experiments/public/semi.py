@@ -40,10 +40,10 @@ def compute(key: Key, seed: int) -> dict[str, float]:
         epsilon=key.epsilon, label_bounds=case.label_bounds, public_model=model, random_state=seed % 2**31
     )  # fmt: skip
     more: dict[str, Any] = {}
-    if key.group == "one round":
-        more = {"private": [private_column(case)]}
-    if key.group == "assisted":
+    if key.group != "label":
         more = {"X_public": case.X_public, "y_public": case.y_public}
+    if key.group == "one round":
+        more["private"] = [private_column(case)]
     made.fit(case.X, case.y, **more)
     return {
         "public": public_error(case),
