@@ -71,7 +71,7 @@ def test_pure_fits_of_few_records_do_not_grow():
     for seed in range(10):
         model = PrivateAnovaRegressor(0.1, delta=0.0, label_bounds=(0, 1), feature_bounds=(0, 1), random_state=seed)
         errors.append(np.mean((model.fit(X, X[:, 0]).predict(X) - X[:, 0]) ** 2))
-    assert np.mean(errors) < 0.2  # labels have a variance of 1/12; ends of the range alone would be wrong by 1/3
+    assert np.mean(errors) < 0.1  # labels have a variance of .083; with steps by the noisy number alone it is .136
 
 
 def test_descents_spend_what_quantiles_left():
