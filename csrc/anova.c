@@ -99,17 +99,14 @@ static inline int32_t sum128(__m128i v)
 #define SAME32(x) _mm512_set1_epi32(x)
 #define ADD32 _mm512_add_epi32
 #define MULTIPLY_ADD _mm512_madd_epi16
-#define LOW8 _mm512_unpacklo_epi8
-#define HIGH8 _mm512_unpackhi_epi8
+#define LOW16 _mm512_unpacklo_epi16
+#define HIGH16 _mm512_unpackhi_epi16
+#define LEFT16(v) _mm512_slli_epi16(v, 8)
+#define RIGHT16(v) _mm512_srai_epi16(v, 8)
 #define LOOK_UP(t, s, at)                                                                                        \
     _mm512_inserti64x4(                                                                                          \
-        _mm512_castsi256_si512(_mm256_loadu2_m128i(ADDRESS(t, s, (at) + 16), ADDRESS(t, s, at))),                \
-        _mm256_loadu2_m128i(ADDRESS(t, s, (at) + 48), ADDRESS(t, s, (at) + 32)), 1)
-#define WIDEN(to, v)                                                                                             \
-    do {                                                                                                         \
-        STORE(to, _mm512_cvtepi8_epi16(_mm512_castsi512_si256(v)));                                              \
-        STORE((to) + 32, _mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64(v, 1)));                                 \
-    } while (0)
+        _mm512_castsi256_si512(_mm256_loadu2_m128i(ADDRESS(t, s, (at) + 8), ADDRESS(t, s, at))),                 \
+        _mm256_loadu2_m128i(ADDRESS(t, s, (at) + 24), ADDRESS(t, s, (at) + 16)), 1)
 #define INTERLEAVE(to, a, b)                                                                                     \
     do {                                                                                                         \
         const __m512i p_ = _mm512_unpacklo_epi16(a, b), q_ = _mm512_unpackhi_epi16(a, b);                        \
@@ -130,14 +127,11 @@ static inline int32_t sum128(__m128i v)
 #define SAME32(x) _mm256_set1_epi32(x)
 #define ADD32 _mm256_add_epi32
 #define MULTIPLY_ADD _mm256_madd_epi16
-#define LOW8 _mm256_unpacklo_epi8
-#define HIGH8 _mm256_unpackhi_epi8
-#define LOOK_UP(t, s, at) _mm256_loadu2_m128i(ADDRESS(t, s, (at) + 16), ADDRESS(t, s, at))
-#define WIDEN(to, v)                                                                                             \
-    do {                                                                                                         \
-        STORE(to, _mm256_cvtepi8_epi16(_mm256_castsi256_si128(v)));                                              \
-        STORE((to) + 16, _mm256_cvtepi8_epi16(_mm256_extracti128_si256(v, 1)));                                  \
-    } while (0)
+#define LOW16 _mm256_unpacklo_epi16
+#define HIGH16 _mm256_unpackhi_epi16
+#define LEFT16(v) _mm256_slli_epi16(v, 8)
+#define RIGHT16(v) _mm256_srai_epi16(v, 8)
+#define LOOK_UP(t, s, at) _mm256_loadu2_m128i(ADDRESS(t, s, (at) + 8), ADDRESS(t, s, at))
 #define INTERLEAVE(to, a, b)                                                                                     \
     do {                                                                                                         \
         const __m256i p_ = _mm256_unpacklo_epi16(a, b), q_ = _mm256_unpackhi_epi16(a, b);                        \
@@ -157,14 +151,11 @@ static inline int32_t sum128(__m128i v)
 #define SAME32(x) _mm_set1_epi32(x)
 #define ADD32 _mm_add_epi32
 #define MULTIPLY_ADD _mm_madd_epi16
-#define LOW8 _mm_unpacklo_epi8
-#define HIGH8 _mm_unpackhi_epi8
+#define LOW16 _mm_unpacklo_epi16
+#define HIGH16 _mm_unpackhi_epi16
+#define LEFT16(v) _mm_slli_epi16(v, 8)
+#define RIGHT16(v) _mm_srai_epi16(v, 8)
 #define LOOK_UP(t, s, at) _mm_loadu_si128(ADDRESS(t, s, at))
-#define WIDEN(to, v)                                                                                             \
-    do {                                                                                                         \
-        STORE(to, _mm_srai_epi16(_mm_unpacklo_epi8(v, v), 8));                                                   \
-        STORE((to) + 8, _mm_srai_epi16(_mm_unpackhi_epi8(v, v), 8));                                             \
-    } while (0)
 #define INTERLEAVE(to, a, b)                                                                                     \
     do {                                                                                                         \
         STORE(to, _mm_unpacklo_epi16(a, b));                                                                     \
@@ -179,14 +170,14 @@ typedef int8_t v16 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef int16_t v8 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef int32_t v4 __attribute__((vector_size(16), aligned(1), may_alias));
 
-static inline v16 low8(v16 a, v16 b)
+static inline v16 low16(v16 a, v16 b)
 {
-    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    return (v16)__builtin_shufflevector((v8)a, (v8)b, 0, 8, 1, 9, 2, 10, 3, 11);
 }
 
-static inline v16 high8(v16 a, v16 b)
+static inline v16 high16(v16 a, v16 b)
 {
-    return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    return (v16)__builtin_shufflevector((v8)a, (v8)b, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
 static inline v16 multiply_add(v16 a, v16 b)
@@ -211,19 +202,15 @@ static inline v16 same32(int32_t x)
 #define SAME32 same32
 #define ADD32(a, b) ((v16)((v4)(a) + (v4)(b)))
 #define MULTIPLY_ADD multiply_add
-#define LOW8 low8
-#define HIGH8 high8
+#define LOW16 low16
+#define HIGH16 high16
+#define LEFT16(v) ((v16)((v8)(v) << 8))
+#define RIGHT16(v) ((v16)((v8)(v) >> 8))
 #define LOOK_UP(t, s, at) LOAD(ADDRESS(t, s, at))
-#define WIDEN(to, v)                                                                                             \
-    do {                                                                                                         \
-        STORE(to, (v8)low8(v, v) >> 8);                                                                          \
-        STORE((to) + 8, (v8)high8(v, v) >> 8);                                                                   \
-    } while (0)
 #define INTERLEAVE(to, a, b)                                                                                     \
     do {                                                                                                         \
-        const v8 a_ = (v8)(a), b_ = (v8)(b);                                                                     \
-        STORE(to, __builtin_shufflevector(a_, b_, 0, 8, 1, 9, 2, 10, 3, 11));                                    \
-        STORE((to) + 8, __builtin_shufflevector(a_, b_, 4, 12, 5, 13, 6, 14, 7, 15));                            \
+        STORE(to, low16(a, b));                                                                                  \
+        STORE((to) + 8, high16(a, b));                                                                           \
     } while (0)
 #define SUM32(v) (((v4)(v))[0] + ((v4)(v))[1] + ((v4)(v))[2] + ((v4)(v))[3])
 #include "anova.h"

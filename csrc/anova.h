@@ -4,7 +4,8 @@
 #define W16 (8 * LANES)
 #define W32 (4 * LANES)
 
-/* Bytes by record and function are turned round, sixteen by sixteen: four times interleaving i with i + 8 does it. */
+/* Pairs of bytes by record and function are turned round, eight by eight: three times interleaving i with i + 4 does it.
+ * A pair is then split into two functions, with their signs. */
 TARGET static void NAME(decode)(const plan *p, const uint8_t *const *code, work *w)
 {
     const int8_t *table = p->tables;
@@ -15,14 +16,21 @@ TARGET static void NAME(decode)(const plan *p, const uint8_t *const *code, work 
         for (int part = 0; part < k; part += 16) {
             const int most = k - part < 16 ? k - part : 16;
             int16_t *to = w->x + (size)(first + part) * ROWS;
-            for (int r = 0; r < ROWS; r += 16 * LANES) {
-                VECTOR t[16], u[16];
-                for (int i = 0; i < 16; i++) t[i] = LOOK_UP(table + part, stride, at + r + i);
-                for (int round = 0; round < 2; round++) {
-                    for (int i = 0; i < 8; i++) u[2 * i] = LOW8(t[i], t[i + 8]), u[2 * i + 1] = HIGH8(t[i], t[i + 8]);
-                    for (int i = 0; i < 8; i++) t[2 * i] = LOW8(u[i], u[i + 8]), t[2 * i + 1] = HIGH8(u[i], u[i + 8]);
+            for (int r = 0; r < ROWS; r += W16) {
+                VECTOR t[8], u[8];
+#pragma GCC unroll 8
+                for (int i = 0; i < 8; i++) t[i] = LOOK_UP(table + part, stride, at + r + i);
+#pragma GCC unroll 4
+                for (int i = 0; i < 4; i++) u[2 * i] = LOW16(t[i], t[i + 4]), u[2 * i + 1] = HIGH16(t[i], t[i + 4]);
+#pragma GCC unroll 4
+                for (int i = 0; i < 4; i++) t[2 * i] = LOW16(u[i], u[i + 4]), t[2 * i + 1] = HIGH16(u[i], u[i + 4]);
+#pragma GCC unroll 4
+                for (int i = 0; i < 4; i++) u[2 * i] = LOW16(t[i], t[i + 4]), u[2 * i + 1] = HIGH16(t[i], t[i + 4]);
+#pragma GCC unroll 8
+                for (int i = 0; i < 8; i++) {
+                    if (2 * i < most) STORE(to + (size)(2 * i) * ROWS + r, RIGHT16(LEFT16(u[i])));
+                    if (2 * i + 1 < most) STORE(to + (size)(2 * i + 1) * ROWS + r, RIGHT16(u[i]));
                 }
-                for (int i = 0; i < most; i++) WIDEN(to + (size)i * ROWS + r, t[i]);
             }
         }
         table += 256 * stride;
@@ -150,9 +158,10 @@ static const steps NAME(steps) = {
 #undef SAME32
 #undef ADD32
 #undef MULTIPLY_ADD
-#undef LOW8
-#undef HIGH8
+#undef LOW16
+#undef HIGH16
+#undef LEFT16
+#undef RIGHT16
 #undef LOOK_UP
-#undef WIDEN
 #undef INTERLEAVE
 #undef SUM32
