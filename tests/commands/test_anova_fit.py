@@ -126,7 +126,7 @@ def test_predict_agrees_with_the_model_and_refuses_what_it_cannot_do(table, tmp_
     known = AnovaModel.from_json(model.read_text())
     one = {"age": [float(rows[7]["age"])], "kind": [rows[7]["kind"]]}
     pd = pytest.importorskip("pandas")
-    assert float(rows[7]["guess"]) == known.predict(pd.DataFrame(one))[0, 0]
+    assert float(rows[7]["guess"]) == pytest.approx(known.predict(pd.DataFrame(one))[0, 0], rel=1e-12)
     capsys.readouterr()
     for wrong, said in (
         [["--probabilities"], "--probabilities"],
@@ -138,7 +138,7 @@ def test_predict_agrees_with_the_model_and_refuses_what_it_cannot_do(table, tmp_
     empty.write_text("age,kind\n3,a\n,b\n")
     assert main(["predict", str(model), str(empty), "-o", str(out)]) == 0
     predicted = known.predict(pd.DataFrame({"age": [3.0, None], "kind": ["a", "b"]}))[:, 0]
-    assert pd.read_csv(out)["prediction"].tolist() == predicted.tolist()
+    assert pd.read_csv(out)["prediction"].tolist() == pytest.approx(predicted.tolist(), rel=1e-12)
     assert "column 'age': 1 value missing" in capsys.readouterr().err
     model.write_text(model.read_text().replace('"version":3', '"version":7'))
     assert main(["predict", str(model), str(table), "-o", str(out)]) == 2
