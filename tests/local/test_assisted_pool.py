@@ -10,7 +10,7 @@ from hedgerow import FeatureSpace
 from hedgerow.local.assisted import design_assisted
 from hedgerow.local.assisted.reference import N_REFERENCE, reference_rows
 from hedgerow.portable import Linear, PortableModel
-from hedgerow.tasks.assisted.pool import GRID, SLAB, SPIKE, overlaps, pool, rake
+from hedgerow.tasks.assisted.pool import GRID, SPIKE, overlaps, pool, rake
 from hedgerow.tasks.holder import privatize_many
 
 
@@ -31,7 +31,7 @@ def test_posterior_is_that_of_the_dense_model(seed):
         fits.append(-0.5 * (np.linalg.slogdet(C)[1] + z @ np.linalg.solve(C, z)))
         gain = t2 * M.T @ np.linalg.inv(C)
         means.append(gain @ z)
-    weights = np.concatenate([[SPIKE], (1 - SPIKE) * SLAB]) * np.exp(np.array(fits) - max(fits))
+    weights = np.array([SPIKE, *[(1 - SPIKE) / len(GRID)] * len(GRID)]) * np.exp(np.array(fits) - max(fits))
     weights /= weights.sum()
     assert got.nothing == pytest.approx(weights[0])
     np.testing.assert_allclose(got.u, weights @ np.array(means), rtol=1e-9, atol=1e-12)

@@ -18,14 +18,12 @@ from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.public.cases import Case, draw
 from hedgerow_experiments.public.ends import public_model
 
-__all__ = ["DRAWS", "MOST", "PILOTS", "compute"]
+__all__ = ["DRAWS", "PILOTS", "compute"]
 
 PILOTS = 4
 """Times that a pilot group is drawn and answers."""
 DRAWS = 5
 """Times that all others then draw their reports."""
-MOST = 6_000
-"""Holders of a case, at most: predictions of all of them take longest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +43,7 @@ class Records:
 def _case(code: str, repeat: int, shift: str) -> tuple[Case, Records, Records]:
     """Return the case, its holders and its test records; all epsilons share them."""
     case = draw(code, repeat, shift)
-    return case, _records(case, case.X[:MOST], case.y[:MOST]), _records(case, case.X_test, case.y_test)
+    return case, _records(case, case.X, case.y), _records(case, case.X_test, case.y_test)
 
 
 def _records(case: Case, X: Any, y: FloatArray) -> Records:
@@ -67,10 +65,12 @@ def compute(key: Key, seed: int) -> dict[str, float]:
     plain = design_assisted(*public, n_holders=n - size, **options)
     _, residuals, _ = public_errors(model, *public, case.label_bounds)
     question = design_pilot(*public, **options)
+    leaves = plain.trees.apply(holders.columns)
     found = {}
     for i in range(PILOTS):
         source = SeededRandomness(seed + i)
         task = plain
+        leaf = leaves
         others = np.arange(n)
         if size:
             asked, others = pilot_group(n, size, source.child("pilot group"))
@@ -78,18 +78,18 @@ def compute(key: Key, seed: int) -> dict[str, float]:
             totals = PilotTotals(question, size, tuple(question.encoding.sums(sent).tolist()), simulation=True)
             if check_pilot(totals, residuals).differs:
                 task = design_assisted(*public, n_holders=len(others), pilot=totals, **options)
+                leaf = task.trees.apply(holders.columns)
         for k in range(DRAWS):
-            corrected = _answered(task, holders, others, source.child(f"holders {k}"))
+            corrected = _answered(task, leaf[others], holders.errors[others], source.child(f"holders {k}"))
             found[f"draw {i * DRAWS + k}"] = _ratio(corrected, test, case)
     return found
 
 
-def _answered(task: AssistedTask, holders: Records, asked: IntArray, source: Randomness) -> AssistedModel:
+def _answered(task: AssistedTask, leaf: IntArray, errors: FloatArray, source: Randomness) -> AssistedModel:
     """Return the model of reports as devices draw them, from leaves and errors that are known already."""
-    leaf = task.trees.apply(holders.columns[asked])
-    level = task.grid.levels(holders.errors[asked] / task.radius, source)
+    level = task.grid.levels(errors / task.radius, source)
     sums = task.encoding.sums(task.encoding.draw(leaf, level, source))
-    return AssistedModel(task, len(asked), tuple(sums.tolist()), simulation=True)
+    return AssistedModel(task, len(errors), tuple(sums.tolist()), simulation=True)
 
 
 def _ratio(model: AssistedModel, test: Records, case: Case) -> float:

@@ -11,7 +11,7 @@ from hedgerow_experiments.experiment import Files
 from hedgerow_experiments.forms import pipes
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.public.declared import NEVER_WORSE
-from hedgerow_experiments.public.never_worse import DRAWS, MOST, PILOTS
+from hedgerow_experiments.public.never_worse import DRAWS, PILOTS
 from hedgerow_experiments.public.sets import KEPT_OUT
 
 __all__ = ["pages"]
@@ -27,7 +27,7 @@ Written by
 hedgerow bench run never-worse
 ```
 
-400 public records, at most {MOST:,} holders, a fifth of the records for the test. The public records are a fair sample
+400 public records, a fifth of the records for the test, all others are holders. The public records are a fair sample
 (none), or selected by a feature, by large or small labels, without a category, or with labels that are too high or too
 spread. In each case {PILOTS} pilot groups answer, and after each all others draw their reports {DRAWS} times. A run is
 one such draw: its test error over that of the public model it started from, on the same test records. *Harmed* counts

@@ -26,11 +26,8 @@ __all__ = ["Pooled", "overlaps", "pool", "rake"]
 
 SWEEPS = 50  # of raking; by hand, weights are taken as they are after so many
 SPIKE = 0.3  # prior chance that leaves do not differ; by hand
-GRID = np.logspace(-3, 1, 17)  # of tau^2 as below, four a decade
-SLAB = 1 / (1 + GRID / 0.03) / np.sum(1 / (1 + GRID / 0.03))
-"""The prior of tau^2 in units of the public mean squared error: for few public models can leaves tell more than a
-thirtieth of it. The 0.03 was set on ABA, AIR, CON and RED, and on data with nothing to correct.
-"""
+GRID = np.logspace(-3, 1, 17)
+"""Of tau^2, in units of the public mean squared error, four a decade; where leaves differ, each is as likely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +105,9 @@ def rake(reference: npt.NDArray[np.integer], leaves: tuple[int, ...], shares: Fl
 def pool(z: FloatArray, V: FloatArray, M: FloatArray, scale: float, n_trees: int, bias: float = 0.0) -> Pooled:
     r"""Return the posterior mean of u given ``z``; ``bias`` is the variance of what decoding is wrong by.
 
-    tau^2 is 0 with prior weight .3, else ``scale`` times a log grid, falling beyond .03: large errors of a public
-    model need evidence. With the singular values of ``V^-1/2 M = U S W'`` everything is diagonal: ``U' V^-1/2 z`` has
-    variances ``1 + (tau^2 + bias)/T S^2``.
+    tau^2 is 0 with prior weight .3, else anywhere on ``scale`` times a log grid: how much leaves tell of a public
+    model's errors is not known beforehand, and what is too much the gate takes back. With the singular values of
+    ``V^-1/2 M = U S W'`` everything is diagonal: ``U' V^-1/2 z`` has variances ``1 + (tau^2 + bias)/T S^2``.
 
     Examples
     --------
@@ -128,7 +125,7 @@ def pool(z: FloatArray, V: FloatArray, M: FloatArray, scale: float, n_trees: int
     t2 = np.concatenate([[0.0], max(scale, 1e-300) * GRID])[:, None] / n_trees
     total = 1 + (t2 + bias / n_trees) * S**2
     fit = -0.5 * (np.log(total) + seen**2 / total).sum(axis=1)
-    weights = np.concatenate([[SPIKE], (1 - SPIKE) * SLAB]) * np.exp(fit - fit.max())
+    weights = np.concatenate([[SPIKE], np.full(len(GRID), (1 - SPIKE) / len(GRID))]) * np.exp(fit - fit.max())
     weights /= weights.sum()
     smoother = (Wt.T * (weights @ (t2 * S / total))) @ (U.T / root)
     kept = weights @ (t2 * S**2 / total).mean(axis=1)
