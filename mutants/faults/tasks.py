@@ -7,10 +7,32 @@ from mutants.fault import Fault
 _TOTAL = "tests/conformance/test_total.py"
 _STRICT = "tests/conformance/test_strict.py"
 _MISMATCH = "tests/tasks/test_assisted_mismatch.py"
+_COPIES = "tests/tasks/test_copies.py"
 _REPORTED = f"{_TOTAL}::test_every_record_is_reported_with_one_length"
 _UNFORESEEN = f"{_TOTAL}::test_an_unforeseen_failure_is_the_report_of_the_fixed_record"
 
 FAULTS = (
+    Fault(
+        name="alarms: a bit alone is allowed a notch too small a share of its neighbours",
+        path="src/hedgerow/tasks/copies.py",
+        before="    alone = 1 / (1 + (k - 1) * odds)\n",
+        after="    alone = 1 / (1 + k * odds)\n",
+        caught_by=(f"{_COPIES}::test_bounds_of_bits_are_those_of_the_exact_law",),
+    ),
+    Fault(
+        name="alarms: a class of copies is bounded for the last record only",
+        path="src/hedgerow/tasks/copies.py",
+        before="        high = np.maximum(high, law)\n",
+        after="        high = law\n",
+        caught_by=(f"{_COPIES}::test_bounds_of_sets_are_those_of_the_exact_law",),
+    ),
+    Fault(
+        name="alarms: an event among others is counted against those of another detector",
+        path="src/hedgerow/tasks/alarms.py",
+        before="replace(event, among=before + event.among)",
+        after="replace(event, among=event.among)",
+        caught_by=("tests/tasks/test_alarms.py::test_the_bounds_are_those_of_the_exact_law",),
+    ),
     Fault(
         name="one round: errors beyond the radius are sent as they are",
         path="src/hedgerow/tasks/partly_public/residual.py",

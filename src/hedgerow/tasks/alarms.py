@@ -7,6 +7,10 @@ reports the number of events then lies, in distribution, between Bin(n, low) and
 strange if either tail is smaller than ``alpha / (2 x events)``. All of this is exact: over all events together the
 chance that honest reports raise an alarm at a given look is at most alpha = 1e-6.
 
+An event may also be watched *among* the reports that show another, wider one: if ``P(A | B, record) <= high`` for every
+record, then among the reports that show B, however many these are, the number that show A is at most
+Bin(reports with B, high), in distribution. That finds copies (:mod:`hedgerow.tasks.copies`).
+
 It is a test of the population, not of a person, and it sees what breaks the law of the noise. Reports that lie about
 their record and then randomise honestly cannot be told from honest ones by anybody.
 """
@@ -16,7 +20,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +38,7 @@ __all__ = [
     "Alarm",
     "Detector",
     "Event",
+    "Rows",
     "far_levels",
     "join",
     "named",
@@ -52,11 +57,15 @@ _POPCOUNT = np.array([i.bit_count() for i in range(256)], dtype=np.uint8)
 
 @dataclass(frozen=True)
 class Event:
-    """Something a report may show, with the least and the greatest probability over all records."""
+    """Something a report may show, with the least and the greatest probability over all records.
+
+    ``among`` is the place of the event, in the same detector, that reports must show to be looked at; None for all.
+    """
 
     name: str
     low: float
     high: float
+    among: int | None = None
 
 
 @dataclass(frozen=True)
@@ -107,15 +116,16 @@ class Detector:
             return []
         seen = np.asarray(counts, dtype=np.int64)
         (low, high) = self.bounds
-        # P(Bin(n, high) >= seen) and P(Bin(n, low) <= seen), looked at only where they can be small.
+        trials = np.where(self._among < 0, n, seen[self._among])
+        # P(Bin(trials, high) >= seen) and P(Bin(trials, low) <= seen), looked at only where they can be small.
         above = np.ones(len(seen))
         below = np.ones(len(seen))
-        many = seen > n * high
-        few = seen < n * low
-        above[many] = betainc(seen[many], n - seen[many] + 1, high[many])
-        below[few] = betaincc(seen[few] + 1, n - seen[few], low[few])
+        many = seen > trials * high
+        few = seen < trials * low
+        above[many] = betainc(seen[many], trials[many] - seen[many] + 1, high[many])
+        below[few] = betaincc(seen[few] + 1, trials[few] - seen[few], low[few])
         chance = np.minimum(above, below)
-        expected = n * np.where(below < above, low, high)
+        expected = trials * np.where(below < above, low, high)
         limit = ALPHA / (2 * len(self.events))
         strange = [i for i in np.argsort(chance, kind="stable").tolist() if chance[i] < limit]
         return [Alarm(self.events[i].name, int(seen[i]), float(expected[i]), float(chance[i])) for i in strange]
@@ -125,12 +135,21 @@ class Detector:
         """The least and the greatest probabilities."""
         return np.array([e.low for e in self.events]), np.array([e.high for e in self.events])
 
+    @cached_property
+    def _among(self) -> IntArray:
+        """The place of the wider event of each, -1 for all reports."""
+        return np.array([-1 if e.among is None else e.among for e in self.events], dtype=np.int64)
+
 
 def join(parts: Sequence[Detector]) -> Detector:
     """Return one detector of the events of several; they share alpha."""
-    events = tuple(event for part in parts for event in part.events)
+    events: list[Event] = []
+    for part in parts:
+        before = len(events)
+        for event in part.events:
+            events.append(event if event.among is None else replace(event, among=before + event.among))
     none = np.zeros(0, dtype=np.int64)
-    return Detector(events, lambda rows: np.concatenate([none, *(part.count(rows) for part in parts)]))
+    return Detector(tuple(events), lambda rows: np.concatenate([none, *(part.count(rows) for part in parts)]))
 
 
 NOTHING = join([])

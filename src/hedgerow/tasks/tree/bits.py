@@ -22,6 +22,7 @@ from hedgerow.mechanisms.laplace import DiscreteLaplace
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import binomial
 from hedgerow.tasks.alarms import Detector, far_levels, join, set_bits
+from hedgerow.tasks.copies import copies_of_bits
 from hedgerow.tasks.message import CODES
 from hedgerow.tasks.tree.encoding import Encoding, Moments, check_padding, pack, unpack
 from hedgerow.types import ByteRows, FloatArray, IntArray
@@ -242,10 +243,12 @@ class BitsEncoding(Encoding):
         return (1 - q) / (1 - 2 * q)
 
     def alarms(self) -> Detector:
-        """Watch the number of set bits, and labels far beyond their bounds."""
-        before = self.width - (self.n_leaves + 7) // 8
-        bits = set_bits(self.n_leaves, float(self.cell.p), float(self.cell.q), before)
-        return join([bits, far_levels(self.label, self._labels)])
+        """Watch the number of set bits, copies of the bits, and labels far beyond their bounds."""
+        p = float(self.cell.p)
+        q = float(self.cell.q)
+        bits = set_bits(self.n_leaves, p, q, self._label_bytes)
+        copies = copies_of_bits(self.n_leaves, p, q, self._label_bytes)
+        return join([bits, far_levels(self.label, self._labels), copies])
 
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         r"""Return a set or unset bit with the lowest or highest noisy label.

@@ -20,6 +20,7 @@ from hedgerow.mechanisms.subset import SubsetSelection
 from hedgerow.randomness import Randomness
 from hedgerow.samplers import ONE, binomial
 from hedgerow.tasks.alarms import MOST_EVENTS, NOTHING, Detector, join, named, set_bits
+from hedgerow.tasks.copies import copies_of_bits, copies_of_sets
 from hedgerow.tasks.message import CODES
 from hedgerow.tasks.tree.encoding import Encoding, Moments, check_padding, pack, unpack
 from hedgerow.types import ByteRows, FloatArray, IntArray
@@ -199,9 +200,10 @@ class UnaryCellEncoding(CellEncoding):
     build = UnaryEncoding
 
     def alarms(self) -> Detector:
-        """Watch the number of set bits, too."""
-        bits = set_bits(self.n_cells, float(self.mechanism.p), float(self.mechanism.q), 0)
-        return join([bits, super().alarms()])
+        """Watch the number of set bits and copies, too."""
+        p = float(self.mechanism.p)
+        q = float(self.mechanism.q)
+        return join([set_bits(self.n_cells, p, q, 0), super().alarms(), copies_of_bits(self.n_cells, p, q, 0)])
 
     def simulate(self, counts: IntArray, randomness: Randomness) -> IntArray:
         """Return ``Bin(c, p) + Bin(n - c, q)`` for each pair: bits are independent, so this is exact."""
@@ -224,6 +226,11 @@ class SubsetEncoding(CellEncoding):
         """Leave out what other leaves have no room for."""
         size = int(self.mechanism.size)  # type: ignore[attr-defined]
         return max(0, size - (self.n_cells - self.n_levels)), min(size, self.n_levels)
+
+    def alarms(self) -> Detector:
+        """Watch copies, too."""
+        size = int(self.mechanism.size)  # type: ignore[attr-defined]
+        return join([super().alarms(), copies_of_sets(self.n_cells, size, float(self.mechanism.p))])
 
     def validate(self, rows: ByteRows) -> None:
         """Refuse sets of another size, too."""
