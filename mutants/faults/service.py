@@ -8,8 +8,23 @@ _THIEF = "tests/service/test_service_thief.py"
 _SQLITE = f"{_THIEF}::test_sqlite_two_histories_leave_the_same_file"
 _PEOPLE = "tests/service/test_service_people.py"
 _POSTGRES = f"{_THIEF}::test_postgres_two_histories_look_the_same"
+_TIMELINE = "tests/service/test_timeline.py"
 
 FAULTS = (
+    Fault(
+        name="a timeline of single reports",
+        path="src/hedgerow/service/timeline.py",
+        before="        if new >= CROWD and latest < until:\n",
+        after="        if new >= 1 and latest < until:\n",
+        caught_by=(f"{_TIMELINE}::test_a_count_is_written_when_an_hour_has_ended_with_a_crowd",),
+    ),
+    Fault(
+        name="a count is written as soon as there is a crowd",
+        path="src/hedgerow/service/timeline.py",
+        before="    if before is None or before >= full or now - full > _LATE:\n",
+        after="    if before is None or now - full > _LATE:\n",
+        caught_by=(f"{_TIMELINE}::test_a_count_is_written_when_an_hour_has_ended_with_a_crowd",),
+    ),
     Fault(
         name="ids stand in the order of arrival",
         path="src/hedgerow/service/known.py",

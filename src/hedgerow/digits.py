@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+from decimal import Decimal
 
-__all__ = ["plain"]
+__all__ = ["in_full", "plain"]
 
 _LARGEST = 1e15
 """From here on a double is no longer exact to the unit, and so many digits would claim too much."""
@@ -33,3 +35,16 @@ def plain(value: float, digits: int = 4) -> str:
     places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     text = f"{rounded:.{places}f}" if abs(rounded) < _GROUPED else f"{rounded:,.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+# As Python writes powers of ten, and nothing shorter: a name such as 1e5 or the digits of an id are left alone.
+_POWER = re.compile(r"(?<![\w.])[0-9](?:\.[0-9]+)?e[+-][0-9]{2,3}(?!\w)")
+
+
+def in_full(text: str) -> str:
+    """Return a text in which every power of ten is written out, with all of its digits: nothing is rounded.
+
+    >>> in_full("delta = 1e-06, up to 1.2e+04 steps"), in_full("id 12e45, gene_1e-06")
+    ('delta = 0.000001, up to 12,000 steps', 'id 12e45, gene_1e-06')
+    """
+    return _POWER.sub(lambda found: format(Decimal(found[0]), ",f"), text)

@@ -12,20 +12,26 @@ from hedgerow.errors import FormatError  # noqa: E402
 from hedgerow.service import migrate, schema  # noqa: E402
 from hedgerow.service.curators import digest_of, list_curators  # noqa: E402
 from hedgerow.service.database import Database, StorageError  # noqa: E402
+from hedgerow.service.timeline import mark, marks_of, target_of  # noqa: E402
 
 TOKEN = "hc_a-token-of-before"
 
 
-def at_version_1(engine):
-    """Make a database as the first version made it: its own table of the version, tokens among the settings."""
+def steps_until(connection, last):
+    """Make the tables of an earlier version."""
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
 
     scripts = migrate._scripts()
+    with EnvironmentContext(Config(), scripts) as environment:
+        environment.configure(connection=connection, fn=lambda revision, _: scripts._upgrade_revs(last, revision))
+        environment.run_migrations()
+
+
+def at_version_1(engine):
+    """Make a database as the first version made it: its own table of the version, tokens among the settings."""
     with engine.begin() as connection:
-        with EnvironmentContext(Config(), scripts) as environment:
-            environment.configure(connection=connection, fn=lambda revision, _: scripts._upgrade_revs("0001", revision))
-            environment.run_migrations()
+        steps_until(connection, "0001")
         connection.exec_driver_sql("DROP TABLE alembic_version")
         connection.exec_driver_sql("CREATE TABLE schema_version (version INTEGER NOT NULL)")
         connection.exec_driver_sql("INSERT INTO schema_version VALUES (1)")
@@ -54,6 +60,21 @@ def test_the_previous_version_is_brought_up_to_date(old):
         assert "schema_version" not in sa.inspect(connection).get_table_names()
     with Database(old) as database:
         assert database.version_before == migrate.VERSION
+
+
+def test_collections_of_before_there_were_timelines_go_on(tmp_path):
+    url = f"sqlite:///{tmp_path}/x.db"
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        steps_until(connection, "0004")
+        connection.exec_driver_sql("INSERT INTO partials VALUES (1, 3, 70, x'00', x'', 3)")
+    engine.dispose()
+    with Database(url) as database:
+        assert database.version_before == 4
+        with database.write_uploads() as connection:
+            assert (marks_of(connection, 1), target_of(connection, 1)) == ((), None)
+            mark(connection, 3600)
+            assert marks_of(connection, 1) == ((3600, 70),)
 
 
 def test_whoever_only_reads_changes_nothing(old):

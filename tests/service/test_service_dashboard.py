@@ -214,3 +214,47 @@ def test_unknown_task_is_a_problem_document(client):
     sign_in(client)
     answer = client.get("/dashboard/tasks/" + "0" * 64)
     assert answer.status_code == 404 and answer.json()["code"] == "task-unknown"
+
+
+def form_of(client, task):
+    page = client.get(f"/dashboard/tasks/{task.id}").text
+    return re.search(r'name="csrf" value="([^"]+)"', page)[1]
+
+
+def test_a_target_is_kept_shown_and_foretold(client, clock):
+    task = published(client)
+    send(client, task)
+    sign_in(client)
+    path = f"/dashboard/tasks/{task.id}"
+    assert client.post(f"{path}/target", data={"target": "1000"}).status_code == 400  # not from the page
+    csrf = form_of(client, task)
+    clock.now = NOW + 43_190  # half of the window has passed
+    page = client.post(f"{path}/target", data={"csrf": csrf, "target": "1,000"}).text
+    assert "400 of the 1,000 reports that you aim at (40%)." in page
+    assert "would be reached about 16 November 2023, 04:13 UTC, after the collection has ended" in page
+    assert re.search(r"When the collection ends there should be 7\d\d to 8\d\d reports", page)
+    assert re.search(r"600 \(your target\)</th>", page)
+    for wrong in ("0", "-5", "1e6", "٣", "9" * 400, "1" + "0" * 13, "<b>"):
+        assert client.post(f"{path}/target", data={"csrf": csrf, "target": wrong}).status_code == 400
+    assert 'value="1,000"' in client.get(path).text
+    page = client.post(f"{path}/target", data={"csrf": csrf, "target": " "}).text
+    assert "that you aim at" not in page
+    page = client.post(f"{path}/target", data={"csrf": csrf, "target": "1000000000000"}).text
+    assert "is not reached within a hundred years" in page
+    assert "target" in client.get("/dashboard/audit").text
+
+
+def test_the_timeline_is_drawn_from_counts_of_hours(client, clock):
+    task = published(client)
+    service = client.app.state.service
+    service.aggregator.turn()
+    send(client, task)
+    service.aggregator.turn()
+    sign_in(client)
+    path = f"/dashboard/tasks/{task.id}"
+    assert client.get(path).text.count('class="bar young"') == 1  # nothing is counted yet
+    clock.now = NOW - NOW % 3600 + 3600
+    service.aggregator.turn()
+    page = client.get(path).text
+    assert page.count('class="bar"') == 1 and "young" not in page
+    assert "14 November 2023, 22:13 UTC to 14 November 2023, 23:00 UTC: 400 reports</title>" in page

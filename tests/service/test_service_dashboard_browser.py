@@ -93,8 +93,11 @@ def test_progress_and_tree_appear_while_reports_come_in(served, page):
     page.get_by_role("heading", name="The tree so far").wait_for()
     assert page.evaluate("document.body.dataset.loaded") == "once"
     assert page.locator(".leaf svg[role=img]").count() == task.n_leaves
-    assert page.locator("svg.chart[role=img]").count() == 1
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.locator("svg.chart:not(.timeline)[role=img]").count() == 1
+    assert page.locator("svg.timeline rect").count() == 1
+    for width in (375, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
     page.get_by_text("Close the collection").focus()
     page.keyboard.press("Enter")

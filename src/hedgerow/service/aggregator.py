@@ -39,6 +39,7 @@ from hedgerow.service.schema import (
     uploads,
 )
 from hedgerow.service.scrub import SEALED, forget, scrub, settle
+from hedgerow.service.timeline import hour_ended, mark
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
 
@@ -104,6 +105,7 @@ class Aggregator:
         self._turn = threading.Lock()
         self._stop = threading.Event()
         self._clean = False
+        self._looked: int | None = None
         self._since = 0
         self._rest_until = 0.0
         self._thread = threading.Thread(target=self._run, name="aggregator", daemon=True)
@@ -159,7 +161,8 @@ class Aggregator:
             closed = list(connection.execute(query))
         for number in waiting:
             done += self._task(number)
-        now = self.clock() if closed else 0.0
+        now = self.clock()
+        self._mark(now)
         over = [number for number, when in closed if now >= when + self.remember and self._over(number)]
         if self._due(bool(over)):
             self.scrub()
@@ -177,6 +180,19 @@ class Aggregator:
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
         return done
+
+    def _mark(self, now: float) -> None:
+        """Count the reports up to the full hour that has just ended, if one has."""
+        until = hour_ended(self._looked, now)
+        self._looked = int(now)  # first: an hour that could not be marked is not marked later
+        if until is None:
+            return
+
+        def change() -> None:
+            with self.database.write_uploads() as connection:  # one server at a time, and no task is deleted meanwhile
+                mark(connection, until)
+
+        self.writer.call(change)
 
     def overwrite(self) -> None:
         """Leave nothing of deleted rows on the disk."""

@@ -12,6 +12,7 @@ from hedgerow.service.problems import Problem
 from hedgerow.service.schema import jobs, partials, refusals, tasks, uploads
 from hedgerow.service.service import Service
 from hedgerow.service.shared.seen import ServerSeen, servers_seen
+from hedgerow.service.timeline import marks_of, target_of
 from hedgerow.tasks.alarms import ALPHA, Alarm
 from hedgerow.tasks.forecast import Forecast
 from hedgerow.tasks.models import Model
@@ -28,6 +29,10 @@ class Overview:
         Before, within or after the window, or closed by the curator.
     accepted, aggregated : int
         Reports acknowledged, and those of them that are in the partial sums (payload scrubbed).
+    target : int or None
+        How many reports the curator hopes for.
+    marks : tuple of (int, int)
+        Full hours, and how many reports came since the one before; see :mod:`hedgerow.service.timeline`.
     refused : Counter
         Refused requests and reports, by code.
     alarms : list of Alarm
@@ -50,6 +55,8 @@ class Overview:
             pending = sum(int(connection.execute(query).scalar_one()) for query in waiting)
             counts = connection.execute(sa.select(refusals.c.code, refusals.c.n).where(refusals.c.task == number))
             self.refused: Counter[str] = Counter({code: int(n) for code, n in counts})
+            self.target = target_of(connection, number)
+            self.marks = marks_of(connection, number)
         self.refused.update(service.refused_now(number))
         self.closed: int | None = row.closed
         self.finished = bool(row.finished)
@@ -126,6 +133,8 @@ class Overview:
             "closed": self.closed,
             "accepted": self.accepted,
             "aggregated": self.aggregated,
+            "target": self.target,
+            "timeline": [{"until": until, "reports": n} for until, n in self.marks],
             "refused": dict(sorted(self.refused.items())),
             "forgery": None if forgery is None else forgery.to_dict(),
             "manipulation": {

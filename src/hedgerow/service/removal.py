@@ -24,7 +24,9 @@ from hedgerow.service.schema import (
     report_ids,
     sealed_segments,
     segments,
+    targets,
     tasks,
+    timeline,
     upload_tokens,
     uploads,
 )
@@ -39,7 +41,7 @@ _LARGE = (
     (sealed_segments, sealed_segments.c.seq),
     (exchanges, exchanges.c.blinded),
 )
-_SMALL = (arrivals, known, partials, segments, uploads, refusals, jobs, answers, batches, pass_keys)
+_SMALL = (arrivals, known, partials, segments, uploads, refusals, jobs, answers, batches, pass_keys, timeline, targets)
 
 
 def some_of(table: sa.Table, key: sa.Column[Any], number: int) -> Callable[[Connection], int]:

@@ -189,6 +189,23 @@ refusals = sa.Table(
     sa.Column("n", sa.BigInteger, nullable=False),
 )
 
+timeline = sa.Table(
+    "timeline",
+    metadata,
+    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("until", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("n", sa.BigInteger, nullable=False),
+)
+"""How many reports came up to a full hour since the row before, a crowd at least: :mod:`hedgerow.service.timeline`."""
+
+targets = sa.Table(
+    "targets",
+    metadata,
+    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("n", sa.BigInteger, nullable=False),
+)
+"""How many reports the curator hopes for: a note of his own, no part of what is signed."""
+
 peers = sa.Table(
     "peers",
     metadata,

@@ -38,6 +38,7 @@ from hedgerow.service.settings import Settings
 from hedgerow.service.shared.agreement import keep_agreement
 from hedgerow.service.shared.shared import Shared
 from hedgerow.service.shared.state import Released
+from hedgerow.service.timeline import write_target
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
@@ -354,6 +355,16 @@ class Service:
         closed = self.writer.call(change)
         log("task-closed", task=collection.id)
         return closed
+
+    def aim(self, collection: Collection, target: int | None, now: int, curator: Curator) -> None:
+        """Note how many reports the curator hopes for; None takes the note back. What is signed stays as it is."""
+
+        def change(connection: Connection) -> None:
+            write_target(connection, collection.number, target)
+            detail = "none" if target is None else f"{target:,} reports"
+            write_audit(connection, now, curator.name, "target", task=collection.id, detail=detail)
+
+        self.writer.run(change)
 
     def delete(self, task_id: str, now: int, curator: Curator) -> None:
         """Delete a task that is closed, or that cannot be read, with all that was collected for it, for ever."""

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from hedgerow.content import canonical
 from hedgerow.errors import HedgerowError
 from hedgerow.service.collection import Collection
-from hedgerow.service.dashboard.views import when
+from hedgerow.service.dashboard.timeline import when
 from hedgerow.service.http import service_of
 from hedgerow.service.problems import Problem
 from hedgerow.tasks.announcement import Announcement, read_task

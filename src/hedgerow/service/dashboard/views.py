@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
+from hedgerow.digits import in_full, plain
 from hedgerow.service.collection import Collection
+from hedgerow.service.dashboard.pace import NO_AIM, Aim, outlook, pace_of
 from hedgerow.service.dashboard.pictures import Branch, branch, folded, forecast_picture, strip
+from hedgerow.service.dashboard.timeline import Timeline, draw, when
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import CODES, REPORT_CODES, Problem
 from hedgerow.service.shared.seen import ServerSeen
@@ -16,10 +18,12 @@ from hedgerow.tasks.forecast import Forecast
 from hedgerow.tasks.models import Model
 from hedgerow.tasks.shift import ShiftReport
 
-__all__ = ["Line", "Link", "TaskView", "card", "damaged_card", "detail", "when"]
+__all__ = ["Line", "Link", "TaskView", "card", "damaged_card", "detail"]
 
 MOST_LEAVES = 128
 """Larger trees are downloaded, not drawn."""
+_TINY = 1e-12
+"""Below, chances are all the same to people."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +69,8 @@ class TaskView:
     downloads: tuple[Link, ...] = ()
     servers: tuple[ServerSeen, ...] = ()
     one_machine: bool = False
-
-
-def when(seconds: int) -> str:
-    """Return a time in words.
-
-    >>> when(0)
-    '1 January 1970, 00:00 UTC'
-    """
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+    aim: Aim = NO_AIM
+    timeline: Timeline | None = None
 
 
 def _state(seen: Overview) -> str:
@@ -141,8 +137,23 @@ def detail(seen: Overview) -> TaskView:
         downloads=_downloads(seen, shown),
         servers=tuple(seen.servers),
         one_machine=_one_machine(seen.collection),
+        aim=_aim(seen),
+        timeline=draw(seen.marks, seen.accepted, seen.collection.announcement.opens, int(_end(seen))),
         **shown,
     )
+
+
+def _end(seen: Overview) -> float:
+    """Return the last moment at which a report could come so far."""
+    end = min(seen.now, seen.collection.announcement.closes)
+    return end if seen.closed is None else min(end, seen.closed)
+
+
+def _aim(seen: Overview) -> Aim:
+    notice = seen.collection.announcement
+    pace = pace_of(seen.marks, seen.accepted, notice.opens, seen.now)
+    left = notice.closes - seen.now if seen.state == "open" else 0.0
+    return outlook(seen.target, seen.accepted, pace, left, seen.now)
 
 
 def _one_machine(collection: Collection) -> bool:
@@ -159,9 +170,12 @@ def _model(seen: Overview, model: Model) -> dict[str, Any]:
     small = len(rows) <= MOST_LEAVES
     trees = model.trees()
     n = model.n_reports
+    more = {_round(n // 2), _round(n), _round(4 * n)}
+    if seen.target is not None and seen.target > n:
+        more.add(seen.target - n)
     return {
-        "forecasts": tuple(seen.forecasts(model, (0, *sorted({_round(n // 2), _round(n), _round(4 * n)})))),
-        "picture": forecast_picture(model),
+        "forecasts": tuple(seen.forecasts(model, (0, *sorted(more)))),
+        "picture": in_full(forecast_picture(model)),
         "shift": model.shift(),
         "trees": tuple(folded(branch(tree, rows), model.value_name) for tree in trees) if small else (),
         "rows": tuple(rows) if small and not trees else (),
@@ -190,11 +204,23 @@ def _manipulation(collection: Collection, alarms: list[Alarm], n: int, model: Mo
         return lines
     for alarm in alarms[:5]:
         seen = f"{alarm.event}: seen {alarm.seen:,} times in {n:,} reports"
-        chance = max(alarm.chance, 1e-300)
-        lines.append(Line(f"{seen}; honest reports give about {alarm.expected:,.0f} (chance {chance:.0e}).", True))
+        honest = f"honest reports give about {alarm.expected:,.0f}"
+        lines.append(Line(f"{seen}; {honest} (chance {_chance(alarm.chance)}).", True))
     if not alarms:
-        lines.append(Line(f"Nothing that honest reports would not show. False alarms have a chance below {ALPHA:g}."))
+        rare = f"False alarms have a chance below {_chance(ALPHA)}."
+        lines.append(Line(f"Nothing that honest reports would not show. {rare}"))
     return lines
+
+
+def _chance(p: float) -> str:
+    """Return a small chance as people say it.
+
+    >>> _chance(1e-6), _chance(0.0), _chance(3.1e-7)
+    ('1 in 1,000,000', 'less than 1 in 1,000,000,000,000', '1 in 3,200,000')
+    """
+    if p < _TINY:
+        return f"less than 1 in {plain(1 / _TINY)}"
+    return f"1 in {plain(1 / p, 2)}"
 
 
 def _round(n: int) -> int:
