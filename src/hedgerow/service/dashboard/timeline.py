@@ -85,7 +85,7 @@ def draw(marks: Sequence[tuple[int, int]], accepted: int, opens: int, now: int) 
         stretches.append((stretches[-1][1] if stretches else opens, end, rest))
     paces = [n / max(stop - start, HOUR) for start, stop, n in stretches]  # a young stretch of a minute proves no pace
     most = max(paces)
-    bars = []
+    bars: list[Bar] = []
     for (start, stop, n), pace in zip(stretches, paces, strict=True):
         height = round(HEIGHT * pace / most, 1)
         width = max(_LEAST_WIDTH, round(WIDTH * (stop - start) / (end - opens), 1))
