@@ -18,7 +18,7 @@ def test_table_and_json_say_the_same(shell):
     out = shell.ok(*COMMON, "--private-columns", "area")
     assert "semi-feature" in out and "pays from" in out
     data = json.loads(shell.ok(*COMMON, "--private-columns", "area", "--json"))
-    assert [f["setting"] for f in data["forecasts"]] == ["public only", "local", "semi-feature", "label"]
+    assert [f["setting"] for f in data["forecasts"]] == ["public only", "local", "semi-feature", "label", "aggregate"]
     for forecast in data["forecasts"]:
         assert f"{forecast['mse']:.4g}" in out
 
