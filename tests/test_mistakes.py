@@ -149,7 +149,9 @@ MISTAKES = {
         "feature_bounds",
         None,
         "'feature_bounds' is required...: pass feature_bounds=(low, high), an array of shape ...",
-        lambda entry: not entry.public and not entry.name.startswith(("Assisted", "LabelTree", "PartialTree")),
+        lambda entry: (
+            not entry.public and not entry.name.startswith(("Assisted", "LabelTree", "PartialTree", "SecureSum"))
+        ),
     ),
     "feature bounds swapped": given(
         "feature_bounds",
@@ -226,8 +228,13 @@ MISTAKES = {
     "epsilon as text": given("epsilon", "1", EPSILON + "'1' instead."),
     "epsilon nan": given("epsilon", math.nan, EPSILON + "nan instead."),
     "epsilon a million": given("epsilon", 1e6, WEAK),
-    "delta 1": given("delta", 1, DELTA + "1 instead."),
-    "delta as text": given("delta", "1e-5", DELTA + "'1e-5' instead."),
+    "delta 1": given("delta", 1, DELTA + "1 instead.", lambda entry: not entry.name.startswith("SecureSum")),
+    "delta as text": given(
+        "delta", "1e-5", DELTA + "'1e-5' instead.", lambda entry: not entry.name.startswith("SecureSum")
+    ),
+    "no delta for noisy sums": given(
+        "delta", 0, DELTA.replace(">= 0", "> 0") + "0 instead.", lambda entry: entry.name.startswith("SecureSum")
+    ),
     # Schemas.
     "the path of a schema": given("schema", "schema.json", SCHEMA),
     "a schema as a dict": given("schema", {"columns": []}, SCHEMA),

@@ -30,6 +30,7 @@ WHOLE = (
     "LabelTree",
     "PartialTree",
     "PrivateHistogram",
+    "SecureSumClassifier",
 )
 
 

@@ -280,7 +280,7 @@ def advise(
     >>> X = rng.random((25, 2)); y = X[:, 0] + rng.normal(0, 0.1, 25)
     >>> advice = advise(X, y, n_holders=10_000, epsilon=1.0)
     >>> [f.setting for f in advice.forecasts]
-    ['public only', 'local', 'label']
+    ['public only', 'local', 'label', 'aggregate']
     """
     epsilon = check_epsilon(epsilon)
     n = check_positive(n_holders, name="n_holders")
