@@ -154,6 +154,9 @@ def test_every_kind_shows_forgery_alarms_and_what_reports_tell(collected, exampl
     table, found = service.get(task, "leaves").json(), model.shift()
     assert all({**row, **shown} == shown for row, shown in zip(model.table(), table["leaves"], strict=True))
     assert any("forged" in name for name in table["leaves"][0])
+    told = [row for row in table["leaves"] if "forged_percent_shift" in row]
+    assert page.count("1 % forgers could move this by") == (len(told) if model.trees() else 0)
+    assert forgery.now(model) in page
     assert page.count('class="share"') == (len(model.table()) if model.trees() else 0)
     assert all(row["cell"] in page for row in model.table() if not model.trees())
     assert found is None or found.verdict in page

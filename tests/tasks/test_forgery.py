@@ -51,6 +51,50 @@ def test_no_report_moves_a_leaf_further_and_one_does(local_task, response, depth
     assert forgery.mean_shift(before) == pytest.approx(np.max(means, axis=0), rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.parametrize("response", ["bits", "unary", "k_ary", "subset"])
+@pytest.mark.parametrize("n", [300, 4000])
+def test_no_three_reports_move_a_leaf_further(local_task, response, n):
+    """Every multiset of three messages: the bound holds, and is met where no denominator can vanish."""
+    task = local_task(max_depth=1, response=response, n_steps=1 if response != "bits" else 4)
+    X = np.random.default_rng(0).random((n, 2))
+    moments = task.encoding.moments(Aggregate(task).add(privatize_many(task, X, X[:, 0], randomness=1)).sums, n)
+    empty = task.encoding.moments(np.zeros(task.encoding.n_sums, dtype=np.int64), 0)
+    added = []
+    for message in every_payload(task):
+        m = task.encoding.moments(task.encoding.sums(message[None]), 1)
+        added.append((m.numerator - empty.numerator, m.denominator - empty.denominator))
+    forgery = task.influence()
+    before = forgery._mean(moments.numerator, moments.denominator)
+    worst = np.zeros(task.n_leaves)
+    for chosen in itertools.combinations_with_replacement(added, 3):
+        N = moments.numerator + sum(c[0] for c in chosen)
+        D = moments.denominator + sum(c[1] for c in chosen)
+        worst = np.maximum(worst, np.abs(forgery._mean(N, D) - before) * task.grid.step)
+    assert (moments.denominator > 3 * forgery.count).all()
+    assert forgery.mean_shift(moments, 3) == pytest.approx(worst, rel=1e-9)
+
+
+def test_where_a_denominator_may_vanish_the_mean_may_be_anything(local_task):
+    task = local_task(max_depth=1, response="unary", n_steps=1)
+    grid = task.grid
+    moments = task.encoding.moments(np.array([30, 40, 60, 20]), 100)
+    shift = task.influence().mean_shift(moments, 1000)
+    mean = task.influence()._mean(moments.numerator, moments.denominator) * grid.step
+    assert shift == pytest.approx(np.maximum(mean, 1 - mean))
+
+
+def test_one_per_cent_of_forgers_is_said_by_leaf_and_in_words(make_task):
+    task = make_task("unary", 16, steps=1, bounds=(0.0, 1.0))
+    X = np.random.default_rng(0).random((10_000, 1))
+    model = task.model(Aggregate(task).add(privatize_many(task, X, X[:, 0], randomness=1)))
+    forgery = task.influence()
+    rows = forgery.rows(model)
+    percent = [row["forged_percent_shift"] for row in rows]
+    assert percent == forgery.mean_shift(model.leaves.moments, 100).tolist()
+    assert all(row["forged_percent_shift"] > 20 * row["forged_mean_shift"] for row in rows)
+    assert "100 forged ones (1 % more)" in forgery.now(model) and f"{max(percent):.3g}" in forgery.now(model)
+
+
 @pytest.mark.parametrize("response", ["k_ary", "bits"])
 def test_second_rounds(response):
     first = SemiTask.design(["a", "b"], epsilon=3.0, label_bounds=(0, 1), feature_bounds=(0, 1), private_columns=["a"])

@@ -82,6 +82,24 @@ def test_no_report_moves_a_correction_further_and_one_does(base, monkeypatch, ra
     assert f"{forgery.overall_shift(model):.3g}, and" in forgery.now(model)
 
 
+@pytest.mark.parametrize(("randomizer", "parameter"), [("subset", 1), ("levels", 3)])
+def test_many_copies_move_a_correction_as_far_as_is_said(base, monkeypatch, randomizer, parameter):
+    task = tasks(base, randomizer, parameter)
+    total = task.simulate(*make(400, 1), 1)
+    model, forgery = total.model(), task.influence()
+    mixed = list(zip(model.corrections.p, model.corrections.share_variance, strict=True))
+    monkeypatch.setattr(shrink, "mixed_shares", lambda *_: mixed)
+    leaf = [np.zeros(len(p)) for p in model.corrections.p]
+    for row in every_report(task):
+        copies = Reports.checked(task, np.zeros((4, 12), np.uint8), np.tile(row, (4, 1)), False)
+        after = (Totals(task) + total).add(copies).model()
+        trees = zip(leaf, after.corrections.d, model.corrections.d, strict=True)
+        leaf = [np.maximum(w, np.abs(a - b)) for w, a, b in trees]
+    np.testing.assert_allclose(np.concatenate(forgery.leaf_shift(model, 4)), np.concatenate(leaf), rtol=1e-9)
+    stated = [row["forged_percent_shift"] for row in forgery.rows(model)]
+    np.testing.assert_allclose(stated, np.concatenate(leaf), rtol=1e-9)  # 4 are one per cent of 400
+
+
 @pytest.mark.parametrize(("randomizer", "parameter"), KINDS)
 def test_the_whole_is_exact_though_shares_move(base, randomizer, parameter):
     task = tasks(base, randomizer, parameter)
@@ -124,4 +142,4 @@ def test_pilots(n):
     assert moved.max() <= 1 / task.encoding.kappa / (n + 1) * (1 + 1e-9)
     counts = np.abs(after * (n + 1) - before.shares * n)
     assert forgery.count == pytest.approx(counts.max(), rel=1e-9)
-    assert f"{moved.max():.3g}." in forgery.now(before) and f"{forgery.count:.3g}" in forgery.to_dict()["statement"]
+    assert f"{moved.max():.3g};" in forgery.now(before) and f"{forgery.count:.3g}" in forgery.to_dict()["statement"]

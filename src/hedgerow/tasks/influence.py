@@ -3,6 +3,9 @@ r"""The most that one forged report can move a leaf.
 A report enters a leaf's estimates as ``dD`` holders and ``dN`` label levels, which debiasing makes larger than one
 honest holder: a set bit counts ``(1 - q)/(p - q)``. A forger may send any valid message, so the worst case is the
 largest change over all of them. The mean is ``N/D``, whose change by (dN, dD) is largest at an extreme message.
+
+Many forged reports change (N, D) by a sum of messages. A ratio of linear functions is largest at an extreme point, and so
+if all are alike, as long as none of these sums makes D vanish; otherwise the mean may be anything within the bounds.
 """
 
 from __future__ import annotations
@@ -19,7 +22,16 @@ from hedgerow.types import FloatArray
 if TYPE_CHECKING:
     from hedgerow.tasks.tree.encoding import Moments
 
-__all__ = ["Forgery", "LeafForgery", "with_free_label"]
+__all__ = ["Forgery", "LeafForgery", "one_per_cent", "with_free_label"]
+
+
+def one_per_cent(n: int) -> int:
+    """Return how many reports are one per cent of ``n``, at least one.
+
+    >>> one_per_cent(10_000), one_per_cent(101), one_per_cent(0)
+    (100, 2, 1)
+    """
+    return max(1, -(-n // 100))
 
 
 class Forgery:
@@ -31,11 +43,14 @@ class Forgery:
         raise NotImplementedError
 
     def now(self, model: Any) -> str:
-        """Say what one further report could do to this model; nothing where :meth:`rows` says it by leaf."""
+        """Say what further forged reports could do to this model: one, and one per cent of those there are."""
         return ""
 
     def rows(self, model: Any) -> list[dict[str, float]]:
-        """Return, for each row of the model's table, the most by which one further report changes it."""
+        """Return, for each row of the model's table, the most by which one further report changes it.
+
+        And one per cent of the reports there are, in ``forged_percent_shift``.
+        """
         return []
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,6 +66,8 @@ class LeafForgery(Forgery):
     ----------
     counts, sums : arrays
         The extreme messages: how each changes the number of holders, and their sum of label levels.
+    numeric : bool
+        Whether a mean of levels says something; False for classes, where the effect of many reports is not given.
 
     Examples
     --------
@@ -65,6 +82,7 @@ class LeafForgery(Forgery):
     grid: LabelGrid
     counts: FloatArray
     sums: FloatArray
+    numeric: bool = True
 
     @property
     def count(self) -> float:
@@ -77,15 +95,36 @@ class LeafForgery(Forgery):
         return float(np.abs(self.sums).max() * self.grid.step)
 
     def rows(self, model: Any) -> list[dict[str, float]]:
-        """Return the most by which one further report changes the mean of each leaf, and its number of holders."""
+        """Return the most by which further reports change the mean of each leaf, and its number of holders."""
         shifts = self.mean_shift(model.leaves.moments).tolist()
-        return [{"forged_mean_shift": shift, "forged_count": self.count} for shift in shifts]
+        rows = [{"forged_mean_shift": shift, "forged_count": self.count} for shift in shifts]
+        if self.numeric:
+            percent = self.mean_shift(model.leaves.moments, one_per_cent(model.n_reports)).tolist()
+            rows = [{**row, "forged_percent_shift": shift} for row, shift in zip(rows, percent, strict=True)]
+        return rows
 
-    def mean_shift(self, moments: Moments) -> FloatArray:
-        """Return, for each leaf, the most by which one further report changes its mean (from reports alone)."""
+    def now(self, model: Any) -> str:
+        """Say what one per cent of forged reports could do to this model."""
+        if not self.numeric:
+            return ""
+        many = one_per_cent(model.n_reports)
+        shifts = self.mean_shift(model.leaves.moments, many)
+        return (
+            f"After {model.n_reports:,} reports, {many:,} forged ones (1 % more) could move the mean that reports suggest "
+            f"for a leaf by up to {plain(float(shifts.max()), 3)}, for half of the leaves by up to "
+            f"{plain(float(np.median(shifts)), 3)} or less."
+        )
+
+    def mean_shift(self, moments: Moments, many: int = 1) -> FloatArray:
+        """Return, for each leaf, the most by which ``many`` further reports change its mean (from reports alone)."""
         before = self._mean(moments.numerator, moments.denominator)
-        after = self._mean(moments.numerator + self.sums[:, None], moments.denominator + self.counts[:, None])
-        return np.asarray(np.abs(after - before).max(axis=0) * self.grid.step)
+        D = moments.denominator + many * self.counts[:, None]
+        after = self._mean(moments.numerator + many * self.sums[:, None], D)
+        shift = np.abs(after - before).max(axis=0)
+        if many > 1:
+            anything = (D <= 0).any(axis=0) | (moments.denominator <= 0)
+            shift = np.where(anything, np.maximum(before, self.grid.n_steps - before), shift)
+        return np.asarray(shift * self.grid.step)
 
     def _mean(self, N: FloatArray, D: FloatArray) -> FloatArray:
         ratio = np.divide(N, D, out=np.full(D.shape, self.grid.n_steps / 2), where=D > 0)

@@ -20,7 +20,7 @@ import numpy as np
 
 from hedgerow.digits import plain
 from hedgerow.mechanisms.joint import JointMechanism, SignedSubset
-from hedgerow.tasks.influence import Forgery
+from hedgerow.tasks.influence import Forgery, one_per_cent
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ class AssistedForgery(Forgery):
         joints = self.task.encoding.joint
         return self._gain * max(_most(joint) / (float(joint.kappa) * joint.top) for joint in joints)
 
-    def leaf_shift(self, model: AssistedModel) -> list[FloatArray]:
-        """Return, tree by tree, the most by which one further report moves a leaf's correction, at its leaf shares."""
+    def leaf_shift(self, model: AssistedModel, many: int = 1) -> list[FloatArray]:
+        """Return, tree by tree, the most by which further reports move a leaf's correction, at its leaf shares."""
         parts = zip(self.task.encoding.joint, self._split(model), model.corrections.p, strict=True)
-        return [self._moved(j, n, score.astype(np.float64), float(j.top), p) for j, (n, score, _), p in parts]
+        return [self._moved(j, n, score.astype(np.float64), float(j.top), p, many) for j, (n, score, _), p in parts]
 
     def overall_shift(self, model: AssistedModel) -> float:
         """Return the most by which one further report moves the correction over all holders."""
@@ -98,14 +98,23 @@ class AssistedForgery(Forgery):
         )
 
     def rows(self, model: AssistedModel) -> list[dict[str, float]]:
-        """Return the most by which one further report moves the correction of each leaf, tree by tree."""
-        return [{"forged_mean_shift": shift} for shift in np.concatenate(self.leaf_shift(model)).tolist()]
+        """Return the most by which further reports move the correction of each leaf, tree by tree."""
+        return self.rows_with(model, one_per_cent(model.n_reports))
+
+    def rows_with(self, model: AssistedModel, many: int) -> list[dict[str, float]]:
+        """Return :meth:`rows` where one per cent of the reports are ``many``."""
+        shifts = np.concatenate(self.leaf_shift(model)).tolist()
+        percent = np.concatenate(self.leaf_shift(model, many)).tolist()
+        return [{"forged_mean_shift": a, "forged_percent_shift": b} for a, b in zip(shifts, percent, strict=True)]
 
     def _split(self, model: AssistedModel) -> list[Any]:
         return self.task.encoding.split(np.array(model.sums, dtype=np.int64))
 
-    def _moved(self, joint: JointMechanism, n: int, score: FloatArray, most: float, p: FloatArray) -> FloatArray:
-        # The change of a correction is linear in the score of the report, so one of both ends is the worst.
+    def _moved(
+        self, joint: JointMechanism, n: int, score: FloatArray, most: float, p: FloatArray, many: int = 1
+    ) -> FloatArray:
+        # The change of a correction is linear in the scores of the reports, so one of both ends is the worst. All of
+        # them may be about this tree; fewer move it less, because each end then moves on in its direction.
         res = self.task.residuals
         unit = float(joint.kappa) * joint.top
 
@@ -113,16 +122,18 @@ class AssistedForgery(Forgery):
             return (total / (unit * count * p) - res.clipped_mean) * self._gain + res.mean
 
         now = correction(score, n) if n else np.zeros(len(score))
-        ends = [np.abs(correction(score + end, n + 1) - now) for end in (-most, most)]
+        ends = [np.abs(correction(score + many * end, n + many) - now) for end in (-most, most)]
         return np.maximum(*ends)
 
     def now(self, model: AssistedModel) -> str:
         """Say what one further report could do to this model."""
         widest = max(float(moved.max()) for moved in self.leaf_shift(model))
+        many = one_per_cent(model.n_reports)
+        percent = max(float(moved.max()) for moved in self.leaf_shift(model, many))
         return (
             f"After {model.n_reports:,} reports, one forged report more moves the error that reports suggest over all "
             f"holders by at most {plain(self.overall_shift(model), 3)}, and at the leaf shares now in use that of a "
-            f"leaf by at most {plain(widest, 3)}."
+            f"leaf by at most {plain(widest, 3)}; {many:,} of them (1 % more) could move it by {plain(percent, 3)}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,18 +162,21 @@ class ClassForgery(Forgery):
         return max(part.count for part in self.parts)
 
     def rows(self, model: AssistedClassModel) -> list[dict[str, float]]:
-        """Return the most by which one further report moves the correction of each leaf, class by class."""
-        return [row for part, own in zip(self.parts, model.parts, strict=True) for row in part.rows(own)]
+        """Return the most by which further reports move the correction of each leaf; all may be about one class."""
+        many = one_per_cent(model.n_reports)
+        return [row for part, own in zip(self.parts, model.parts, strict=True) for row in part.rows_with(own, many)]
 
     def now(self, model: AssistedClassModel) -> str:
         """Say what one further report could do to this model."""
         pairs = list(zip(self.parts, model.parts, strict=True))
         overall = max(part.overall_shift(own) for part, own in pairs)
         widest = max(float(moved.max()) for part, own in pairs for moved in part.leaf_shift(own))
+        many = one_per_cent(model.n_reports)
+        percent = max(float(moved.max()) for part, own in pairs for moved in part.leaf_shift(own, many))
         return (
             f"After {model.n_reports:,} reports, one forged report more moves, for one class, the error that reports "
             f"suggest over all holders by at most {plain(overall, 3)}, and at the leaf shares now in use that of a "
-            f"leaf by at most {plain(widest, 3)}."
+            f"leaf by at most {plain(widest, 3)}; {many:,} of them (1 % more) could move it by {plain(percent, 3)}."
         )
 
     @property
@@ -196,20 +210,26 @@ class PilotForgery(Forgery):
         q = float(self.task.encoding.response.q)
         return max(q, 1 - q) / self.task.encoding.kappa
 
-    def share_shift(self, totals: PilotTotals) -> FloatArray:
-        """Return, for each bin, the most by which one further report moves its share."""
+    def share_shift(self, totals: PilotTotals, many: int = 1) -> FloatArray:
+        """Return, for each bin, the most by which ``many`` further reports move its share."""
         sent = np.array(totals.sums) / max(totals.n_reports, 1)
-        return np.maximum(sent, 1 - sent) / ((totals.n_reports + 1) * self.task.encoding.kappa)
+        return many * np.maximum(sent, 1 - sent) / ((totals.n_reports + many) * self.task.encoding.kappa)
 
     def rows(self, totals: PilotTotals) -> list[dict[str, float]]:
-        """Return the most by which one further report moves the share of each bin."""
-        return [{"forged_share_shift": shift} for shift in self.share_shift(totals).tolist()]
+        """Return the most by which further reports move the share of each bin."""
+        shifts = self.share_shift(totals).tolist()
+        percent = self.share_shift(totals, one_per_cent(totals.n_reports)).tolist()
+        return [{"forged_share_shift": a, "forged_percent_shift": b} for a, b in zip(shifts, percent, strict=True)]
 
     def now(self, totals: PilotTotals) -> str:
         """Say what one further report could do to these totals."""
         moved = float(self.share_shift(totals).max())
-        many = f"{totals.n_reports:,} reports"
-        return f"After {many}, one forged report more moves the share of a bin of errors by at most {moved:.3g}."
+        many = one_per_cent(totals.n_reports)
+        percent = float(self.share_shift(totals, many).max())
+        return (
+            f"After {totals.n_reports:,} reports, one forged report more moves the share of a bin of errors by at most "
+            f"{moved:.3g}; {many:,} of them (1 % more) could move it by {percent:.3g}."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready content."""

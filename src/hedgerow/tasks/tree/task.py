@@ -294,7 +294,7 @@ class LocalTask(Task, what="local task", format="hedgerow/local-task", version=2
 
     def influence(self) -> LeafForgery:
         """Return the most that one forged report can do to a leaf."""
-        return LeafForgery(self.grid, *self.encoding.extremes())
+        return LeafForgery(self.grid, *self.encoding.extremes(), numeric=self.classes is None)
 
     def model(self, totals: Totals, *, fallback: str | None = None) -> TreeModel:
         """Return the model that totals make.
