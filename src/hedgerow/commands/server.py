@@ -88,6 +88,8 @@ def status_lines(status: dict[str, Any]) -> list[str]:
     ]
     lines += [f"  refused {n:,}: {code}" for code, n in status["refused"].items()]
     lines += [f"  {s['role']} {s['operator']}: {s['state']}" for s in status.get("servers", [])]
+    if status["forgery"] is not None:
+        lines.append(f"  {status['forgery']['statement']}")
     alarms = status["manipulation"]["alarms"]
     lines += [
         f"  ALARM {alarm['event']}: seen {alarm['seen']:,}, expected {alarm['expected']:,.0f}" for alarm in alarms

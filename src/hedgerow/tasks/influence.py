@@ -4,8 +4,8 @@ A report enters a leaf's estimates as ``dD`` holders and ``dN`` label levels, wh
 honest holder: a set bit counts ``(1 - q)/(p - q)``. A forger may send any valid message, so the worst case is the
 largest change over all of them. The mean is ``N/D``, whose change by (dN, dD) is largest at an extreme message.
 
-Many forged reports change (N, D) by a sum of messages. A ratio of linear functions is largest at an extreme point, and so
-if all are alike, as long as none of these sums makes D vanish; otherwise the mean may be anything within the bounds.
+Many forged reports change (N, D) by a sum of messages. A ratio of linear functions is largest at an extreme point, and
+so if all are alike, as long as none of these sums makes D vanish; otherwise the mean may be anything within the bounds.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class LeafForgery(Forgery):
         many = one_per_cent(model.n_reports)
         shifts = self.mean_shift(model.leaves.moments, many)
         return (
-            f"After {model.n_reports:,} reports, {many:,} forged ones (1 % more) could move the mean that reports suggest "
-            f"for a leaf by up to {plain(float(shifts.max()), 3)}, for half of the leaves by up to "
+            f"After {model.n_reports:,} reports, {many:,} forged ones (1 % more) could move the mean that reports "
+            f"suggest for a leaf by up to {plain(float(shifts.max()), 3)}, for half of the leaves by up to "
             f"{plain(float(np.median(shifts)), 3)} or less."
         )
 
@@ -137,7 +137,8 @@ class LeafForgery(Forgery):
     def __str__(self) -> str:
         return (
             f"One forged report can change the estimated number of holders of a leaf by at most {self.count:.3g} "
-            f"and its sum of labels by at most {plain(self.label_sum, 3)}."
+            f"and its sum of labels by at most {plain(self.label_sum, 3)}; if 1 % of all reports are forged, a leaf "
+            f"may seem to gain or lose {plain(self.count, 3)} % of all holders."
         )
 
 

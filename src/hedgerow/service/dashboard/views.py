@@ -167,8 +167,6 @@ def _model(seen: Overview, model: Model) -> dict[str, Any]:
     rows = seen.leaves(model)
     for row in rows:
         row["strip"] = strip(row, model.value_name, model.value_bounds)
-        if "forged_percent_shift" in row:
-            row["forged"] = f"1 % forgers could move this by {in_full(row['forged_percent_shift'], 2)}"
     small = len(rows) <= MOST_LEAVES
     trees = model.trees()
     n = model.n_reports
