@@ -6,7 +6,7 @@ import math
 import re
 from decimal import Decimal
 
-__all__ = ["in_full", "plain"]
+__all__ = ["in_full", "plain", "with_interval"]
 
 _LARGEST = 1e15
 """From here on a double is no longer exact to the unit, and so many digits would claim too much."""
@@ -37,8 +37,8 @@ def plain(value: float, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-# As Python writes powers of ten, and nothing shorter: a name such as 1e5 or the digits of an id are left alone.
-_POWER = re.compile(r"(?<![\w.])[0-9](?:\.[0-9]+)?e[+-][0-9]{2,3}(?!\w)")
+# As Python and pictures write powers of ten, with a sign: a name such as 1e5 or the digits of an id are left alone.
+_POWER = re.compile(r"(?<![\w.])[0-9](?:\.[0-9]+)?e[+-][0-9]{1,3}(?![0-9])")
 
 
 def in_full(text: str) -> str:
@@ -48,3 +48,23 @@ def in_full(text: str) -> str:
     ('delta = 0.000001, up to 12,000 steps', 'id 12e45, gene_1e-06')
     """
     return _POWER.sub(lambda found: format(Decimal(found[0]), ",f"), text)
+
+
+def with_interval(value: float, low: float, high: float) -> str:
+    """Return a number and its interval, all three to the place of the third digit of the interval's width.
+
+    >>> with_interval(0.512345, 0.4, 0.61234), with_interval(1234567.8, 1.2e6, 1.3e6), with_interval(1e-11, 0.0, 0.14)
+    ('0.512 (0.400 to 0.612)', '1,235,000 (1,200,000 to 1,300,000)', '0.000 (0.000 to 0.140)')
+    """
+    width = high - low
+    if not (math.isfinite(width) and math.isfinite(value) and width > 0):
+        return in_full(f"{plain(value)} ({plain(low)} to {plain(high)})")
+    places = 2 - math.floor(math.log10(width))
+    return f"{_to_place(value, places)} ({_to_place(low, places)} to {_to_place(high, places)})"
+
+
+def _to_place(value: float, places: int) -> str:
+    rounded = round(value, places) + 0.0  # no -0
+    if abs(rounded) < _GROUPED:
+        return f"{rounded:.{max(places, 0)}f}"
+    return f"{rounded:,.{max(places, 0)}f}"

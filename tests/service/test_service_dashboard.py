@@ -11,6 +11,7 @@ pytest.importorskip("jinja2")
 
 from starlette.testclient import TestClient
 
+from hedgerow.digits import with_interval
 from hedgerow.service.app import create_app
 from hedgerow.service.dashboard.session import LIFETIME
 from hedgerow.service.database import Database
@@ -105,7 +106,7 @@ def test_task_shows_counts_means_and_verdict_of_the_library(client):
     page = client.get(f"/dashboard/tasks/{task.id}").text
     model = Aggregate(task).add(reports).model()
     for row in model.table():
-        assert f"mean {row['mean']:.4g} ({row['low']:.4g} to {row['high']:.4g})" in page
+        assert f"mean {with_interval(row['mean'], row['low'], row['high'])}" in page
     assert model.shift().verdict in page
     assert str(task.guarantee) in page
     assert "<b>coffee</b>" not in page and "&lt;b&gt;coffee" in page
@@ -233,7 +234,7 @@ def test_a_target_is_kept_shown_and_foretold(client, clock):
     assert "400 of the 1,000 reports that you aim at (40%)." in page
     assert "would be reached about 16 November 2023, 04:13 UTC, after the collection has ended" in page
     assert re.search(r"When the collection ends there should be 7\d\d to 8\d\d reports", page)
-    assert re.search(r"600 \(your target\)</th>", page)
+    assert re.search(r"600 \(to your target\)</th>", page)
     for wrong in ("0", "-5", "1e6", "٣", "9" * 400, "1" + "0" * 13, "<b>"):
         assert client.post(f"{path}/target", data={"csrf": csrf, "target": wrong}).status_code == 400
     assert 'value="1,000"' in client.get(path).text

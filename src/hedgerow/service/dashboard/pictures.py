@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.chart import Curve, ErrorPicture, Point
-from hedgerow.digits import plain
+from hedgerow.digits import in_full, with_interval
 from hedgerow.partition.arrange import MOST_ENDS
 from hedgerow.tasks.models import Model, Node
 
@@ -19,6 +19,7 @@ __all__ = ["Branch", "Strip", "branch", "folded", "forecast_picture", "strip"]
 WIDTH = 220
 HEIGHT = 18
 _MARGIN = 6
+_DRAWN = (1e-5, 1e9)  # errors with ticks such as 0.00002 and 500M: longer ones do not fit; by hand
 _POINTS = 10  # of the curve of forecasts: it has no corner; by hand
 
 
@@ -113,7 +114,7 @@ def strip(row: dict[str, Any], name: str, bounds: tuple[float, float] | None) ->
     Examples
     --------
     >>> strip({"low": 0.0, "mean": 5.0, "high": 10.0}, "mean", (0.0, 10.0))
-    Strip(name='mean', low=6.0, value=110.0, high=214.0, public=None, text='5 (0 to 10)')
+    Strip(name='mean', low=6.0, value=110.0, high=214.0, public=None, text='5.0 (0.0 to 10.0)')
     """
     if bounds is None:
         return None
@@ -131,17 +132,22 @@ def strip(row: dict[str, Any], name: str, bounds: tuple[float, float] | None) ->
         place(row[name]),
         place(row["high"]),
         None if public is None else place(public),
-        f"{plain(row[name])} ({plain(row['low'])} to {plain(row['high'])})",
+        with_interval(row[name], row["low"], row["high"]),
     )
 
 
 def forecast_picture(model: Model) -> str:
-    """Return the error of leaf means against the number of people, from those so far to 20 times as many, as SVG."""
+    """Return the error of leaf means against the number of people, from those so far to 20 times as many, as SVG.
+
+    Nothing where its numbers would not fit beside it; the table has them.
+    """
     points = []
     for growth in np.geomspace(1.0, 20.0, _POINTS):
         found = model.forecast(round((growth - 1.0) * model.n_reports))
         if found is None:
             return ""
         points.append(Point(float(found.n_reports + found.more), found.then, found.then, found.then))
+    if not all(_DRAWN[0] <= point.y < _DRAWN[1] for point in points):
+        return ""
     what = "error of a leaf's mean"
-    return ErrorPicture("people", (Curve(what, tuple(points), 0),), what, "With more people").svg()
+    return in_full(ErrorPicture("people", (Curve(what, tuple(points), 0),), what, "With more people").svg())

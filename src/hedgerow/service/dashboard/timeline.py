@@ -41,6 +41,16 @@ def day(seconds: int) -> str:
     return f"{moment.day} {moment:%B} {moment.year}"
 
 
+def _short(seconds: int) -> str:
+    """Return a time of these days, short enough that two stand below a picture.
+
+    >>> _short(0)
+    '1 January, 00:00'
+    """
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return f"{moment.day} {moment:%B, %H:%M}"
+
+
 @dataclass(frozen=True)
 class Bar:
     """A stretch of time: where its bar lies, in pixels, and what it says; ``young`` if its end is now."""
@@ -93,7 +103,8 @@ def draw(marks: Sequence[tuple[int, int]], accepted: int, opens: int, now: int) 
         words = f"{when(start)} to {when(stop)}: {n:,} report{'' if n == 1 else 's'}"
         young = rest > 0 and len(bars) == len(stretches) - 1
         bars.append(Bar(x, round(HEIGHT - height, 1), width, height, words, young))
-    return Timeline(tuple(bars), _pace(most, unit), when(opens), when(end))
+    name = day if end - opens >= 2 * DAY else _short
+    return Timeline(tuple(bars), _pace(most, unit), name(opens), name(end))
 
 
 def _merged(marks: Sequence[tuple[int, int]], opens: int, unit: int) -> list[tuple[int, int, int]]:

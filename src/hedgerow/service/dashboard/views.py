@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hedgerow.digits import in_full, plain
+from hedgerow.digits import plain
 from hedgerow.service.collection import Collection
 from hedgerow.service.dashboard.pace import NO_AIM, Aim, outlook, pace_of
 from hedgerow.service.dashboard.pictures import Branch, branch, folded, forecast_picture, strip
@@ -175,7 +175,7 @@ def _model(seen: Overview, model: Model) -> dict[str, Any]:
         more.add(seen.target - n)
     return {
         "forecasts": tuple(seen.forecasts(model, (0, *sorted(more)))),
-        "picture": in_full(forecast_picture(model)),
+        "picture": forecast_picture(model),
         "shift": model.shift(),
         "trees": tuple(folded(branch(tree, rows), model.value_name) for tree in trees) if small else (),
         "rows": tuple(rows) if small and not trees else (),
