@@ -146,3 +146,8 @@ def test_no_budget_or_no_noise_is_not_watched():
     assert copies.copies_of_bits(8, 1.0, 0.0, 0).events == ()
     assert copies.copies_of_bits(1, 0.5, 0.2, 0).events == ()
     assert copies.copies_of_sets(8, 8, 1.0).events == ()
+
+
+def test_messages_too_long_to_bound_at_once_are_not_watched():
+    assert copies.copies_of_bits(513, 0.5, 0.2, 0).events == ()
+    assert copies.copies_of_sets(513, 100, 0.4).events == ()

@@ -31,13 +31,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hedgerow.tasks.alarms import MOST_EVENTS, NOTHING, Detector, Event, Rows, join
+from hedgerow.tasks.alarms import NOTHING, Detector, Event, Rows, join
 from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["copies_of_bits", "copies_of_sets"]
 
 _MOST_WORD = 11
 """Bits of a code word: 2,048 classes hold five of 10,000 honest reports each, and take 16 kB to store."""
+_MOST_BITS = 512
+"""Messages up to this size are watched: bounds then take half a second; whoever writes a task must not hold up a server
+(sets of 4,096 would take half a minute)."""
 _WORDS = npt.NDArray[np.int64]
 _SLACK = 1e-12  # added to probabilities that transforms of floats have rounded by far less
 
@@ -52,7 +55,7 @@ def copies_of_bits(k: int, p: float, q: float, head: int) -> Detector:
     >>> detector.alarms(detector.count(copied), 20)[0].event
     'bit 8 alone, among reports of it and at most one more'
     """
-    if not 2 <= k <= MOST_EVENTS or not 0 < q <= p < 1:
+    if not 2 <= k <= _MOST_BITS or not 0 < q <= p < 1:
         return NOTHING
     words = _code_words(k)
     # The chances of no set bit, of the record's bit alone, and of one other bit alone.
@@ -85,7 +88,7 @@ def copies_of_sets(k: int, size: int, p: float) -> Detector:
     >>> len(detector.alarms(detector.count(copied), 20))
     1
     """
-    if not 2 <= k <= MOST_EVENTS or not 1 <= size < k:
+    if not 2 <= k <= _MOST_BITS or not 1 <= size < k:
         return NOTHING
     with_it = _signs(k - 1, size - 1)
     without = _signs(k - 1, size)
