@@ -178,6 +178,35 @@ def test_nothing_measured_gives_no_verdict_except_what_is_computed():
     assert cost.word == NOT and re.search(r"guarantee is (\d+\.?\d*)", cost.evidence)[1] == "19.5"
 
 
+def test_verdicts_from_few_repeats_say_so():
+    def claim(check):
+        return (Claim("LPDT", "table 1", "one", check, "lpdt.md"),)
+
+    def a_beats_b(found):
+        return duel(found.cells("label", method="a"), found.cells("label", method="b"))
+
+    few = rows("label", "a", 1.0) + rows("label", "b", 2.0)[:2]
+    (said,) = check_all(Evidence({"label": few}), claim(a_beats_b))
+    assert said.verdict.word == HOLDS and said.verdict.evidence.endswith("; few repeats: 2 to 6 a cell")
+    first = [rows("label", "a", 1.0)[0], rows("label", "b", 2.0)[0]]
+    many = [row._replace(repeat=r) for row in first for r in range(10)]
+    (said,) = check_all(Evidence({"label": many}), claim(a_beats_b))
+    assert said.verdict.word == HOLDS and "few repeats" not in said.verdict.evidence
+    (said,) = check_all(Evidence({}), claim(a_beats_b))
+    assert said.verdict == Verdict(OPEN, "no results")
+
+
+def test_never_is_judged_run_by_run():
+    def verdict(last):
+        own = rows("frontier", "AssistedForest", 0.9)
+        own[-1] = own[-1]._replace(value=last)  # one bad run: the mean stays far below
+        found = evidence(own, rows("frontier", "public model", 1.0, epsilon=None))
+        return next(c.verdict for c in check_all(found) if "never worse" in c.claim.text)
+
+    assert verdict(0.9).word == HOLDS and "in 6 of 6 runs" in verdict(0.9).evidence
+    assert verdict(1.1).word == NOT and "in 5 of 6 runs" in verdict(1.1).evidence
+
+
 def test_claims_speak_of_experiments_and_papers_that_exist():
     asked = set()
 

@@ -1,4 +1,4 @@
-"""``hedgerow bench page``, ``claims``, ``figures`` and ``data``: results to read, and the data sets behind them."""
+"""``hedgerow bench page``, ``claims``, ``status``, ``figures`` and ``data``: results to read, and their data sets."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ def register_pages(verbs: Any) -> None:
     claims = verbs.add_parser("claims", help="check what the papers claim against the results")
     claims.add_argument("--json", action="store_true", help="print JSON")
     claims.set_defaults(run=_claims)
+    status = verbs.add_parser("status", help="where every table and figure of the papers stands")
+    status.add_argument("--json", action="store_true", help="print JSON")
+    status.set_defaults(run=_status)
     figures = verbs.add_parser("figures", help="draw the curves of an experiment as SVG and PNG")
     figures.add_argument(
         "name", metavar="NAME", help="a name from 'hedgerow bench list', lpdt-figure4, lpdt-figure6 or lpdt-tree"
     )
     figures.add_argument("--to", type=Path, metavar="FOLDER", help="where to draw (default: FOLDER/figures)")
     figures.set_defaults(run=_figures)
-    for parser in (page, claims, figures):
+    for parser in (page, claims, status, figures):
         parser.add_argument("--out", type=Path, default=_DEFAULT, metavar="FOLDER",
                             help="folder of the results (default: experiments/results)")  # fmt: skip
     data = verbs.add_parser("data", help="where each data set is found; fetch what is missing")
@@ -59,6 +62,23 @@ def _claims(arguments: argparse.Namespace) -> int:
     for claim, verdict in checked:
         print(f"{claim.paper}, {claim.where}: {claim.text}\n    {verdict.word}: {verdict.evidence}")
     print(", ".join(f"{n} {word}" for word, n in count(checked).items()))
+    return 0
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    from hedgerow_experiments.found import Evidence
+    from hedgerow_experiments.status import HEAD, cells, status, summary, to_json
+
+    found = Evidence.load(_results(arguments.out))
+    checked = status(found)
+    if arguments.json:
+        print(to_json(checked))
+        return 0
+    for one in checked:
+        paper, where, *rest = cells(one)
+        said = [f"{name} {text}" for name, text in zip(HEAD[2:], rest, strict=True) if text != "-"]
+        print(f"{paper}, {where}: {'; '.join(said)}")
+    print(summary(found, checked))
     return 0
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hedgerow.compare.scores import Row, Summary, summarise
 from hedgerow_experiments.export import committed, read_rows
@@ -95,6 +97,14 @@ class Evidence:
     def printed(self, experiment: str, setting: str | None = None) -> list[Printed]:
         """Return what a paper prints for an experiment, or for one setting of it."""
         return [p for p in self._printed if p.experiment == experiment and setting in (None, p.setting)]
+
+    def made(self, name: str) -> dict[str, Any]:
+        """Return what the rows of an experiment were made with; nothing if that is not known."""
+        path = None if self.folder is None else self.folder / "data" / f"{name}.json"
+        if path is None or not path.exists():
+            return {}
+        known: dict[str, Any] = json.loads(path.read_text())
+        return known
 
     def makes(self, page: str, *experiments: str) -> bool:
         """Return whether a page is to be made: there are rows for it, and it is not kept as it is."""

@@ -17,7 +17,11 @@ from hedgerow_experiments.registry import all_experiments
 
 __all__ = ["pages", "write_pages"]
 
-_OVER_ALL = ("hedgerow_experiments.claims.page:pages", "hedgerow_experiments.page.index:pages")
+_OVER_ALL = (
+    "hedgerow_experiments.claims.page:pages",
+    "hedgerow_experiments.status:pages",
+    "hedgerow_experiments.page.index:pages",
+)
 """Pages that are about all experiments."""
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from hedgerow.compare.scores import Summary
 from hedgerow_experiments.claims.base import HOLDS, NOT, OPEN, PARTLY, Claim, Verdict
 from hedgerow_experiments.claims.diprime import CLAIMS as DIPRIME
 from hedgerow_experiments.claims.diprime import OURS
@@ -34,7 +35,8 @@ better than B is read over all cells (data set and epsilon) where both were meas
 in hindsight, as the papers do it. It **holds** if A is better in at least nine of ten cells, **does not hold** if in
 fewer than half, and holds *partly* in between; one about "most" holds if it does in more than half. "Ratio" is the
 geometric mean of A over B; "significantly" is the Wilcoxon test over splits at 5 %, which four splits or fewer
-can never show. Our data, grids and fixes differ from the papers' in ways that the linked pages
+can never show. What rests on fewer than ten repeats says so: it may change with more. A claim with "never" is judged
+run by run, and one run refutes it. Our data, grids and fixes differ from the papers' in ways that the linked pages
 list.
 """
 
@@ -46,9 +48,39 @@ class Checked(NamedTuple):
     verdict: Verdict
 
 
+FEW = 10
+"""Verdicts from fewer repeats say so."""
+
+
+class _Watched(Evidence):
+    """Evidence that remembers how many repeats the cells have that a claim asks for."""
+
+    def __init__(self, found: Evidence) -> None:
+        super().__init__({})
+        self.repeats: set[int] = set()
+        self._found = found
+
+    def cells(self, experiment: str, **wanted: Any) -> list[Summary]:
+        """Return the cells that match, and note their repeats."""
+        cells = self._found.cells(experiment, **wanted)
+        self.repeats |= {len(s.values) for s in cells}
+        return cells
+
+
 def check_all(found: Evidence, claims: Sequence[Claim] = ALL) -> list[Checked]:
-    """Return all claims with their verdicts."""
-    return [Checked(c, c.check(found)) for c in claims]
+    """Return all claims with their verdicts, which say so if they rest on few repeats."""
+    return [Checked(claim, _check(found, claim)) for claim in claims]
+
+
+def _check(found: Evidence, claim: Claim) -> Verdict:
+    watched = _Watched(found)
+    verdict = claim.check(watched)
+    fewest = min(watched.repeats, default=FEW)
+    if verdict.word == OPEN or fewest >= FEW:
+        return verdict
+    most = max(watched.repeats)
+    span = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return verdict._replace(evidence=f"{verdict.evidence}; few repeats: {span} a cell")
 
 
 def pages(found: Evidence) -> Files:

@@ -26,7 +26,7 @@ from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.label.data import LEARNERS, Case, load_case
 from hedgerow_experiments.label.network import PaperNetwork, predict_many
 
-__all__ = ["MECHANISMS", "Fits", "compute", "run_block"]
+__all__ = ["MECHANISMS", "Fits", "compute", "noisy_labels", "run_block"]
 
 _PAPER: dict[str, Any] = {"prior_share": "auto", "trust": "central"}  # Algorithm 4: a curator's noisy histogram
 MECHANISMS: dict[str, Any] = {
@@ -57,7 +57,7 @@ class Recorder(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.full(len(X), self.labels_.mean())
 
 
-def _noisy(case: Case, X: Any, y: Any, cell: Variant, epsilon: float, trial: int, averaging: float) -> Any:
+def noisy_labels(case: Case, X: Any, y: Any, cell: Variant, epsilon: float, trial: int, averaging: float) -> Any:
     """Return the noisy labels of a cell as a regressor gets to see them."""
     mechanism, debias = cell
     made = MECHANISMS[mechanism](epsilon, case.bounds)
@@ -83,7 +83,9 @@ def run_block(
     Equal labels are learnt from once: "auto" is one of the others, with the same seed, and without noise all are.
     """
     X, Xt, y, yt = train_test_split(case.X, case.y, test_size=0.2, random_state=trial)
-    found = [_noisy(case, X, y, v, epsilon, trial, averaging) for v in variants[: 1 if math.isinf(epsilon) else None]]
+    found = [
+        noisy_labels(case, X, y, v, epsilon, trial, averaging) for v in variants[: 1 if math.isinf(epsilon) else None]
+    ]
     keys = [b"" if math.isinf(epsilon) else labels.tobytes() for labels in found]
     errors = Fits() if fits is None else fits
     missing = {key: labels for key, labels in zip(keys, found, strict=True) if key not in errors}

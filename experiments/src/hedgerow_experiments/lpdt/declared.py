@@ -110,6 +110,8 @@ TABLE_6 = Experiment(
     compute="hedgerow_experiments.lpdt.trips_and_seconds:seconds",
     choose="none",
     bundle=("dataset", "repeat"),
+    keep="all",
+    page="hedgerow_experiments.seconds_page:pages",
     notes="Processor time; depth 4, smallest leaf 20, two bins a feature, bandwidth 0.2. Holders are simulated.",
 )
 

@@ -51,10 +51,12 @@ def _numeric(name: str, **options: Any) -> Callable[[Split, float, Any], Any]:
     def fit(data: Split, epsilon: float, source: Any) -> Any:
         import hedgerow.baselines as baselines
 
-        bounds = np.stack([data.space.low, data.space.high])
+        # A column that is the same in all public records has no range to split; it says nothing, and is left out.
+        kept = data.space.low < data.space.high
+        bounds = np.stack([data.space.low, data.space.high])[:, kept]
         public = {"label_bounds": data.label_bounds, "feature_bounds": bounds}
         model = getattr(baselines, name)(epsilon, random_state=source, **public, **options)
-        return model.fit(data.private.Z, data.private.y).predict(data.test.Z)
+        return model.fit(data.private.Z[:, kept], data.private.y).predict(data.test.Z[:, kept])
 
     return fit
 

@@ -15,6 +15,7 @@ from hedgerow_experiments.page.central import CENTRAL, LABEL
 from hedgerow_experiments.page.common import Section
 from hedgerow_experiments.page.local import AGGREGATE, LOCAL, SEMI
 from hedgerow_experiments.page.trust import trust
+from hedgerow_experiments.status import HEAD, cells, status, summary
 
 __all__ = ["SECTIONS", "page", "pages"]
 
@@ -42,8 +43,8 @@ def page(found: Evidence, checked: list[Checked]) -> str:
     built = {s.key: s.build(found) for s in SECTIONS}
     cards = "".join(_card(s, built[s.key][0]) for s in SECTIONS)
     body = "".join(_section(s, *built[s.key]) for s in SECTIONS)
-    parts = [_LEAD, f'<div class="cards">{cards}</div>', _RULES, _price(found), body, _claims(checked), _data()]
-    parts.append(_how(found))
+    parts = [_LEAD, f'<div class="cards">{cards}</div>', _RULES, _price(found), body, _claims(checked)]
+    parts += [_status(found), _data(), _how(found)]
     return document("Hedgerow: what to use when", "\n".join(parts), "Which private learner to use, with the evidence")
 
 
@@ -87,6 +88,16 @@ def _claims(checked: list[Checked]) -> str:
         '(<a href="claims.md">all verdicts and the rule</a>).</p>'
         + plain_table(("paper", HOLDS, PARTLY, NOT, OPEN), rows, (0,))
         + details("All claims", plain_table(("paper", "where", "claim", "verdict", "evidence"), listed, (1, 2, 3, 4)))
+    )
+
+
+def _status(found: Evidence) -> str:
+    known = status(found)
+    rows = [[escape(text) for text in cells(one)] for one in known]
+    return (
+        '<h2 id="status">Every table and figure of the papers</h2>'
+        f'<p>{escape(summary(found, known))} (<a href="status.md">How to read it</a>.)</p>'
+        + details("All of them", plain_table(HEAD, rows, (0, 1, 2, 3, 6, 7, 9)))
     )
 
 
