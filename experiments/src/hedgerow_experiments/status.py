@@ -98,11 +98,11 @@ def hours(found: Evidence, name: str) -> float | None:
     None if few of them were.
     """
     made = found.made(name)
-    timed = made.get("cells_with_time", 0)
-    cells = made.get("cells", 0)
-    if not timed or 2 * timed < cells:
+    timed = int(made.get("cells_with_time", 0))
+    count = int(made.get("cells", 0))
+    if not timed or 2 * timed < count:
         return None
-    return float(made["cpu_seconds"]) * cells / timed / 3600
+    return float(made["cpu_seconds"]) * count / timed / 3600
 
 
 def total_hours(found: Evidence) -> float:
