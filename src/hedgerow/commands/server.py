@@ -81,8 +81,10 @@ def status_lines(status: dict[str, Any]) -> list[str]:
     """Return a task's state in words."""
     from hedgerow.holder.words import when
 
+    target = status.get("target")
+    aim = "" if target is None else f" of {target:,} aimed at"
     lines = [
-        f"{status['title'] or status['id'][:12]}: {status['state']}, {status['accepted']:,} reports",
+        f"{status['title'] or status['id'][:12]}: {status['state']}, {status['accepted']:,} reports{aim}",
         f"  opens {when(status['opens'])}, closes {when(status['closes'])}",
         f"  {status['guarantee']}",
     ]
