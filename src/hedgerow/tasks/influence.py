@@ -111,8 +111,8 @@ class LeafForgery(Forgery):
         shifts = self.mean_shift(model.leaves.moments, many)
         return (
             f"After {model.n_reports:,} reports, {many:,} forged ones (1 % more) could move the mean that reports "
-            f"suggest for a leaf by up to {plain(float(shifts.max()), 3)}, for half of the leaves by up to "
-            f"{plain(float(np.median(shifts)), 3)} or less."
+            f"suggest for a leaf by up to {plain(float(shifts.max()), 3)}, for half of the leaves by at most "
+            f"{plain(float(np.median(shifts)), 3)}."
         )
 
     def mean_shift(self, moments: Moments, many: int = 1) -> FloatArray:
