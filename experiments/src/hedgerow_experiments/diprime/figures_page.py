@@ -16,14 +16,14 @@ __all__ = ["pages"]
 _DEPTH = "depth"
 _TREES = "trees"
 _AXES = {"1(a)": _DEPTH, "5(a)": _DEPTH, "1(b)": _TREES, "5(b)": _TREES, "7(b)": _TREES, "7(d)": _TREES,
-         "8(b)": _TREES, "8(d)": _TREES, "3": "share of all records in a leaf (the last point: 0.18 and more)",
+         "8(b)": _TREES, "8(d)": _TREES, "3": "share of records in a leaf",
          "4": "share of a node's records that go left"}  # fmt: skip
 
 _HEAD = """# DiPriMe: the paper's figures, redrawn
 
-Drawn by `hedgerow bench page` from `hedgerow bench run diprime-figures`, {repeats} splits a curve; bands reach from the
-lower to the upper tenth of them. The paper prints no numbers for its figures, and the places on its axes cannot be read
-from its text: the axes are its, the places are ours. {notes}
+Drawn by `hedgerow bench page` from `hedgerow bench run diprime-figures`. Repeats of a curve: {repeats}; bands reach
+from the lower to the upper tenth of them. The paper prints no numbers for its figures, and the places on its axes
+cannot be read from its text: the axes are its, the places are ours. {notes}
 """
 
 
@@ -40,7 +40,7 @@ def pages(found: Evidence) -> Files:
         own = [p for p in points if p.setting[0] == number]
         if own:
             name = f"diprime_figure_{number}"
-            files |= {name + ending: content for ending, content in drawn(_figure(own)).items()}
+            files |= {name + ending: content for ending, content in drawn(_figure(own), bbox_inches="tight").items()}
             lines += [f"![Figure {number}]({name}.png)", "", f"Figure {number}, on {own[0].dataset}.", ""]
     return {**files, "diprime_figures.md": "\n".join(lines).encode()}
 
