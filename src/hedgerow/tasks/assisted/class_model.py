@@ -11,6 +11,7 @@ import numpy as np
 from hedgerow.errors import FormatError
 from hedgerow.tasks.assisted.class_task import AssistedClassTask
 from hedgerow.tasks.assisted.model import AssistedModel
+from hedgerow.tasks.class_shares import probabilities, probability_term
 from hedgerow.tasks.models import About, Model, Node
 from hedgerow.tasks.rules import moved, reports
 from hedgerow.tasks.shift import ShiftReport
@@ -63,11 +64,7 @@ class AssistedClassModel(Model, what="assisted model of classes", format="hedger
 
     def predict_proba(self, X: object) -> FloatArray:
         """Return class probabilities; of more than two classes, brought to a sum of 1."""
-        shares = np.column_stack([part.predict(X) for part in self.parts])
-        if len(self.classes) == 2:
-            return np.column_stack([1 - shares, shares])
-        total = shares.sum(axis=1, keepdims=True)
-        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / shares.shape[1])
+        return probabilities([part.predict(X) for part in self.parts])
 
     def predict(self, X: object) -> Any:
         """Return the most likely class of each record, by name."""
@@ -76,16 +73,10 @@ class AssistedClassModel(Model, what="assisted model of classes", format="hedger
     def formula(self) -> Formula:
         """Return the formulas of all classes, brought to a sum of 1."""
         from hedgerow.formula.formula import Formula
-        from hedgerow.formula.terms import constant, join, records, where_positive
+        from hedgerow.formula.terms import records
 
         rows = records()
-        shares = [part.term(rows) for part in self.parts]
-        if len(self.classes) == 2:
-            value = join(constant(1.0) - shares[0], shares[0])
-        else:
-            value = join(*shares)
-            total = value.apply("row_sum")
-            value = where_positive(total, value / total, constant([1.0 / len(shares)] * len(shares)))
+        value = probability_term([part.term(rows) for part in self.parts])
         return Formula.of(self.space, value, self.guarantee, classes=self.classes, task=self.task.id)
 
     def about(self) -> About:
