@@ -15,6 +15,7 @@ from hedgerow.features import NumericFeature
 from hedgerow.holder import Client, Cost, Holder, ServiceError
 from hedgerow.space import FeatureSpace
 from hedgerow.tasks.announcement import Announcement
+from hedgerow.tasks.keys import fingerprint, from_base64url
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Totals
@@ -175,6 +176,13 @@ def test_command_line(server, tmp_path, capsys):
     assert "counts once" in capsys.readouterr().out
 
 
+def key_of_passes(server, task):
+    key = from_base64url(server.call(f"/v1/tasks/{task.id}")["pass_key"], 256, "pass_key")
+    return (
+        f"Invitations are exchanged under the key {fingerprint(key)}. Everybody who was invited must see this same key."
+    )
+
+
 @pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
 @pytest.mark.parametrize("passes", [False, True])
 def test_page_sends_the_bytes_it_showed_and_nothing_else(server, passes):
@@ -194,6 +202,8 @@ def test_page_sends_the_bytes_it_showed_and_nothing_else(server, passes):
         page.get_by_label("hours", exact=True).fill("12.6875")
         page.get_by_role("button", name="Randomise").click()
         page.get_by_role("button", name="Send these").wait_for()
+        wanted = [key_of_passes(server, task)] if passes else []
+        assert page.locator("#passes").all_text_contents() == wanted
         shown = bytes.fromhex("".join(page.locator("#parts .hex").all_inner_texts()).replace(" ", ""))
         page.get_by_role("button", name="Send these").click()
         page.wait_for_function("() => document.getElementById('status').textContent.includes('has your report')")

@@ -16,6 +16,7 @@ from hedgerow.mechanisms.words import percent
 from hedgerow.partition import grow
 from hedgerow.samplers import exp_at_least
 from hedgerow.space import FeatureSpace
+from hedgerow.tasks.keys import fingerprint
 from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
@@ -47,6 +48,15 @@ def test_claims_are_never_rounded_down(epsilon):
     assert shown == 1 or not exp_at_least(shown / (1 - shown), Fraction(epsilon))
     assert not exp_at_least(Fraction(_factor(epsilon)), Fraction(epsilon))
     assert float(_factor(epsilon)) < 1.02 * math.exp(epsilon)
+
+
+def test_the_key_of_invitations_is_named_so_that_people_can_compare_it(stub):
+    """A key for one person alone would tell which report is theirs."""
+    keys = [b"\xff" * 255 + bytes([last]) for last in (1, 3)]
+    said = [words(stub, local_task(), pass_key=key) for key in keys]
+    for text, key in zip(said, keys, strict=True):
+        assert f"exchanged under the key {fingerprint(key)}" in text
+    assert said[0] != said[1] and "exchanged" not in words(stub, local_task())
 
 
 def test_everything_a_person_should_know_is_there(stub):

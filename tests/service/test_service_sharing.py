@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from hedgerow.tasks.keys import fingerprint, from_base64url
+
 TOKEN = "curator-token-of-these-tests"
 
 
@@ -36,6 +38,13 @@ def test_a_task_is_published_by_the_form_and_shared(signed_in, local_task):
     code = signed_in.client.get(f"/dashboard/tasks/{task.id}/code.svg")
     assert code.headers["content-type"] == "image/svg+xml"
     assert code.content.startswith(b"<svg")
+
+
+def test_the_letter_names_the_key_of_invitations(signed_in, local_task):
+    task = local_task()
+    page = signed_in.client.get(form(signed_in, task, tokens="yes").headers["location"]).text
+    key = signed_in.client.get(f"/v1/tasks/{task.id}").json()["pass_key"]
+    assert f"The key of invitations is {fingerprint(from_base64url(key, 256, 'key'))}" in page
 
 
 def test_the_code_is_that_of_the_link():

@@ -11,6 +11,7 @@ from hedgerow.holder.texts import Texts
 from hedgerow.mechanisms.words import percent
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
+from hedgerow.tasks.keys import fingerprint
 from hedgerow.tasks.words import plain
 
 __all__ = ["belief", "describe", "when"]
@@ -72,6 +73,7 @@ def describe(notice: Announcement, budget: str = "", language: str = "en") -> st
         say("join.asked_by", title=title, curator=curator),
         *([say("join.purpose", purpose=plain(notice.purpose))] if notice.purpose else []),
         say("join.signed", key=notice.fingerprint, opens=when(notice.opens), closes=when(notice.closes)),
+        *([say("join.passes", key=fingerprint(notice.pass_key))] if notice.pass_key else []),
         "",
         say("join.asked"),
         *(f"  {field.line(texts)}" for field in fields_of(task)),

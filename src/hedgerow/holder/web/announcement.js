@@ -80,7 +80,7 @@ function readNotice(content) {
 /**
  * Read an announcement: refuse any change, another task than asked for, or unknown fields.
  * @param {string} served @param {string} id
- * @returns {Promise<{notice: Notice, task: Task, fingerprint: string, checked: boolean}>}
+ * @returns {Promise<{notice: Notice, task: Task, fingerprint: string, passes: string, checked: boolean}>}
  */
 export async function readAnnouncement(served, id) {
   const content = parsePublished(served);
@@ -94,5 +94,6 @@ export async function readAnnouncement(served, id) {
   const task = await readTask(notice.task_text);
   require(task.id === id, "the server sent another task than this link names. Do not answer it");
   require(task.kind === notice.kind, "the announcement names another kind of task");
-  return { notice, task, fingerprint: await fingerprint(key), checked: holds === true };
+  const passes = notice.pass_key ? await fingerprint(fromBase64url(notice.pass_key, 256)) : "";
+  return { notice, task, fingerprint: await fingerprint(key), passes, checked: holds === true };
 }

@@ -15,7 +15,7 @@ import { ask } from "./wording.js";
 /** @typedef {import("./odds.js").Row} Row */
 /** @typedef {import("./task.js").Part} Part */
 /** @typedef {import("./task.js").Task} Task */
-/** @typedef {{task: Task, notice: Notice, fingerprint: string, checked: boolean, base: string, given: URLSearchParams, known: boolean, show: () => void}} State */
+/** @typedef {{task: Task, notice: Notice, fingerprint: string, passes: string, checked: boolean, base: string, given: URLSearchParams, known: boolean, show: () => void}} State */
 
 const DRAWN = ["svg", "rect", "line"];
 
@@ -43,7 +43,7 @@ function strength(epsilon, delta) {
 }
 
 /** Everything that a person should know before answering. @param {State} state */
-export function showTask({ notice, task, fingerprint, checked, known }) {
+export function showTask({ notice, task, fingerprint, passes, checked, known }) {
   const title = notice.title || words("page.question");
   document.title = words("page.title", { title });
   find("title").textContent = title;
@@ -69,6 +69,7 @@ export function showTask({ notice, task, fingerprint, checked, known }) {
     el("p", { class: checked ? "" : "notice warn" }, words(checked ? "fact.signed" : "fact.unsigned")),
     el("p", {}, words("fact.key"), " ", el("code", {}, fingerprint), `. ${words(known ? "fact.met" : "fact.unmet")}`),
     el("p", {}, words("fact.task"), " ", el("code", {}, task.id)),
+    ...(passes ? [el("p", { id: "passes" }, words("join.passes", { key: passes }))] : []),
   );
   find("about").hidden = false;
 }

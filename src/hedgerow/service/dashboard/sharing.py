@@ -34,6 +34,8 @@ def link_of(request: Request, task_id: str) -> str:
 def invitation(notice: Announcement, link: str) -> str:
     """Return an invitation in plain words, to be copied into a letter."""
     token = "\nThe link is for you alone and takes one answer.\n" if notice.tokens else ""
+    # A key of one's own would tell whose report it is, so letters name the one for all.
+    passes = f" The key of invitations is {fingerprint(notice.pass_key)}, for everybody." if notice.pass_key else ""
     return (
         f"{notice.title or 'A question'}\n\n"
         f"{notice.curator} asks: {notice.purpose}\n\n"
@@ -42,6 +44,7 @@ def invitation(notice: Announcement, link: str) -> str:
         "will send and how likely that was. We receive the changed answer only, and cannot tell yours from it; many "
         "changed answers together tell us what we want to know. Taking part is your choice.\n\n"
         f"The page shows a key; it must be {notice.fingerprint}. If it is another one, do not answer, and tell us."
+        f"{passes}"
     )
 
 
