@@ -7,6 +7,7 @@ from mutants.fault import Fault
 _THIEF = "tests/service/test_service_thief.py"
 _SQLITE = f"{_THIEF}::test_sqlite_two_histories_leave_the_same_file"
 _PEOPLE = "tests/service/test_service_people.py"
+_LIMITS = "tests/service/test_service_limits.py"
 _POSTGRES = f"{_THIEF}::test_postgres_two_histories_look_the_same"
 _TIMELINE = "tests/service/test_timeline.py"
 
@@ -143,5 +144,35 @@ FAULTS = (
         before="            if error.ours and error.code in _FINAL:\n",
         after="            if 400 <= error.status < 500:\n",
         caught_by=("tests/holder/test_holder_device.py::test_a_refusal_that_may_pass_does_not_end_a_paid_report",),
+    ),
+    Fault(
+        name="what waits is not counted towards the most reports",
+        path="src/hedgerow/service/intake.py",
+        before="        for table in (partials, uploads, jobs)\n",
+        after="        for table in (partials, jobs)\n",
+        caught_by=(f"{_LIMITS}::test_reports_beyond_the_limit_are_refused_and_copies_are_not",),
+    ),
+    Fault(
+        name="uploads of one commit do not see each other's reports",
+        path="src/hedgerow/service/intake.py",
+        before="    seen.room -= len(kept)\n",
+        after="",
+        caught_by=(f"{_LIMITS}::test_uploads_of_one_commit_share_what_is_left",),
+    ),
+    Fault(
+        name="a token is for any record",
+        path="src/hedgerow/service/intake.py",
+        before="        if upload.records is not None and upload.records[i] not in own:\n",
+        after="        if upload.records is not None and upload.records[i] < 0:\n",
+        caught_by=(
+            "tests/service/test_service_kinds.py::test_a_token_is_for_its_record_and_no_stranger_takes_another",
+        ),
+    ),
+    Fault(
+        name="addresses are kept as they are",
+        path="src/hedgerow/service/rates.py",
+        before="        digest = hashlib.blake2b(what.encode(), digest_size=16, key=self._key, person=purpose).digest()\n",
+        after="        digest = purpose + what.encode()\n",
+        caught_by=(f"{_LIMITS}::test_no_address_is_stored_or_logged",),
     ),
 )

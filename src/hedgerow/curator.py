@@ -67,7 +67,7 @@ class Server:
         return Client(attempts=4, timeout=seconds).ask(request)
 
     def publish(self, task: Task, **words: Any) -> Announcement:
-        """Publish a task (title, purpose, curator, opens, closes, tokens, passes); return the signed announcement."""
+        """Publish a task (title, purpose, curator, opens, closes, tokens, passes, ...); return it, signed."""
         given = {name: value for name, value in words.items() if value is not None}
         answer = self._call("POST", "/v1/tasks", {"task": task.to_dict(), **given})
         notice = Announcement.from_json(answer).verify()
@@ -111,8 +111,22 @@ class Server:
 
     def issue_tokens(self, task_id: str, count: int, quota: int = 1) -> list[str]:
         """Make upload tokens; each is shown once."""
+        found: list[str] = self._issue(task_id, count, quota, None)["tokens"]
+        return found
+
+    def issue_links(self, task_id: str, count: int, first_record: int | None = None) -> list[str]:
+        """Make links for holders, each good for one report; where reports name their record, for that record."""
+        found = self._issue(task_id, count, 1, first_record)
+        ends = [f"token={token}" for token in found["tokens"]]
+        if "records" in found:
+            ends = [f"{end}&record={first}" for end, (first, _) in zip(ends, found["records"], strict=True)]
+        return [f"{self.join_url(task_id)}#{end}" for end in ends]
+
+    def _issue(self, task_id: str, count: int, quota: int, first: int | None) -> dict[str, Any]:
         content = {"count": count, "quota": quota}
-        found: list[str] = json.loads(self._call("POST", f"/v1/tasks/{task_id}/tokens", content))["tokens"]
+        if first is not None:
+            content["first_record"] = first
+        found: dict[str, Any] = json.loads(self._call("POST", f"/v1/tasks/{task_id}/tokens", content))
         return found
 
     def fetch(self, task_id: str, what: str = "model") -> bytes:

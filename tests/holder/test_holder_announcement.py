@@ -64,6 +64,7 @@ CHANGES = {
     "closes": 201,
     "tokens": True,
     "pass_key": base64url(b"\xff" * 256),
+    "max_reports": 7,
     "task_text": task_text(local_task(max_depth=2)),
     "public_key": base64url(public_bytes(OTHER)),
     "signature": base64url(bytes(64)),
@@ -128,8 +129,8 @@ def test_other_json_is_refused(text):
 
 def signed_text(text):
     """Sign a text that is not a task's own spelling, as a careless or hostile curator could."""
-    draft = Announcement(text, "local", "", "", "", 1, 2, False, b"", public_bytes(KEY), bytes(64))
-    return Announcement(text, "local", "", "", "", 1, 2, False, b"", public_bytes(KEY), KEY.sign(draft.signed_bytes))
+    draft = Announcement(text, "local", "", "", "", 1, 2, False, b"", 0, public_bytes(KEY), bytes(64))
+    return Announcement(text, "local", "", "", "", 1, 2, False, b"", 0, public_bytes(KEY), KEY.sign(draft.signed_bytes))
 
 
 @pytest.mark.parametrize(
@@ -209,4 +210,4 @@ def test_a_label_named_like_a_feature_is_not_published(kind):
 
 def test_a_format_that_is_no_word_is_refused():
     with pytest.raises(FormatError, match="known format"):
-        Announcement('{"format":[]}', "local", "", "", "", 0, 9, False, b"", bytes(32), bytes(64))
+        Announcement('{"format":[]}', "local", "", "", "", 0, 9, False, b"", 0, bytes(32), bytes(64))

@@ -168,16 +168,24 @@ def label_task():
     return LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16), target="hours a week")
 
 
+def token_for(service, task, count=1, first=None):
+    """Return the header of a token for some records."""
+    body = {"quota": count} if first is None else {"quota": count, "first_record": first}
+    token = service.post(task, "tokens", body).json()["tokens"][0]
+    return {"Authorization": f"Bearer {token}"}
+
+
 def test_labels_are_delivered_as_a_table(inside):
     task, service = label_task(), inside()
-    service.publish(task)
+    service.publish(task, tokens=True)
+    mine = token_for(service, task, 40)
     reports = task.privatize(np.arange(40)[::-1], np.linspace(0, 80, 40))
     for part in (slice(0, 25), slice(25, 40)):
         some = LabelReports(task, reports.tokens[part], reports.payloads[part])
-        assert service.send(task, some).json()["accepted"] == len(some)
+        assert service.send(task, some, **mine).json()["accepted"] == len(some)
         service.service.aggregator.turn()
     later = task.privatize([100], [3.0])
-    service.send(task, later)
+    service.send(task, later, **token_for(service, task, first=100))
     answer = service.get(task, "data")
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     rows = list(csv.reader(io.StringIO(answer.text)))
@@ -190,21 +198,54 @@ def test_labels_are_delivered_as_a_table(inside):
 
 def test_a_record_has_one_label(inside):
     task, service = label_task(), inside()
-    service.publish(task)
+    service.publish(task, tokens=True)
+    mine = token_for(service, task, 20)
     reports = task.privatize([1, 2], [10.0, 20.0])
-    assert service.send(task, reports).json() == {"accepted": 2, "duplicates": 0, "failures": []}
-    assert service.send(task, reports).json() == {"accepted": 0, "duplicates": 2, "failures": []}
-    again = service.send(task, task.privatize([3, 2], [1.0, 2.0])).json()
+    assert service.send(task, reports, **mine).json() == {"accepted": 2, "duplicates": 0, "failures": []}
+    assert service.send(task, reports, **mine).json() == {"accepted": 0, "duplicates": 2, "failures": []}
+    again = service.send(task, task.privatize([3, 2], [1.0, 2.0]), **mine).json()
     assert again["accepted"] == 1 and failures(again) == [(1, "record-taken")]
-    twice = service.send(task, task.privatize([7, 7], [1.0, 2.0])).json()
+    twice = service.send(task, task.privatize([7, 7], [1.0, 2.0]), **mine).json()
     assert twice["accepted"] == 1 and failures(twice) == [(1, "record-taken")]
     huge = task.privatize([5], [1.0])
     huge.payloads[0, 7] = 128
-    assert failures(service.send(task, huge).json()) == [(0, "invalid-report")]
+    assert failures(service.send(task, huge, **mine).json()) == [(0, "invalid-report")]
     stolen = replace(task.privatize([9], [1.0]), tokens=reports.tokens[:1])
-    refused = service.send(task, stolen).json()
+    refused = service.send(task, stolen, **mine).json()
     assert failures(refused) == [(0, "id-conflict")]
     assert refused["failures"][0]["id"] == (task.digest[:4] + reports.tokens[0].tobytes()).hex()
+
+
+def test_a_token_is_for_its_record_and_no_stranger_takes_another(inside):
+    task, service = label_task(), inside()
+    service.publish(task, tokens=True)
+    answer = service.post(task, "tokens", {"count": 3}).json()
+    assert answer["records"] == [[0, 0], [1, 1], [2, 2]]
+    assert service.post(task, "tokens", {"count": 2}).json()["records"] == [[3, 3], [4, 4]]
+    thief, honest = ({"Authorization": f"Bearer {token}"} for token in answer["tokens"][:2])
+    stolen = service.send(task, task.privatize([1], [80.0]), **thief).json()
+    assert stolen["accepted"] == 0 and failures(stolen) == [(0, "record-not-yours")]
+    assert service.send(task, task.privatize([1], [20.0]), **honest).json()["accepted"] == 1
+    assert service.send(task, task.privatize([0], [20.0]), **thief).json()["accepted"] == 1  # it was not spent
+    other = service.post(task, "tokens", {"first_record": 1}).json()["tokens"][0]
+    again = service.send(task, task.privatize([1], [3.0]), Authorization=f"Bearer {other}").json()
+    assert failures(again) == [(0, "record-taken")]
+
+
+def test_anonymous_records_are_refused(inside):
+    task, service = label_task(), inside()
+    body = {"task": task.to_dict(), "opens": 1000, "closes": 2000, "purpose": "To test", "curator": "Town"}
+    headers = {"Authorization": "Bearer curator-token-of-these-tests"}
+    for words, why in (({}, "a stranger could answer"), ({"passes": True}, "a pass hides nothing")):
+        refused = service.client.post("/v1/tasks", json={**body, **words}, headers=headers)
+        assert refused.status_code == 400 and why in refused.json()["detail"]
+    service.publish(task, tokens=True)
+    many = task.privatize(np.arange(5000), np.zeros(5000))
+    assert service.send(task, many).json()["code"] == "token-required"
+    one = token_for(service, task)
+    answer = service.send(task, many, **one).json()
+    assert answer["accepted"] == 1 and len(answer["failures"]) == 4999
+    assert failures(service.send(task, task.privatize([7], [20.0]), **token_for(service, task, first=7)).json()) == []
 
 
 def semi(masks="personal"):

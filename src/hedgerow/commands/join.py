@@ -89,7 +89,7 @@ def _join(arguments: argparse.Namespace, holder: Holder, invitation: Invitation)
     if not given and arguments.show:
         return _summary(arguments, invitation, texts)
     if not given:
-        record = _ask(invitation, texts)
+        record = _ask(invitation, texts, record)
     record, notes = taken(invitation.notice.task, record, texts)
     if notes and not arguments.json:
         print("\n".join([texts.say("join.taken"), *(f"  {note}" for note in notes), ""]))
@@ -102,7 +102,7 @@ def _join(arguments: argparse.Namespace, holder: Holder, invitation: Invitation)
     if not arguments.yes and not _consent(texts):
         print(texts.say("join.declined"))
         return 1
-    token = arguments.token or parse_qs(urlsplit(arguments.url).fragment).get("token", [None])[0]
+    token = arguments.token or _fragment(arguments).get("token")
     return _summary(arguments, invitation, texts, answer, holder.send(answer, token=token))
 
 
@@ -113,13 +113,13 @@ def _texts(arguments: argparse.Namespace) -> Texts:
     return Texts(default_language() if arguments.language is None else arguments.language)
 
 
-def _ask(invitation: Invitation, texts: Texts) -> dict[str, Any]:
+def _ask(invitation: Invitation, texts: Texts, known: dict[str, Any]) -> dict[str, Any]:
     """Ask for one value after the other; what can be read in two ways is asked for again."""
     from hedgerow.holder.asking import fields_of
 
     if not sys.stdin.isatty():
         raise HedgerowError("a record is needed: NAME=VALUE ..., or --record FILE (--show only shows the task).")
-    record: dict[str, Any] = {}
+    record = dict(known)
     for field in fields_of(invitation.notice.task):
         while field.name not in record:
             try:
@@ -161,7 +161,7 @@ def _record(arguments: argparse.Namespace, invitation: Invitation) -> dict[str, 
     """Return the record, numbers as numbers and categories as text."""
     from hedgerow.holder.make import check_question
 
-    record: dict[str, Any] = {}
+    record = _in_link(arguments, invitation)
     for item in [*arguments.record, *arguments.values]:
         name, sign, value = item.partition("=")
         if sign and name:
@@ -175,6 +175,19 @@ def _record(arguments: argparse.Namespace, invitation: Invitation) -> dict[str, 
         # No error: who has a field that others lack must not be silent.
         warn(arguments, f"the task does not ask for {unknown}; left out. It asks for {list(names)}")
     return {name: value for name, value in record.items() if name in names}
+
+
+def _in_link(arguments: argparse.Namespace, invitation: Invitation) -> dict[str, Any]:
+    """Return what a link says of the record: its public number, where there is one."""
+    number = _fragment(arguments).get("record")
+    if number is None or not invitation.notice.task.question().numbered:
+        return {}
+    return {"record": number}
+
+
+def _fragment(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return what stands after the # of the link, which no server sees."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(arguments.url).fragment).items()}
 
 
 def _read(path: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import add_command, check_output, read_task, report, write_text
-from hedgerow.commands.server import add_server, links_of, moment, server_of
+from hedgerow.commands.server import add_server, moment, server_of
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -28,9 +28,13 @@ designed and published in one go. A published task never changes.
 Who may answer is to be said. --invitations prints links, one a person: each is
 exchanged for a pass by a blind signature, so that a report proves an invitation
 and not whose. --tokens is the same without that exchange: the server could see
-which link a report came with. --open takes reports from anybody, as many as they
+which link a report came with; where a report names its record (a label task), it is
+what there is, and each link is for one record, 0, 1, 2, ... --open takes reports from anybody, as many as they
 like: one person in a hundred who sends forgeries then decides the result.
 """
+
+
+_WORDS = ("title", "purpose", "curator", "opens", "closes", "max_reports", "target")
 
 
 def register(subparsers: Any) -> None:
@@ -43,6 +47,8 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--curator", required=True, help="who asks; holders read it")
     parser.add_argument("--opens", type=moment, metavar="WHEN", help="a date, a time or days from now (default: now)")
     parser.add_argument("--closes", type=moment, metavar="WHEN", help="likewise (default: 30 days after it opens)")
+    parser.add_argument("--max-reports", type=int, metavar="N", help="take no more (default: as many as come)")
+    parser.add_argument("--target", type=int, metavar="N", help="how many reports you hope for; the dashboard shows it")
     who = parser.add_mutually_exclusive_group(required=True)
     who.add_argument("--invitations", type=int, metavar="N", help="one report a link, unlinkable; print N links")
     who.add_argument("--tokens", type=int, metavar="N", help="one report a link, not unlinkable; print N links")
@@ -64,14 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
         check_output(arguments, [arguments.task] if arguments.task else [])
     server = server_of(arguments, arguments.to)
     task = read_task(arguments.task) if arguments.task is not None else _designed(arguments.draft)
-    words = {name: getattr(arguments, name) for name in ("title", "purpose", "curator", "opens", "closes")}
+    words = {name: getattr(arguments, name) for name in _WORDS}
     passes = arguments.invitations is not None
     notice = server.publish(task, tokens=count > 0, passes=passes, **words)
     link = server.join_url(notice.id)
-    links = links_of(server, notice.id, count) if count else []
+    links = server.issue_links(notice.id, count) if count else []
     summary = {
         "id": notice.id, "url": link, "opens": notice.opens, "closes": notice.closes, "fingerprint": notice.fingerprint,
-        "links": links,
+        "max_reports": notice.max_reports, "links": links,
     }  # fmt: skip
     if arguments.output is not None:
         write_text(arguments.output, "\n".join(links or [link]) + "\n")

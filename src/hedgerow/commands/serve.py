@@ -58,6 +58,9 @@ def register(subparsers: Any) -> None:
         metavar="HOURS",
         help="how long after a task was closed a report sent again is still known; 0: forget at once (default: 168)",
     )
+    for kind, rate in (("address", 50.0), ("token", 20.0)):
+        text = f"requests a second from one {kind}; beyond they are told to wait; 0: no limit (default: {rate:g})"
+        parser.add_argument(f"--{kind}-rate", type=_rate, default=rate, metavar="R", help=text)
     parser.add_argument("--name", help="init: how the audit log calls the first curator; operator: the organisation")
     parser.add_argument("--origin", metavar="URL", help="operator: where others find this server, https://host[:port]")
     parser.add_argument("--if-missing", action="store_true", help="init: do nothing if the database is there already")
@@ -93,6 +96,21 @@ def _hours(text: str) -> float:
     return hours
 
 
+def _rate(text: str) -> float:
+    """Read a number of requests a second.
+
+    >>> _rate("0"), _rate("2.5")
+    (0.0, 2.5)
+    """
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = math.nan
+    if not 0 <= rate < math.inf:
+        raise argparse.ArgumentTypeError(f"expected requests a second, such as 50; 0: no limit. Got {text!r} instead.")
+    return rate
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked."""
     if (arguments.file is not None) != (arguments.action in ("backup", "restore")):
@@ -119,7 +137,12 @@ def _serve(arguments: argparse.Namespace) -> int:
     from hedgerow.tasks.keys import load_key
 
     key = load_key(arguments.key) if arguments.key else None
-    settings = Settings(remember_seconds=3600 * arguments.remember, storage=not arguments.no_storage)
+    settings = Settings(
+        remember_seconds=3600 * arguments.remember,
+        address_rate=arguments.address_rate,
+        token_rate=arguments.token_rate,
+        storage=not arguments.no_storage,
+    )
     app = create_app(arguments.database, key=key, settings=settings)
     url = f"http://{arguments.host}:{arguments.port}"
     print(f"hedgerow serve: listening on {url}, database {app.state.service.database.url!r}", file=sys.stderr)

@@ -14,7 +14,7 @@ from hedgerow.errors import HedgerowError
 if TYPE_CHECKING:
     from hedgerow.curator import Server
 
-__all__ = ["TOKEN", "add_server", "links_of", "moment", "server_of", "status_lines", "task_of"]
+__all__ = ["TOKEN", "add_server", "moment", "server_of", "status_lines", "task_of"]
 
 TOKEN = "HEDGEROW_CURATOR_TOKEN"
 _DAY = 86_400  # seconds
@@ -52,11 +52,6 @@ def task_of(arguments: argparse.Namespace) -> tuple[Server, str]:
     return server_of(arguments, place.base), place.task_id
 
 
-def links_of(server: Server, task_id: str, count: int) -> list[str]:
-    """Return new links, each with an invitation that is good for one report."""
-    return [f"{server.join_url(task_id)}#token={token}" for token in server.issue_tokens(task_id, count)]
-
-
 def moment(text: str) -> int:
     """Read a time: a date (its start, UTC), a date with a time, unix seconds, or days from now.
 
@@ -83,6 +78,8 @@ def status_lines(status: dict[str, Any]) -> list[str]:
 
     target = status.get("target")
     aim = "" if target is None else f" of {target:,} aimed at"
+    if status["max_reports"]:
+        aim += f", at most {status['max_reports']:,} are taken"
     lines = [
         f"{status['title'] or status['id'][:12]}: {status['state']}, {status['accepted']:,} reports{aim}",
         f"  opens {when(status['opens'])}, closes {when(status['closes'])}",

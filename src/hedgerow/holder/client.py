@@ -21,6 +21,7 @@ __all__ = ["REPORTS", "Client", "Place", "Receipt", "ServiceError", "read_url"]
 
 REPORTS = "application/vnd.hedgerow.reports+bin; version=1"
 _MOST_BYTES = 64 << 20  # of an answer: some 200 times a task with a compact public model
+_MOST_WAIT = 60.0  # seconds between two attempts, whatever a server says; by hand
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _TASK = re.compile(r"^(?P<base>.*)/(?:v1/tasks|join)/(?P<id>[0-9a-f]{64})/?$")
 
@@ -142,21 +143,22 @@ class Client:
 
     def _patiently(self, request: urllib.request.Request) -> bytes:
         for attempt in range(1, self.attempts + 1):
-            wait = 0.5 * 2 ** (attempt - 1)
+            told = 0.0
             try:
                 return self._once(request)
             except urllib.error.HTTPError as error:
                 problem = _problem(error)
                 if error.code not in _AGAIN or attempt == self.attempts:
                     raise problem from None
-                wait = max(wait, min(_seconds(error.headers.get("Retry-After")), 60.0))
+                told = min(_seconds(error.headers.get("Retry-After")), _MOST_WAIT)
             except (OSError, http.client.HTTPException) as error:  # no answer, or half of one
                 if attempt == self.attempts:
                     host = urllib.parse.urlsplit(request.full_url).netloc
                     reason = getattr(error, "reason", error)
                     raise ServiceError(f"{host} cannot be reached ({reason}); try again later.") from error
             jitter = int(SecureRandomness().integers(1000, 1)[0]) / 1000
-            self._sleep(min(wait, 60.0) * (0.5 + jitter / 2))
+            own = min(0.5 * 2 ** (attempt - 1), _MOST_WAIT) * (0.5 + jitter / 2)
+            self._sleep(max(own, told * (1 + jitter / 10)))  # not all at once, and none before its time
         raise AssertionError("unreachable")
 
     def _once(self, request: urllib.request.Request) -> bytes:

@@ -74,6 +74,7 @@ def describe(notice: Announcement, budget: str = "", language: str = "en") -> st
         *([say("join.purpose", purpose=plain(notice.purpose))] if notice.purpose else []),
         say("join.signed", key=notice.fingerprint, opens=when(notice.opens), closes=when(notice.closes)),
         *([say("join.passes", key=fingerprint(notice.pass_key))] if notice.pass_key else []),
+        *([say("join.most", most=f"{notice.max_reports:,}")] if notice.max_reports else []),
         "",
         say("join.asked"),
         *(f"  {field.line(texts)}" for field in fields_of(task)),

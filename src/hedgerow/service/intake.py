@@ -7,6 +7,7 @@ yet a device that sends other bytes under an old id is told so, long after the p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -19,7 +20,7 @@ from sqlalchemy import Connection
 
 from hedgerow.service.database import Database
 from hedgerow.service.known import KEY, MARK, View, pack_ids, pack_tokens, sorted_rows
-from hedgerow.service.schema import upload_tokens
+from hedgerow.service.schema import jobs, partials, upload_tokens, uploads
 
 __all__ = ["Outcome", "Upload", "keys_of", "marks_of", "take"]
 
@@ -68,12 +69,16 @@ class Upload:
         A further key that must be new for a new report (the record of a label, the first round's label).
     also_code : str
         Failure of a report whose further key is taken.
+    records : list of int, optional
+        The numbers of records that the reports name; the token must be theirs.
     token : bytes, optional
         Digest of the upload token, or of a pass.
     passed : bool
         Whether it is a pass that was checked: good for one report, and not listed before it is used.
     first : (task, keys, marks), optional
         What the first round must know of each report; a mark of b"" means any.
+    most : int
+        How many reports the task takes in all; 0 if as many as come.
     late : str
         Why nothing new is taken, "" if it is; reports that were accepted before are still acknowledged.
     """
@@ -85,9 +90,11 @@ class Upload:
     simulation: bool = False
     also: list[tuple[bytes, bytes]] | None = None
     also_code: str = "record-taken"
+    records: list[int] | None = None
     token: bytes | None = None
     passed: bool = False
     first: tuple[int, list[bytes], list[bytes]] | None = None
+    most: int = 0
     late: str = ""
     kept: list[int] = field(default_factory=list)
 
@@ -147,20 +154,44 @@ def _take_task(database: Database, connection: Connection, task: int, group: lis
     pairs = [pair for upload in group for pair in upload.pairs()]
     keys = [key for key, _ in pairs]
     known = view.marks(connection, keys)
-    plain = all(upload.token is None and upload.first is None for upload in group)
-    if plain and not known and len(set(keys)) == len(keys):  # nearly always everything is new
+    plain = all(upload.token is None and upload.first is None and upload.records is None for upload in group)
+    room = _room(connection, task, group)
+    fits = sum(map(len, group)) <= room
+    if plain and fits and not known and len(set(keys)) == len(keys):  # nearly always everything is new
         _arrive(database, connection, task, pairs, {})
         outcomes = [Outcome(len(upload)) for upload in group]
         _keep(database, connection, task, group, outcomes)
         return outcomes
-    firsts = _first_marks(database, connection, group)
-    new: list[tuple[bytes, bytes]] = []
-    spent: dict[bytes, int] = {}
-    outcomes = [_sift(connection, view, upload, known, firsts, new, spent) for upload in group]
-    if new:
-        _arrive(database, connection, task, new, spent)
+    seen = _Seen(view, known, _first_marks(database, connection, group), room)
+    outcomes = [_sift(connection, upload, seen) for upload in group]
+    if seen.new:
+        _arrive(database, connection, task, seen.new, seen.spent)
         _keep(database, connection, task, group, outcomes)
     return outcomes
+
+
+@dataclass
+class _Seen:
+    """What a group is held against, report by report; ``known``, ``new`` and ``spent`` grow by what is accepted."""
+
+    view: View
+    known: dict[bytes, bytes]
+    firsts: dict[int, dict[bytes, bytes]]
+    room: float
+    new: list[tuple[bytes, bytes]] = field(default_factory=list)
+    spent: dict[bytes, int] = field(default_factory=dict)
+
+
+def _room(connection: Connection, task: int, group: list[Upload]) -> float:
+    """Return how many more reports the task takes: those that wait count as those that are added up."""
+    most = max(upload.most for upload in group)
+    if not most:
+        return math.inf
+    counts = [
+        sa.select(sa.func.coalesce(sa.func.sum(table.c.n), 0)).where(table.c.task == task)
+        for table in (partials, uploads, jobs)
+    ]
+    return max(0, most - sum(int(connection.execute(query).scalar_one()) for query in counts))
 
 
 def _arrive(
@@ -179,46 +210,56 @@ def _first_marks(database: Database, connection: Connection, group: list[Upload]
     return {task: database.known.look(connection, task).marks(connection, keys) for task, keys in wanted.items()}
 
 
-def _sift(
-    connection: Connection,
-    view: View,
-    upload: Upload,
-    known: dict[bytes, bytes],
-    firsts: dict[int, dict[bytes, bytes]],
-    new: list[tuple[bytes, bytes]],
-    spent: dict[bytes, int],
-) -> Outcome:
-    """Decide report by report, in order; ``known``, ``new`` and ``spent`` grow by what is accepted."""
+def _sift(connection: Connection, upload: Upload, seen: _Seen) -> Outcome:
+    """Decide report by report, in order."""
     duplicates = 0
     failures = []
     kept = []
     fresh = dict[bytes, bytes]()
+    own = _records(connection, upload)
     for i, (key, mark) in enumerate(zip(upload.keys, upload.marks, strict=True)):
         pair = (key, mark)
-        before = known.get(key, fresh.get(key))
+        before = seen.known.get(key, fresh.get(key))
         if before is not None:
             if before == mark:
                 duplicates += 1
             else:
                 failures.append((i, "id-conflict"))
             continue
+        if upload.records is not None and upload.records[i] not in own:
+            failures.append((i, "record-not-yours"))
+            continue
         further = [] if upload.also is None else [upload.also[i]]
-        if any(k in known or k in fresh for k, _ in further):
+        if any(k in seen.known or k in fresh for k, _ in further):
             failures.append((i, upload.also_code))
             continue
-        code = _against_first(upload, i, firsts)
+        code = _against_first(upload, i, seen.firsts) or ("task-full" if len(kept) >= seen.room else "")
         if code:
             failures.append((i, code))
             continue
         fresh.update([pair, *further])
         kept.append(i)
-    refused = _spend(connection, view, upload, len(kept), spent)
+    refused = _spend(connection, seen.view, upload, len(kept), seen.spent)
+    if all(code == "task-full" for _, code in failures) and len(failures) == len(upload):
+        refused = refused or "task-full"
     if refused:
         return Outcome(refused=refused)
-    known.update(fresh)
-    new.extend(fresh.items())
+    seen.known.update(fresh)
+    seen.new.extend(fresh.items())
+    seen.room -= len(kept)
     upload.kept = kept
     return Outcome(len(kept), duplicates, tuple(failures))
+
+
+def _records(connection: Connection, upload: Upload) -> range:
+    """Return the records that the token of an upload is for; none, where there is no token."""
+    if upload.records is None or upload.token is None:
+        return range(0)
+    own = (upload_tokens.c.task == upload.task) & (upload_tokens.c.digest == upload.token)
+    found = connection.execute(sa.select(upload_tokens.c.first_record, upload_tokens.c.last_record).where(own)).first()
+    if found is None or found.first_record is None:
+        return range(0)
+    return range(found.first_record, found.last_record + 1)
 
 
 def _against_first(upload: Upload, i: int, firsts: dict[int, dict[bytes, bytes]]) -> str:

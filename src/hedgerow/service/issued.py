@@ -1,15 +1,68 @@
-"""Which upload tokens were given out: asked before a body is read, so that no stranger makes the service hold one."""
+"""Upload tokens: making them, and which were given out.
+
+That is asked before a body is read, so that no stranger makes the service hold one.
+"""
 
 from __future__ import annotations
 
-import sqlalchemy as sa
+import secrets
+from dataclasses import dataclass
 
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from hedgerow.service.collection import Collection
+from hedgerow.service.curators import digest_of
 from hedgerow.service.database import Database
+from hedgerow.service.problems import Problem
 from hedgerow.service.schema import tasks, upload_tokens
 
-__all__ = ["Issued"]
+__all__ = ["Issued", "NewToken", "new_tokens"]
 
 _MOST = 100_000  # digests in memory: some ten megabytes; by hand
+
+
+_LAST = (1 << 63) - 1  # the largest number of a record, as databases and messages have it
+
+
+@dataclass(frozen=True)
+class NewToken:
+    """A token, shown once; and the records that it is for, where reports name theirs."""
+
+    text: str
+    records: range | None = None
+
+
+def new_tokens(
+    connection: Connection, collection: Collection, count: int, quota: int, first: int | None
+) -> list[NewToken]:
+    """Make tokens and store their digests, in an order that tells nothing."""
+    start = _start(connection, collection, first)
+    if start is not None and start + count * quota - 1 > _LAST:
+        raise Problem("invalid-request", f"The numbers of records end at {_LAST}.")
+    made = []
+    rows = []
+    for i in range(count):
+        records = None
+        bound = {}
+        if start is not None:
+            records = range(start + i * quota, start + (i + 1) * quota)
+            bound = {"first_record": records[0], "last_record": records[-1]}
+        made.append(NewToken("hu_" + secrets.token_urlsafe(32), records))
+        rows.append({"task": collection.number, "digest": digest_of(made[-1].text), "remaining": quota, **bound})
+    connection.execute(upload_tokens.insert(), sorted(rows, key=lambda row: row["digest"]))
+    return made
+
+
+def _start(connection: Connection, collection: Collection, first: int | None) -> int | None:
+    """Return the first record of new tokens; None where reports name none."""
+    if not collection.kind.numbered:
+        return None
+    if first is not None:
+        return first
+    own = upload_tokens.c.task == collection.number
+    last = connection.execute(sa.select(sa.func.max(upload_tokens.c.last_record)).where(own)).scalar()
+    return 0 if last is None else int(last) + 1
 
 
 class Issued:

@@ -21,6 +21,7 @@ from hedgerow.types import BoolArray, ByteRows
 
 __all__ = ["Kind", "ReadBatch"]
 
+_RECORD_BYTES = 8  # of the number of a record, a 64-bit number
 _MOST_INVALID = 100  # that are looked for, each by halving: a body full of them costs at most 100 searches; by hand
 
 
@@ -47,6 +48,11 @@ class Kind:
     def shared(self) -> bool:
         """Whether two servers verify and add up reports, which none of them can read."""
         return self.task.sealed
+
+    @property
+    def numbered(self) -> bool:
+        """Whether a report names its record, so that a token is for certain records."""
+        return self.task.question().numbered
 
     @property
     def retains(self) -> bool:
@@ -100,9 +106,10 @@ class Kind:
 
     def _check_against(self, upload: Upload, batch: ReadBatch, first: int | None) -> None:
         """Note what must be new besides the ids, and what must be as in the round before."""
-        once = self.task.once(batch.payloads)
-        if once is not None:
-            upload.also = list(zip(keys_of(once, b"record"), upload.marks, strict=True))
+        upload.records = self.task.records_in(batch.payloads)
+        if upload.records is not None:
+            named = [record.to_bytes(_RECORD_BYTES, "little") for record in upload.records]
+            upload.also = list(zip(keys_of(named, b"record"), upload.marks, strict=True))
         pledged = self.task.pledge(batch.payloads)
         if pledged is None:
             return

@@ -17,7 +17,15 @@ _TIME = {"type": "integer", "minimum": 0, "maximum": 253_402_300_799, "descripti
 _TEXT = {"type": "string", "maxLength": 200}
 _ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}
 _CURATOR: list[dict[str, list[str]]] = [{"curator": []}]
-_WINDOW = {"opens": _TIME, "closes": _TIME, "tokens": {"type": "boolean"}, "passes": {"type": "boolean"}}
+_COUNT = {"type": "integer", "minimum": 0, "maximum": 10**12}
+_WINDOW = {
+    "opens": _TIME,
+    "closes": _TIME,
+    "tokens": {"type": "boolean"},
+    "passes": {"type": "boolean"},
+    "max_reports": {**_COUNT, "description": "how many reports are taken; 0: as many as come"},
+    "target": {**_COUNT, "type": ["integer", "null"], "minimum": 1, "description": "how many reports are hoped for"},
+}
 
 
 def _object(properties: dict[str, Any], required: tuple[str, ...] = (), closed: bool = False) -> dict[str, Any]:
@@ -32,7 +40,7 @@ def _json(schema: dict[str, Any], text: str) -> dict[str, Any]:
 def _problems(*statuses: int) -> dict[str, Any]:
     """Return the refusals of a route, with the codes that they may carry."""
     found = {}
-    for status in sorted({*statuses, 500, 503, 507}):
+    for status in sorted({*statuses, 429, 500, 503, 507}):
         codes = [code for code, (number, _) in CODES.items() if number == status]
         schema = {"allOf": [{"$ref": "#/components/schemas/Problem"}, _object({"code": {"enum": codes}})]}
         content = {"application/problem+json": {"schema": schema}}
@@ -65,6 +73,12 @@ _NEW_TOKENS = _object(
     {
         "count": {"type": "integer", "minimum": 1, "maximum": 100_000, "default": 1},
         "quota": {"type": "integer", "minimum": 1, "maximum": 1 << 40, "default": 1, "description": "reports a token"},
+        "first_record": {
+            "type": ["integer", "null"],
+            "minimum": 0,
+            "maximum": (1 << 63) - 1,
+            "description": "where reports name their record: the tokens are for the records from here on",
+        },
     },
     closed=True,
 )
@@ -114,9 +128,9 @@ _SCHEMAS = {
             "signature": {"type": "string"},
             "public_key": {"type": "string"},
             "pass_key": {"type": "string", "description": "checks passes; empty if there are none"},
-            **{name: shape for name, shape in _WINDOW.items() if name != "passes"},
+            **{name: shape for name, shape in _WINDOW.items() if name not in ("passes", "target")},
         },
-        ("task_text", "kind", "pass_key", "signature", "public_key", "opens", "closes", "tokens"),
+        ("task_text", "kind", "pass_key", "max_reports", "signature", "public_key", "opens", "closes", "tokens"),
     ),
     "Receipt": _RECEIPT,
 }
@@ -124,7 +138,7 @@ _SCHEMAS = {
 
 def _tasks() -> dict[str, Any]:
     listing = _json(_object({"tasks": {"type": "array", "items": {"type": "object"}}}, ("tasks",)), "newest first")
-    made = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 403, 408, 409, 410, 413, 429, 502)}
+    made = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 403, 408, 409, 410, 413, 502)}
     create = _operation("createTask", "Publish a task", made, security=_CURATOR, requestBody=_takes(_NEW_TASK))
     return {"get": _operation("listTasks", "List tasks", {"200": listing, **_problems()}), "post": create}
 
@@ -143,7 +157,7 @@ def _reports(settings: Settings) -> dict[str, Any]:
 
 
 def _one(name: str, summary: str, *statuses: int, text: str = "found", **more: Any) -> dict[str, Any]:
-    answers = {"200": _json({"type": "object"}, text), **_problems(401, 403, 404, 410, 429, *statuses)}
+    answers = {"200": _json({"type": "object"}, text), **_problems(401, 403, 404, 410, *statuses)}
     return _operation(name, summary, answers, security=_CURATOR, **more)
 
 
@@ -160,14 +174,14 @@ def _by_id(settings: Settings) -> dict[str, Any]:
     level = {"name": "level", "in": "query", "schema": {"type": "number", "minimum": 0.01, "maximum": 0.99}}
     tokens = {
         "201": _json({"type": "object"}, "each is shown once"),
-        **_problems(400, 401, 403, 404, 408, 410, 413, 429),
+        **_problems(400, 401, 403, 404, 408, 410, 413),
     }
-    second = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 403, 404, 408, 409, 410, 413, 429)}
+    second = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 403, 404, 408, 409, 410, 413)}
     table = _operation("data", "Data set of a label task, or reports of a first round", {}, security=_CURATOR)
     types = {t: {"schema": {"type": "string"}} for t in ("text/csv", "application/vnd.hedgerow.reports+bin")}
     table["responses"] = {
         "200": {"description": "the data", "content": types},
-        **_problems(401, 403, 404, 409, 410, 429),
+        **_problems(401, 403, 404, 409, 410),
     }
     blinded = {"application/octet-stream": {"schema": {"type": "string", "format": "binary", "maxLength": 256}}}
     signed = {"description": "the blind signature", "content": blinded}
@@ -193,7 +207,7 @@ def _by_id(settings: Settings) -> dict[str, Any]:
             "post": _operation(
                 "issuePass",
                 "Sign a blinded message against an invitation (RFC 9474)",
-                {"200": signed, **_problems(400, 401, 403, 404, 408, 410, 413, 429)},
+                {"200": signed, **_problems(400, 401, 403, 404, 408, 410, 413)},
                 security=[{"upload": []}],
                 requestBody={"required": True, "content": blinded},
             )
@@ -237,7 +251,7 @@ def _shared() -> dict[str, Any]:
 def _audit() -> dict[str, Any]:
     entries = {"type": "array", "items": {"type": "object"}}
     content = _object({"entries": entries, "broken_at": {"type": ["integer", "null"]}}, ("entries", "broken_at"))
-    answers = {"200": _json(content, "newest first"), **_problems(401, 403, 429)}
+    answers = {"200": _json(content, "newest first"), **_problems(401, 403)}
     return _operation("audit", "What curators did", answers, security=_CURATOR)
 
 

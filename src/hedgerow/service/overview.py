@@ -134,6 +134,7 @@ class Overview:
             "accepted": self.accepted,
             "aggregated": self.aggregated,
             "target": self.target,
+            "max_reports": notice.max_reports,
             "timeline": [{"until": until, "reports": n} for until, n in self.marks],
             "refused": dict(sorted(self.refused.items())),
             "forgery": None if forgery is None else forgery.to_dict(),

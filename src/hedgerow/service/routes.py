@@ -27,6 +27,7 @@ from hedgerow.tasks.announcement import read_task
 
 __all__ = ["V1"]
 
+_TAKEN = ("tokens", "passes", "max_reports", "target")
 _MONTH = 30 * 86_400  # seconds that a collection is open unless its curator says otherwise; by hand
 
 
@@ -41,6 +42,8 @@ class NewTask(msgspec.Struct, forbid_unknown_fields=True):
     closes: int | None = None
     tokens: bool = False
     passes: bool = False
+    max_reports: int = 0
+    target: int | None = None
     simulation: bool = False
 
 
@@ -56,6 +59,8 @@ class Grow(msgspec.Struct, forbid_unknown_fields=True):
     closes: int | None = None
     tokens: bool = False
     passes: bool = False
+    max_reports: int = 0
+    target: int | None = None
 
 
 class NewTokens(msgspec.Struct, forbid_unknown_fields=True):
@@ -63,6 +68,7 @@ class NewTokens(msgspec.Struct, forbid_unknown_fields=True):
 
     count: int = 1
     quota: int = 1
+    first_record: int | None = None
 
 
 async def _collection(request: Request, service: Service) -> Collection:
@@ -90,7 +96,7 @@ async def create_task(request: Request) -> Response:
         raise Problem("invalid-request", f"The task is malformed: {error}") from None
     opens = now if wanted.opens is None else wanted.opens
     closes = opens + _MONTH if wanted.closes is None else wanted.closes
-    words = {name: getattr(wanted, name) for name in ("title", "purpose", "curator", "tokens", "passes")}
+    words = {name: getattr(wanted, name) for name in ("title", "purpose", "curator", *_TAKEN)}
     return await _publish(service, who, task, wanted.simulation, now, opens=opens, closes=closes, **words)
 
 
@@ -130,7 +136,7 @@ async def second_round(request: Request) -> Response:
     opens = now if wanted.opens is None else wanted.opens
     closes = opens + _MONTH if wanted.closes is None else wanted.closes
     words = {name: getattr(notice, name) for name in ("title", "purpose", "curator")}
-    words |= {"tokens": wanted.tokens, "passes": wanted.passes}
+    words |= {name: getattr(wanted, name) for name in _TAKEN}
     return await _publish(service, who, task, first.simulation, now, opens=opens, closes=closes, **words)
 
 
@@ -144,7 +150,9 @@ async def list_tasks(request: Request) -> Response:
 
 def _summary(collection: Collection, closed: int | None, now: float) -> dict[str, Any]:
     notice = collection.announcement
-    content = {name: getattr(notice, name) for name in ("kind", "title", "curator", "opens", "closes", "tokens")}
+    content = {
+        name: getattr(notice, name) for name in ("kind", "title", "curator", "opens", "closes", "tokens", "max_reports")
+    }
     return {"id": collection.id, **content, "open": closed is None and notice.is_open(now)}
 
 
@@ -185,8 +193,14 @@ async def issue_tokens(request: Request) -> Response:
         raise Problem("invalid-request", "'count' must be 1 .. 100000 and 'quota' at least 1.")
     if not collection.announcement.tokens:
         raise Problem("not-available", "This task takes reports without tokens.")
-    made = await run_in_threadpool(service.issue_tokens, collection, wanted.count, wanted.quota, who)
-    return answer({"tokens": made}, 201, {"Cache-Control": "no-store"})
+    first = wanted.first_record
+    if first is not None and not 0 <= first < 1 << 63:
+        raise Problem("invalid-request", "'first_record' must be the number of a record, at least 0.")
+    made = await run_in_threadpool(service.issue_tokens, collection, wanted.count, wanted.quota, who, first)
+    content: dict[str, Any] = {"tokens": [token.text for token in made]}
+    if collection.kind.numbered:
+        content["records"] = [[token.records[0], token.records[-1]] for token in made if token.records is not None]
+    return answer(content, 201, {"Cache-Control": "no-store"})
 
 
 async def issue_pass(request: Request) -> Response:

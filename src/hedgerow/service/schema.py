@@ -159,9 +159,14 @@ upload_tokens = sa.Table(
     sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("digest", _Blob, primary_key=True),
     sa.Column("remaining", sa.BigInteger, nullable=False),
+    sa.Column("first_record", sa.BigInteger),
+    sa.Column("last_record", sa.BigInteger),
     sqlite_with_rowid=False,
 )
-"""How many reports each upload token may bring, without what ``known`` and ``arrivals`` say of it; never which ones."""
+"""How many reports each upload token may bring, without what ``known`` and ``arrivals`` say of it; never which ones.
+
+Where reports name the public number of their record, a token is for the records from the first to the last of these.
+"""
 
 pass_keys = sa.Table(
     "pass_keys",

@@ -25,20 +25,21 @@ from hedgerow.service.curators import ENVIRONMENT, Curator, check_token, digest_
 from hedgerow.service.database import Database, StorageError
 from hedgerow.service.guesses import Guesses
 from hedgerow.service.intake import Outcome, Upload
-from hedgerow.service.issued import Issued
+from hedgerow.service.issued import Issued, NewToken, new_tokens
 from hedgerow.service.kinds import Kind
 from hedgerow.service.latency import Latency
 from hedgerow.service.logs import log
 from hedgerow.service.passes import new_key, public_key
 from hedgerow.service.problems import Problem
+from hedgerow.service.rates import Rates
 from hedgerow.service.removal import remove
-from hedgerow.service.schema import partials, pass_keys, sealed_segments, segments, tasks, upload_tokens, uploads
+from hedgerow.service.schema import partials, pass_keys, sealed_segments, segments, tasks, uploads
 from hedgerow.service.schema import settings as settings_table
 from hedgerow.service.settings import Settings
 from hedgerow.service.shared.agreement import keep_agreement
 from hedgerow.service.shared.shared import Shared
 from hedgerow.service.shared.state import Released
-from hedgerow.service.timeline import write_target
+from hedgerow.service.timeline import check_target, write_target
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
@@ -114,6 +115,7 @@ class Service:
         self._last_log = time.monotonic()
         self._refused: Counter[tuple[int, str]] = Counter()
         self.guesses = Guesses(self.settings.guess_seconds)
+        self.rates = Rates(self.settings.address_rate, self.settings.token_rate)
         self.bodies = Bodies(self.settings.most_waiting_bytes)
         self.issued = Issued(database)
         self._learnt: dict[tuple[Any, ...], Any] = {}
@@ -254,6 +256,8 @@ class Service:
         for name in ("purpose", "curator"):
             if not str(words.get(name, "")).strip():
                 raise Problem("invalid-request", f"Holders are told the {name!r} of a task: say it.")
+        _check_records(task, **words)
+        target = check_target(words.pop("target", None))
         made = self._pass_key(task) if words.pop("passes", False) else (b"", b"")
         notice = Announcement.sign(task, self.key, pass_key=made[1], **words)
         first = self._first_of(task)
@@ -264,6 +268,8 @@ class Service:
             raise Problem("task-deleted", "This task was deleted; give the new one another title.")
         if stored.announcement != row["announcement"] or bool(stored.simulation) != simulation:
             raise Problem("task-exists", "A published task never changes; give the new one another title.")
+        if target is not None:
+            self.aim(self._remember(Collection.from_row(stored)), target, now, publisher)
         if new:
             log("task-created", task=notice.id, kind=notice.kind, opens=notice.opens, closes=notice.closes)
         return self._remember(Collection.from_row(stored)), new
@@ -373,19 +379,25 @@ class Service:
         self.aggregator.overwrite()
         log("task-deleted", task=task_id)
 
-    def issue_tokens(self, collection: Collection, count: int, quota: int, curator: Curator) -> list[str]:
-        """Make upload tokens, each good for ``quota`` reports; only their digests are kept."""
-        made = ["hu_" + secrets.token_urlsafe(32) for _ in range(count)]
-        digests = sorted(map(digest_of, made))
-        rows = [{"task": collection.number, "digest": d, "remaining": quota} for d in digests]
+    def issue_tokens(
+        self, collection: Collection, count: int, quota: int, curator: Curator, first: int | None = None
+    ) -> list[NewToken]:
+        """Make upload tokens, each good for ``quota`` reports; only their digests are kept.
+
+        Where reports name their record, each is for the next ``quota`` records: from ``first`` on, or from where the
+        tokens before end.
+        """
+        if first is not None and not collection.kind.numbered:
+            raise Problem("invalid-request", "Reports to this task do not name a record: leave out 'first_record'.")
         now = int(self.clock())
 
-        def change(connection: Connection) -> None:
-            connection.execute(upload_tokens.insert(), rows)
+        def change(connection: Connection) -> list[NewToken]:
+            made = new_tokens(connection, collection, count, quota, first)
             detail = f"{count} tokens for {quota} reports each"
             write_audit(connection, now, curator.name, "tokens", task=collection.id, detail=detail)
+            return made
 
-        self.writer.run(change)
+        made = self.writer.run(change)
         log("tokens-issued", task=collection.id, count=count, quota=quota)
         return made
 
@@ -402,7 +414,8 @@ class Service:
         self._refused[number, code] += n
 
     def _flush(self) -> None:
-        """Keep the counts of refusals; now and then, sum up what was uploaded."""
+        """Keep the counts of refusals; forget who is silent; now and then, sum up what was uploaded."""
+        self.rates.forget()
         if time.monotonic() - self._last_log >= self.settings.log_seconds:
             self._log_uploads()
         with self._lock:
@@ -483,3 +496,18 @@ class Service:
                 for row in connection.execute(sa.select(table).where(table.c.task == collection.number))
             ]
         return kept_rows(collection.kind, [r.body for r in found]), any(r.simulation for r in found)
+
+
+def _check_records(task: Task, *, tokens: bool = False, passes: bool = False, **_: Any) -> None:
+    """Refuse to take reports that name a record from anybody: whoever came first would have it for good."""
+    if not task.question().numbered:
+        return
+    if passes:
+        raise Problem(
+            "invalid-request", "Reports to this task name their record, so a pass hides nothing: take tokens."
+        )
+    if not tokens:
+        raise Problem(
+            "invalid-request",
+            "Reports to this task name their record: without tokens, a stranger could answer for everybody.",
+        )

@@ -41,6 +41,10 @@ class Settings:
         How often the log sums up uploads; seldom, so that a line does not tell when one person's report came.
     guess_seconds : float
         How late a wrong token is answered.
+    address_rate, token_rate : float
+        Requests a second from one address (of IPv6: one network) and with one token; beyond, and beyond what 20 seconds
+        of silence have saved up, they are refused with ``too-many-requests``. 0 for no limit. What comes from this
+        machine is not limited by address. Pages and their scripts are not counted.
     storage : bool
         False acknowledges without storing anything: for measuring what storage costs, never for collecting.
     """
@@ -59,9 +63,17 @@ class Settings:
     remember_seconds: float = 7 * 86_400.0
     log_seconds: float = 900.0
     guess_seconds: float = 0.5
+    address_rate: float = 50.0
+    token_rate: float = 20.0
     storage: bool = True
 
     def __post_init__(self) -> None:
+        for name in ("address_rate", "token_rate"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise HedgerowError(
+                    f"The {name!r} setting must be a number of requests a second of at least 0 (0 for no limit). "
+                    f"Got {getattr(self, name)!r} instead."
+                )
         if not 0 <= self.remember_seconds < math.inf:
             raise HedgerowError(
                 "The 'remember_seconds' setting must be a finite number of at least 0 (0 forgets at once). "

@@ -12,9 +12,20 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.service.problems import Problem
 from hedgerow.service.schema import partials, targets, timeline
 
-__all__ = ["CROWD", "HOUR", "MOST_TARGET", "hour_ended", "mark", "marks_of", "target_of", "write_target"]
+__all__ = [
+    "CROWD",
+    "HOUR",
+    "MOST_TARGET",
+    "check_target",
+    "hour_ended",
+    "mark",
+    "marks_of",
+    "target_of",
+    "write_target",
+]
 
 HOUR = 3600
 """Seconds: stretches end at full hours."""
@@ -63,6 +74,17 @@ def marks_of(connection: Connection, task: int) -> tuple[tuple[int, int], ...]:
     """Return the ends of a task's stretches with their counts, in order."""
     query = sa.select(timeline.c.until, timeline.c.n).where(timeline.c.task == task).order_by(timeline.c.until)
     return tuple((int(until), int(n)) for until, n in connection.execute(query))
+
+
+def check_target(n: int | None) -> int | None:
+    """Return a number of reports to hope for, or None; refuse what nobody can hope for.
+
+    >>> check_target(12_000)
+    12000
+    """
+    if n is not None and not 1 <= n <= MOST_TARGET:
+        raise Problem("invalid-request", f"A target is a number of reports, 1 to {MOST_TARGET:,}, or nothing.")
+    return n
 
 
 def target_of(connection: Connection, task: int) -> int | None:

@@ -12,6 +12,7 @@ import time
 import msgspec
 import numpy as np
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -32,6 +33,7 @@ MEDIA_TYPE = "application/vnd.hedgerow.reports+bin"
 ROUTE = "/v1/tasks/{id}/reports"
 _PATH = re.compile(r"/v1/tasks/([^/]+)/reports")
 _MEDIA = re.compile(re.escape(MEDIA_TYPE) + r"\s*;\s*version\s*=\s*(1|\"1\")\s*", re.IGNORECASE)
+_COSTLY = ("/v1/", "/dashboard")  # what asks the database; pages and their scripts are read by whole classes at once
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 _JSON = (b"content-type", b"application/json")
 
@@ -51,8 +53,26 @@ class Gate:
             await self._upload(match[1], scope, receive, send)
         else:
             start = time.perf_counter()
-            await self.app(scope, receive, self._counting(scope, send))
+            await self._hand_on(scope, receive, self._counting(scope, send))
             self.service.latency["other"].add(time.perf_counter() - start)
+
+    async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            if scope["method"] not in ("GET", "HEAD") or scope["path"].startswith(_COSTLY):
+                self._admit(scope, Headers(scope=scope).get("authorization", ""))
+        except Problem as problem:
+            self.service.problems[problem.code] += 1
+            await problem.response()(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _admit(self, scope: Scope, authorization: str) -> None:
+        """Refuse who asks too often, before anything else is done for him."""
+        client = scope.get("client")
+        if client is not None:
+            self.service.rates.take_address(client[0])
+        if authorization:
+            self.service.rates.take_token(bearer(authorization))
 
     def _counting(self, scope: Scope, send: Send) -> Send:
         async def sending(message: Message) -> None:
@@ -75,6 +95,7 @@ class Gate:
     async def _answer(self, task_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         try:
+            self._admit(scope, headers.get(b"authorization", ""))
             body = await upload(self.service, task_id, headers, receive)
         except Exception as error:
             problem = problem_of(error)
@@ -153,6 +174,7 @@ async def _store(
         digest = digest_of(token) if token else None
         upload = collection.kind.upload(collection.number, batch, collection.first, digest)
         upload.late = late
+        upload.most = notice.max_reports
         upload.passed = bool(notice.pass_key)
         outcome = await service.store(upload)
     if outcome.refused:

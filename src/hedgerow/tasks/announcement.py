@@ -32,6 +32,7 @@ _PUBLIC_KEY = 32  # bytes, of Ed25519
 _SIGNATURE = 64  # bytes, of Ed25519
 _PASS_KEY = 256  # bytes, of a modulus of RSA
 _LATEST = 253_402_300_799  # the last second of the year 9999, beyond which calendars fail
+_MOST_REPORTS = 10**12  # a hundred times all people, so that whoever mistypes is told so
 _LENGTHS = {"title": 200, "curator": 200, "purpose": 2000}  # characters: two lines, and a page of a phone; by hand
 
 
@@ -99,6 +100,8 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
     pass_key : bytes
         If an invitation is exchanged for a pass that does not say whose it is: the key (an RSA modulus) that passes are
         checked with, the same for everybody. Empty if there are none.
+    max_reports : int
+        How many reports are taken at most; 0 if as many as come.
     public_key, signature : bytes
         The curator's key (32 bytes) and signature (64 bytes); base64url in JSON.
 
@@ -124,6 +127,7 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
     closes: int
     tokens: bool
     pass_key: Annotated[bytes, Form(base64url, _pass_key)]
+    max_reports: int
     public_key: Annotated[bytes, _key(32)]
     signature: Annotated[bytes, _key(64)]
 
@@ -138,6 +142,10 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
             raise FormatError(
                 f"'opens' and 'closes' must be unix seconds (not milliseconds) before the year 10000 with "
                 f"opens < closes. Got {self.opens!r} and {self.closes!r} instead."
+            )
+        if not 0 <= self.max_reports <= _MOST_REPORTS:
+            raise FormatError(
+                f"'max_reports' must be 1 to {_MOST_REPORTS:,}, or 0 for as many as come. Got {self.max_reports!r}."
             )
         if self.pass_key:
             PublicKey.from_bytes(self.pass_key)
@@ -159,6 +167,7 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
         curator: str = "",
         tokens: bool = False,
         pass_key: bytes = b"",
+        max_reports: int = 0,
     ) -> Announcement:
         """Publish a task: the same task, words, window and key give the same announcement."""
         _check_names(task)
@@ -167,7 +176,7 @@ class Announcement(Content, what="announcement", format="hedgerow/announcement",
         words = (str(getattr(task, "title", "")) if title is None else title, purpose, curator)
         times = (_second(opens, "opens"), _second(closes, "closes"))
         needs = bool(tokens) or bool(pass_key)
-        draft = cls(text, kind, *words, *times, needs, pass_key, public_bytes(private_key), bytes(64))
+        draft = cls(text, kind, *words, *times, needs, pass_key, max_reports, public_bytes(private_key), bytes(64))
         fields = {name: getattr(draft, name) for name in draft.__dataclass_fields__}
         return cls(**{**fields, "signature": private_key.sign(draft.signed_bytes)})
 

@@ -243,8 +243,8 @@ class Task(Asks):
         """Return kept reports as a curator downloads them: media type and bytes."""
         return "application/vnd.hedgerow.reports+bin; version=1", totals.reports().to_bytes()
 
-    def once(self, payloads: ByteRows) -> list[bytes] | None:
-        """Return what at most one report may name, besides its id; None if there is nothing of the kind."""
+    def records_in(self, payloads: ByteRows) -> list[int] | None:
+        """Return the public number of the record that each report names, of which there is one report; None if none."""
         return None
 
     def pledge(self, payloads: ByteRows) -> list[bytes] | None:

@@ -9,11 +9,12 @@ import { fields, insist, parsePublished, spell, text, whole } from "./reader.js"
 
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./task.js").Task} Task */
-/** @typedef {{kind: string, title: string, purpose: string, curator: string, task_text: string, opens: number, closes: number, tokens: boolean, pass_key: string, public_key: string}} Notice */
+/** @typedef {{kind: string, title: string, purpose: string, curator: string, task_text: string, opens: number, closes: number, tokens: boolean, pass_key: string, max_reports: number, public_key: string}} Notice */
 
-const NAMES = ["closes", "curator", "format", "kind", "opens", "pass_key", "public_key", "purpose", "signature", "task_text", "title", "tokens", "version"];
+const NAMES = ["closes", "curator", "format", "kind", "max_reports", "opens", "pass_key", "public_key", "purpose", "signature", "task_text", "title", "tokens", "version"];
 const WHAT = "its announcement";
 const LATEST = 253402300799; // the last second of the year 9999, beyond which calendars fail
+const MOST_REPORTS = 1e12; // as Python has it
 const LONGEST = { title: 200, curator: 200, purpose: 2000 };
 
 /** @param {unknown} value @param {number} size */
@@ -74,7 +75,8 @@ function readNotice(content) {
     const modulus = fromBase64url(passKey, 256);
     insist(found.tokens && modulus[0] >= 128 && modulus[255] % 2 === 1, "its key for passes");
   }
-  return { ...words, opens, closes, tokens: found.tokens, pass_key: passKey, kind: text(found.kind, WHAT), task_text: text(found.task_text, WHAT), public_key: text(found.public_key, WHAT) };
+  const most = whole(found.max_reports, WHAT, 0, MOST_REPORTS);
+  return { ...words, opens, closes, tokens: found.tokens, pass_key: passKey, max_reports: most, kind: text(found.kind, WHAT), task_text: text(found.task_text, WHAT), public_key: text(found.public_key, WHAT) };
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 
 import { fromBase64url } from "./announcement.js";
-import { fromHex, join, require, toBase64url, toHex } from "./basics.js";
+import { HolderError, fromHex, join, require, toBase64url, toHex } from "./basics.js";
 import { blind, drawBlinding, finalize, packBlinding, unpackBlinding } from "./blind.js";
 import { charge, charged, checkBudget } from "./budget.js";
 import { SecureSource } from "./exact.js";
@@ -17,6 +17,7 @@ import * as memory from "./memory.js";
 /** @typedef {{task: Task, notice: Notice}} Invitation */
 
 const MEDIA_TYPE = "application/vnd.hedgerow.reports+bin; version=1";
+const MOST_WAIT = 60; // seconds between two attempts, whatever a server says; by hand
 const AGAIN = [408, 425, 429, 500, 502, 503, 504];
 
 /** @param {number} seconds */
@@ -88,10 +89,9 @@ function passFor({ task, notice, base }, code) {
     const kept = unpackBlinding(memory.read(name));
     const message = new TextEncoder().encode(`hedgerow/pass/1\n${task.id}`);
     const headers = { "Content-Type": "application/octet-stream", Authorization: `Bearer ${code}` };
-    const body = /** @type {BodyInit} */ (await blind(key, message, kept));
-    const response = await fetch(`${base}/v1/tasks/${task.id}/passes`, { method: "POST", headers, body, credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
-    require(response.ok, `The server did not take the invitation (${response.status}). Nothing was sent or spent; try again later.`);
-    const signature = await finalize(key, message, kept, new Uint8Array(await response.arrayBuffer()));
+    const said = await ask(`${base}/v1/tasks/${task.id}/passes`, await blind(key, message, kept), headers);
+    require(said?.ok, `The server did not take the invitation (${said?.status ?? "no answer"}). Nothing was sent or spent; try again later.`);
+    const signature = await finalize(key, message, kept, said.data);
     const pass = `hp_${toBase64url(join([kept.prefix, signature]))}`;
     memory.write(name, { pass }); // and forget the blinding, which alone tells whose it is
     return pass;
@@ -99,22 +99,42 @@ function passFor({ task, notice, base }, code) {
 }
 
 /** @param {string} url @param {Uint8Array} body @param {string | undefined} token */
-async function post(url, body, token, attempts = 4) {
+async function post(url, body, token) {
   const headers = { "Content-Type": MEDIA_TYPE, Accept: "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+  const said = await ask(url, body, headers);
+  const answer = said ? readJson(said.data) : {};
+  if (said?.ok && answer.accepted + answer.duplicates === 1) return answer;
+  const failure = answer.failures?.[0]?.code ?? answer.code ?? "";
+  const problem = said ? `the server answered ${said.status} ${failure} ${answer.detail ?? answer.title ?? ""}`.trim() : "the server cannot be reached";
+  throw new HolderError(`Not acknowledged: ${problem}. The report is kept here; send the same bytes again later.`);
+}
+
+/** @param {Uint8Array} data @returns {Json} nothing where it is not JSON */
+function readJson(data) {
+  try {
+    return JSON.parse(new TextDecoder().decode(data)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Post something, again where that may help: the same bytes twice do no harm. A server that is busy says how long to wait.
+ * @param {string} url @param {Uint8Array} body @param {Record<string, string>} headers
+ * @returns {Promise<{ok: boolean, status: number, data: Uint8Array} | null>} the last answer; null if there was none
+ */
+async function ask(url, body, headers, attempts = 4) {
   for (let attempt = 1; ; attempt += 1) {
-    let problem = "the server cannot be reached";
-    let again = true;
+    let said = null;
+    let told = 0;
     try {
       const response = await fetch(url, { method: "POST", headers, body: /** @type {BodyInit} */ (body), credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
-      const answer = await response.json().catch(() => ({}));
-      if (response.ok && answer.accepted + answer.duplicates === 1) return answer;
-      again = AGAIN.includes(response.status);
-      const failure = answer.failures?.[0]?.code ?? answer.code ?? "";
-      problem = `the server answered ${response.status} ${failure} ${answer.detail ?? answer.title ?? ""}`.trim();
+      told = Math.min(Number(response.headers.get("Retry-After")) || 0, MOST_WAIT);
+      said = { ok: response.ok, status: response.status, data: new Uint8Array(await response.arrayBuffer()) };
     } catch {
-      // no answer: the report may have arrived, and the same bytes again do no harm
+      // no answer, or half of one: what was sent may have arrived
     }
-    require(again && attempt < attempts, `Not acknowledged: ${problem}. The report is kept here; send the same bytes again later.`);
-    await new Promise((done) => setTimeout(done, 400 * 2 ** attempt));
+    if (attempt === attempts || (said && !AGAIN.includes(said.status))) return said;
+    await new Promise((done) => setTimeout(done, Math.max(400 * 2 ** attempt, 1000 * told)));
   }
 }

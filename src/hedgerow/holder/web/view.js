@@ -62,7 +62,7 @@ export function showTask({ notice, task, fingerprint, passes, checked, known }) 
     ["learn", [el("ul", {}, ...["averages", "odds", "part"].map((what) => el("li", {}, words(`fact.learn_${what}`))))]],
     ["cannot", [delta ? words("fact.cannot_more") : words("fact.certain", { protects })]],
     ["so_far", [budgetWords(notice.public_key)]],
-    ["open", [words("fact.window", { opens: when(notice.opens), closes: when(notice.closes) })]],
+    ["open", [words("fact.window", { opens: when(notice.opens), closes: when(notice.closes) }), atMost(notice)]],
   ];
   find("facts").replaceChildren(...facts.flatMap(([term, shown]) => [el("dt", {}, words(`fact.${term}`)), el("dd", {}, ...shown)]));
   find("signature").replaceChildren(
@@ -73,6 +73,9 @@ export function showTask({ notice, task, fingerprint, passes, checked, known }) 
   );
   find("about").hidden = false;
 }
+
+/** How many reports are taken, where that is limited. @param {Notice} notice */
+const atMost = ({ max_reports: most }) => (most ? `; ${words("fact.most", { most: most.toLocaleString(tag()) })}` : "");
 
 /** What is true and what would leave, side by side. @param {Task} task @param {Uint8Array} body @param {Json | undefined} truth @param {Json} record @param {Json | null} kept of a first round */
 export function showReport(task, body, truth, record, kept) {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hmac
 import io
-import re
 from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib import resources
@@ -25,14 +24,22 @@ from hedgerow.service.audit import Entry, broken_at, read_audit
 from hedgerow.service.collection import Collection
 from hedgerow.service.curators import Curator
 from hedgerow.service.dashboard.session import COOKIE, LIFETIME, end_session, find_session, form_token, start_session
-from hedgerow.service.dashboard.sharing import code_svg, given_of, home_content, link_of, publish_form, share_content
+from hedgerow.service.dashboard.sharing import (
+    code_svg,
+    given_of,
+    home_content,
+    link_of,
+    number_of,
+    publish_form,
+    share_content,
+)
 from hedgerow.service.dashboard.timeline import when
 from hedgerow.service.dashboard.views import TaskView, card, damaged_card, detail
 from hedgerow.service.database import StorageError
 from hedgerow.service.http import known_token, problem_of, read_body, service_of
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import Problem
-from hedgerow.service.timeline import CROWD, MOST_TARGET
+from hedgerow.service.timeline import CROWD
 
 __all__ = ["routes"]
 
@@ -209,23 +216,9 @@ async def _target(request: Request) -> Response:
     """Note how many reports are hoped for; an empty field takes the note back."""
     service = service_of(request)
     now = int(service.clock())
-    target = _whole(request.state.form.get("target", ""))
+    target = number_of(request.state.form.get("target", ""))
     await _look(request, lambda seen: service.aim(seen.collection, target, now, request.state.curator))
     return RedirectResponse(f"/dashboard/tasks/{request.path_params['id']}", 303)
-
-
-def _whole(text: str) -> int | None:
-    """Read a number of reports as people write it.
-
-    >>> _whole(" 12,000 "), _whole("")
-    (12000, None)
-    """
-    digits = text.replace(",", "").replace(" ", "")
-    if not digits:
-        return None
-    if re.fullmatch("[0-9]{1,13}", digits) and 0 < int(digits) <= MOST_TARGET:
-        return int(digits)
-    raise Problem("invalid-request", f"A target is a number of reports, 1 to {MOST_TARGET:,}, or nothing.")
 
 
 async def _delete(request: Request) -> Response:

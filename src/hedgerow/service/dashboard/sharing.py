@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,13 +18,23 @@ from hedgerow.service.collection import Collection
 from hedgerow.service.dashboard.timeline import when
 from hedgerow.service.http import service_of
 from hedgerow.service.problems import Problem
+from hedgerow.service.timeline import check_target
 from hedgerow.tasks.announcement import Announcement, read_task
 from hedgerow.tasks.keys import fingerprint, public_bytes
 
-__all__ = ["code_svg", "given_of", "home_content", "invitation", "link_of", "publish_form", "share_content"]
+__all__ = [
+    "code_svg",
+    "given_of",
+    "home_content",
+    "invitation",
+    "link_of",
+    "number_of",
+    "publish_form",
+    "share_content",
+]
 
 _DAY = 86_400  # seconds, by definition
-_FIELDS = ("task", "title", "purpose", "curator", "closes", "tokens")
+_FIELDS = ("task", "title", "purpose", "curator", "closes", "tokens", "max_reports", "target")
 
 
 def link_of(request: Request, task_id: str) -> str:
@@ -95,6 +106,18 @@ def home_content(request: Request) -> dict[str, Any]:
     return {"tasks": shown, "key": fingerprint(public_bytes(service.key))}
 
 
+def number_of(text: str) -> int | None:
+    """Read a number of reports as people write it.
+
+    >>> number_of(" 12,000 "), number_of("")
+    (12000, None)
+    """
+    digits = text.replace(",", "").replace(" ", "")
+    if not digits:
+        return None
+    return check_target(int(digits) if re.fullmatch("[0-9]{1,13}", digits) else 0)
+
+
 def given_of(form: dict[str, str]) -> dict[str, str]:
     """Return the fields of the form, empty where nothing was typed."""
     return {name: form.get(name, "").strip() for name in _FIELDS}
@@ -113,14 +136,18 @@ async def publish_form(request: Request, given: dict[str, str]) -> Response:
         "purpose": given["purpose"],
         "curator": given["curator"],
         "tokens": bool(given["tokens"]),
-        "passes": bool(given["tokens"]),
+        "max_reports": number_of(given["max_reports"]) or 0,
+        "target": number_of(given["target"]),
         "opens": now,
         "closes": int(last.timestamp()) + _DAY,
     }
 
     def work() -> Collection:
         task = read_task(_text(given["task"]))
-        found, _ = service.publish(task, simulation=False, now=now, publisher=request.state.curator, **words)
+        passes = bool(given["tokens"]) and not task.question().numbered  # who names a record is not hidden by a pass
+        found, _ = service.publish(
+            task, simulation=False, now=now, publisher=request.state.curator, passes=passes, **words
+        )
         return found
 
     collection = await run_in_threadpool(work)

@@ -81,7 +81,8 @@ def _state(seen: Overview) -> str:
         "ended": f"ended {when(notice.closes)}",
         "closed": f"closed {when(seen.closed or 0)}",
     }
-    return words[seen.state]
+    most = f", takes at most {notice.max_reports:,} reports" if notice.max_reports else ""
+    return words[seen.state] + most
 
 
 def _common(seen: Overview) -> dict[str, Any]:

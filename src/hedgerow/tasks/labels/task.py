@@ -186,9 +186,9 @@ class LabelTask(Task, what="label task", format="hedgerow/label-task", version=2
         writer.writerows(zip(records.tolist(), labels.tolist(), strict=True))
         return "text/csv; charset=utf-8", file.getvalue().encode()
 
-    def once(self, payloads: ByteRows) -> list[bytes]:
+    def records_in(self, payloads: ByteRows) -> list[int]:
         """Return the number of each record: one report each."""
-        return [row[:8].tobytes() for row in payloads]
+        return self.encoding.read(payloads)[0].tolist()
 
     def model(self, totals: KeptRows) -> LabelReports:
         """Return the reports, whose ``dataset()`` a learner is trained on."""
