@@ -1,4 +1,4 @@
-"""The yardstick of the service: a bare Starlette handler that reads a body and answers, ``python -m benchmarks.bare PORT``.
+"""A bare Starlette handler, the yardstick of the service: ``python -m benchmarks.bare PORT`` reads a body and answers.
 
 It has the server's protocol, event loop and settings of uvicorn, and does nothing with what it reads.
 """
