@@ -214,7 +214,7 @@ def _sift(connection: Connection, upload: Upload, seen: _Seen) -> Outcome:
     """Decide report by report, in order."""
     duplicates = 0
     failures = []
-    kept = []
+    kept: list[int] = []
     fresh = dict[bytes, bytes]()
     own = _records(connection, upload)
     for i, (key, mark) in enumerate(zip(upload.keys, upload.marks, strict=True)):

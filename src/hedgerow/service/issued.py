@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -40,8 +41,8 @@ def new_tokens(
     start = _start(connection, collection, first)
     if start is not None and start + count * quota - 1 > _LAST:
         raise Problem("invalid-request", f"The numbers of records end at {_LAST}.")
-    made = []
-    rows = []
+    made: list[NewToken] = []
+    rows: list[dict[str, Any]] = []
     for i in range(count):
         records = None
         bound = {}

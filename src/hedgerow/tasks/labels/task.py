@@ -188,7 +188,7 @@ class LabelTask(Task, what="label task", format="hedgerow/label-task", version=2
 
     def records_in(self, payloads: ByteRows) -> list[int]:
         """Return the number of each record: one report each."""
-        return self.encoding.read(payloads)[0].tolist()
+        return [int(record) for record in self.encoding.read(payloads)[0]]
 
     def model(self, totals: KeptRows) -> LabelReports:
         """Return the reports, whose ``dataset()`` a learner is trained on."""
