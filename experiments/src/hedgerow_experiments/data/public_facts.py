@@ -1,4 +1,4 @@
-"""What is public about each data set: label bounds, classes and categories, declared and never read from the data.
+"""What is public about each data set: bounds, classes and categories, declared and never read from the data.
 
 A bound is a fact that a curator could state before seeing a single record: a scale's definition, a cap that the
 publisher announces, a physical limit. Where only habit supports it, the reason says "set by hand".
@@ -7,10 +7,11 @@ publisher announces, a physical limit. Where only habit supports it, the reason 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from hedgerow_experiments.data.public_taxi import COMPANIES_2013, COMPANIES_2022
+from hedgerow_experiments.data.stated_bounds import STATED, Stated
 
 __all__ = ["FACTS", "Facts"]
 
@@ -20,7 +21,8 @@ class Facts:
     """Public facts about one data set.
 
     ``label_bounds`` hold for every record; ``classes`` are the labels of a classification task; ``categories`` maps
-    the columns that hold names to all of their values. All other columns are numbers.
+    the columns that hold names to all of their values. All other columns are numbers; ``features`` states their
+    bounds, which most records keep to.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Facts:
     why: str
     classes: tuple[str | int, ...] | None = None
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    features: tuple[Stated, ...] = ()
 
 
 _BINARY = (0, 1)
@@ -49,7 +52,7 @@ _PAYMENTS_2013 = ("Cash", "Credit Card", "Dispute", "No Charge", "Pcard", "Prcar
 _PAYMENTS_2022 = ("Cash", "Credit Card", "Dispute", "Mobile", "No Charge", "Prcard", "Unknown")
 _DELAY = "set by hand: a flight is early by two hours at most, and a day late it is another day's flight"
 
-FACTS: dict[str, Facts] = {
+_LABELS: dict[str, Facts] = {
     "ABA": Facts(
         "Abalone", "Rings", (0, 30), "rings count years, and abalones live for about 30",
         categories={"Sex": ("F", "I", "M")},
@@ -105,4 +108,5 @@ FACTS: dict[str, Facts] = {
     ),
     "WHI": Facts("Wine quality, white", "quality", (0, 10), "the grading scale"),
 }  # fmt: skip
+FACTS = {code: replace(facts, features=STATED.get(code, ())) for code, facts in _LABELS.items()}
 """Public facts by code."""
