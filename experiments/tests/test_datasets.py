@@ -13,6 +13,7 @@ from hedgerow_experiments.data.datasets import TARGETS, Dataset, checksum, data_
 from hedgerow_experiments.data.public_facts import FACTS
 from hedgerow_experiments.data.sources import SOURCES
 from hedgerow_experiments.data.splits import split
+from hedgerow_experiments.data.stated_bounds import STATED, stated_for
 
 HERE = data_folder() is not None and (data_folder() / "ABA.csv.gz").exists()
 codes = pytest.mark.parametrize("code", sorted(FACTS))
@@ -32,6 +33,29 @@ def test_facts_are_complete(code):
     for values in facts.categories.values():
         assert list(values) == sorted(set(values))
     assert source.prepare is not None or not source.files
+
+
+@pytest.mark.parametrize("code", sorted(STATED))
+def test_stated_bounds_are_round_and_have_a_reason(code):
+    assert FACTS[code].features == STATED[code]
+    for stated in STATED[code]:
+        assert stated.low < stated.high and stated.why
+        assert all(float(f"{bound:.4g}") == bound for bound in (stated.low, stated.high)), "rounded, not read off"
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not HERE, reason="the papers' data are not here")
+@pytest.mark.parametrize("code", sorted(STATED))
+def test_every_number_is_stated_and_most_records_keep_to_it(code):
+    """Prints the share of records outside. Nothing was fitted to it: the limit finds a pattern that fits wrongly."""
+    data = load_dataset(code)
+    numeric = [name for name in data.X.columns if name not in data.categories]
+    stated = {name: stated_for(name, STATED[code]) for name in numeric}
+    assert None not in stated.values()
+    assert set(stated.values()) == set(STATED[code]) or code in ("FLI", "TAX"), "what fits no column is a slip"
+    beyond = {n: float(((data.X[n] < s.low) | (data.X[n] > s.high)).mean()) for n, s in stated.items()}
+    print(code, {name: f"{share:.2%}" for name, share in beyond.items() if share})
+    assert max(beyond.values()) < 0.2
 
 
 def test_an_unknown_code_is_refused():

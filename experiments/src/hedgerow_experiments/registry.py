@@ -9,7 +9,7 @@ from hedgerow_experiments.experiment import Experiment
 
 __all__ = ["all_experiments", "find_experiment"]
 
-_FOLDERS = ("lpdt", "histoftree", "label", "diprime", "anova", "frontier", "library", "coverage", "public")
+_FOLDERS = ("lpdt", "histoftree", "label", "diprime", "anova", "stated", "frontier", "library", "coverage", "public")
 
 
 def all_experiments() -> dict[str, Experiment]:

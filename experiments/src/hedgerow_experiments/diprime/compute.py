@@ -1,7 +1,7 @@
 """One fit of the DiPriMe paper's tables 1 and 2, or of a peer on the same split.
 
-Bounds are those of the whole data set, declared public as in the paper; targets are scaled to [0, 1]; 90 % train, 10 %
-test.
+Bounds are those of the whole data set, declared public as in the paper, or those that a curator could state beforehand
+(:mod:`hedgerow_experiments.data.stated_bounds`); targets are scaled to [0, 1]; 90 % train, 10 % test.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hedgerow.compare.scores import Row
+from hedgerow.errors import HedgerowError
 from hedgerow_experiments.data.datasets import load_dataset
+from hedgerow_experiments.data.public_facts import FACTS
+from hedgerow_experiments.data.stated_bounds import stated_for
 from hedgerow_experiments.diprime.declared import TABLE_2
 from hedgerow_experiments.experiment import Experiment, Key
 from hedgerow_experiments.tidy import row_of
@@ -24,22 +27,21 @@ __all__ = ["METHODS", "Prepared", "compute", "dp_ebm", "prepare", "tidy"]
 
 
 class Prepared(NamedTuple):
-    """Records as floats (categories as codes), labels, which columns are categorical, the public bounds."""
+    """Records as floats (categories as codes), labels, which columns are categorical, bounds of features and label."""
 
     X: npt.NDArray[np.float64]
     y: npt.NDArray[Any]
     categories: dict[int, list[int]] | None
     bounds: npt.NDArray[np.float64]
+    label_bounds: tuple[float, float] = (0.0, 1.0)
 
 
 @lru_cache(maxsize=32)
-def prepare(code: str) -> Prepared:
-    """Load a data set as the paper's notebook prepares it."""
-    if code == "DIA":
-        from sklearn.datasets import load_diabetes
+def prepare(code: str, stated: bool = False) -> Prepared:
+    """Load a data set as the paper's notebook prepares it; with stated bounds and categories, or with its own.
 
-        X, y = load_diabetes(return_X_y=True)
-        return _prepared(X, y, {}, scaled=True)
+    The label's own range is the unit of errors in both cases.
+    """
     import pandas as pd
 
     data = load_dataset(code)
@@ -56,17 +58,37 @@ def prepare(code: str) -> Prepared:
     for j, name in enumerate(frame.columns):
         column = frame[name]
         if not pd.api.types.is_numeric_dtype(column):
-            codes, known = pd.factorize(column, sort=True)
-            column = codes
+            known = data.categories[name] if stated else sorted(column.unique())
+            column = pd.Categorical(column, categories=known).codes
             categories[j] = list(range(len(known)))
         columns.append(np.asarray(column, dtype=np.float64))
-    return _prepared(np.column_stack(columns), y, categories, scaled=code not in TABLE_2)
+    X = np.column_stack(columns)
+    bounds = np.stack([X.min(axis=0), X.max(axis=0)])
+    label_bounds = (0.0, 1.0)
+    if code not in TABLE_2:
+        low = y.min()
+        width = y.max() - low
+        y = (y - low) / width
+        if stated:
+            a, b = FACTS[code].label_bounds or (0.0, 1.0)
+            label_bounds = (float((a - low) / width), float((b - low) / width))
+    if stated:
+        bounds = _stated(code, list(frame.columns), categories)
+    return Prepared(X, y, categories or None, bounds, label_bounds)
 
 
-def _prepared(X: Any, y: Any, categories: dict[int, list[int]], *, scaled: bool) -> Prepared:
-    if scaled:
-        y = (y - y.min()) / (y.max() - y.min())
-    return Prepared(X, y, categories or None, np.stack([X.min(axis=0), X.max(axis=0)]))
+def _stated(code: str, names: list[str], categories: dict[int, list[int]]) -> npt.NDArray[np.float64]:
+    """Return the bounds that are stated of each column; codes of categories have their own."""
+    found = []
+    for j, name in enumerate(names):
+        if j in categories:
+            found.append((0.0, float(len(categories[j]) - 1)))
+            continue
+        known = stated_for(name, FACTS[code].features)
+        if known is None:
+            raise HedgerowError(f"nothing is stated of column {name!r} of {code}: add it to data/stated_bounds.py.")
+        found.append((known.low, known.high))
+    return np.array(found, dtype=np.float64).T
 
 
 def _private(name: str, **options: Any) -> Callable[..., Any]:
@@ -74,7 +96,7 @@ def _private(name: str, **options: Any) -> Callable[..., Any]:
         import hedgerow
 
         kind = getattr(hedgerow, name + ("Classifier" if classify else "Regressor"))
-        public: dict[str, Any] = {"classes": [0, 1]} if classify else {"label_bounds": (0.0, 1.0)}
+        public: dict[str, Any] = {"classes": [0, 1]} if classify else {"label_bounds": data.label_bounds}
         return kind(
             epsilon, feature_bounds=data.bounds, categories=data.categories, random_state=seed, **public, **options
         )
@@ -86,7 +108,7 @@ def _median(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
     from hedgerow.baselines import MedianForestClassifier, MedianForestRegressor
 
     kind: Any = MedianForestClassifier if classify else MedianForestRegressor
-    public: dict[str, Any] = {"classes": [0, 1]} if classify else {"label_bounds": (0.0, 1.0)}
+    public: dict[str, Any] = {"classes": [0, 1]} if classify else {"label_bounds": data.label_bounds}
     return kind(feature_bounds=data.bounds, categories=data.categories, random_state=seed, **public)
 
 
@@ -109,8 +131,9 @@ def dp_ebm(data: Prepared, epsilon: float, seed: int, classify: bool) -> Any:
     common: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-5, "feature_types": kinds, "privacy_bounds": bounds}
     if classify:
         return privacy.DPExplainableBoostingClassifier(random_state=seed, **common)
+    low, high = data.label_bounds
     return privacy.DPExplainableBoostingRegressor(
-        random_state=seed, privacy_target_min=0.0, privacy_target_max=1.0, **common
+        random_state=seed, privacy_target_min=low, privacy_target_max=high, **common
     )
 
 
