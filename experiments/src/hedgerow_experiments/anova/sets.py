@@ -21,7 +21,7 @@ Rows = npt.NDArray[np.int64]
 def known(code: str) -> Prepared:
     """Return a set without columns that are constant or have gaps."""
     data = _made(code) if code in MADE else prepare(code)
-    kept = ~np.isnan(data.X).any(axis=0) & (data.bounds[0] < data.bounds[1])
+    kept = ~np.isnan(data.X).any(axis=0) & (np.ptp(data.X, axis=0) > 0)
     place = {int(j): at for at, j in enumerate(np.flatnonzero(kept))}
     categories = {place[j]: values for j, values in (data.categories or {}).items() if j in place}
     return Prepared(data.X[:, kept], data.y, categories or None, data.bounds[:, kept])

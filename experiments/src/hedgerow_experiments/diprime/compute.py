@@ -63,7 +63,8 @@ def prepare(code: str, stated: bool = False) -> Prepared:
             categories[j] = list(range(len(known)))
         columns.append(np.asarray(column, dtype=np.float64))
     X = np.column_stack(columns)
-    bounds = np.stack([X.min(axis=0), X.max(axis=0)])
+    high = np.where(X.max(axis=0) > X.min(axis=0), X.max(axis=0), X.min(axis=0) + 1)  # FLI is of one month
+    bounds = np.stack([X.min(axis=0), high])
     label_bounds = (0.0, 1.0)
     if code not in TABLE_2:
         low = y.min()

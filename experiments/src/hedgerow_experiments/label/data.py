@@ -31,7 +31,7 @@ class Case:
     words: tuple[int, ...] = ()
 
 
-def _crime(seed: int) -> Case:
+def _crime() -> Case:
     """Communities and Crime: attributes with missing values are dropped but OtherPerCap, which is imputed."""
     data = load_dataset("CRM")
     X = data.X.copy()
@@ -41,13 +41,13 @@ def _crime(seed: int) -> Case:
     return Case(X.to_numpy(dtype=np.float64), np.asarray(data.y, dtype=np.float64), (0.0, 1.0))
 
 
-def _housing(seed: int) -> Case:
+def _housing() -> Case:
     """California housing: values are capped at 5.00001 by those who published them."""
     data = load_dataset("CAL")
     return Case(data.X.to_numpy(dtype=np.float64), np.asarray(data.y, dtype=np.float64), (0.0, 5.0))
 
 
-def _nyc(seed: int) -> Case:
+def _nyc() -> Case:
     """Flight delays, in place of Criteo; bounds as a curator might publish them, labels outside are clipped."""
     data = load_dataset("NYC")
     text = [c for c in data.X.columns if data.X[c].dtype.kind not in "fiu"]
@@ -58,10 +58,10 @@ def _nyc(seed: int) -> Case:
     return Case(X, np.asarray(data.y, dtype=np.float64), (-60.0, 240.0), 8192, words)
 
 
-def _simulated(nonlinear: bool) -> Callable[[int], Case]:
-    def make(seed: int) -> Case:
+def _simulated(nonlinear: bool) -> Callable[[int, int], Case]:
+    def make(seed: int, rows: int) -> Case:
         rng = np.random.default_rng(seed)
-        X = rng.standard_normal((2000, 10))
+        X = rng.standard_normal((rows, 10))
         if nonlinear:
             return Case(X, np.exp(X).sum(axis=1), (0.0, 60.0))
         return Case(X, X @ rng.standard_normal(10), (-12.0, 12.0))
@@ -69,21 +69,19 @@ def _simulated(nonlinear: bool) -> Callable[[int], Case]:
     return make
 
 
-DATASETS: dict[str, Callable[[int], Case]] = {
-    "crime": _crime,
-    "housing": _housing,
-    "nyc": _nyc,
-    "simulated-linear": _simulated(False),
-    "simulated-nonlinear": _simulated(True),
-}
-"""Cases by the names of ``rpwithprior_mse.csv``; the paper gives no sizes for the simulated ones: 2000 x 10 here."""
+_FILES: dict[str, Callable[[], Case]] = {"crime": _crime, "housing": _housing, "nyc": _nyc}
+_SIMULATED = {"simulated-linear": _simulated(False), "simulated-nonlinear": _simulated(True)}
+DATASETS = (*_FILES, *_SIMULATED)
+"""Names of cases, as in ``rpwithprior_mse.csv``; the paper gives no sizes for the simulated ones: 2000 x 10 here."""
 
 
-def load_case(name: str, seed: int) -> Case:
-    """Return a case; the seed matters for simulated data only."""
-    if name not in DATASETS:
+def load_case(name: str, seed: int, rows: int = 2000) -> Case:
+    """Return a case; seed and rows matter for simulated data only."""
+    if name in _SIMULATED:
+        return _SIMULATED[name](seed, rows)
+    if name not in _FILES:
         raise HedgerowError(f"unknown data set {name!r}; known are {sorted(DATASETS)}.")
-    return DATASETS[name](seed)
+    return _FILES[name]()
 
 
 def _network(case: Case, seed: int, n: int, epsilon: float) -> Any:

@@ -7,7 +7,7 @@ import math
 
 from hedgerow_experiments.experiment import Experiment, Group
 
-__all__ = ["DEBIAS", "EXPERIMENTS", "LABEL", "MECHANISMS", "SECONDS"]
+__all__ = ["DEBIAS", "EXPERIMENTS", "LABEL", "MECHANISMS", "NOISE_FREE", "SECONDS"]
 
 EPSILONS = (0.05, 0.1, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, math.inf)
 MECHANISMS = ("RPWithPrior", "auto", "Optimal", "RRonBins", "Unbiased", "Laplace", "Staircase", "Gaussian")
@@ -78,4 +78,31 @@ SECONDS = Experiment(
     "here it is 8, as in table 9. nyc stands in for Criteo.",
 )
 
-EXPERIMENTS = (LABEL, DEBIAS, SECONDS)
+_SIMULATED = ("simulated-linear", "simulated-nonlinear")
+
+NOISE_FREE = Experiment(
+    name="label-noise-free",
+    title="RPWithPrior's network without noise, under several readings of what the paper leaves open",
+    paper="RPWithPrior",
+    datasets=("crime", "housing", *_SIMULATED),
+    groups=(
+        Group("scaled features"),
+        Group("raw"),
+        Group("raw, 128-64"),
+        *(Group(f"raw, {more}", datasets=_SIMULATED) for more in ("5,000 rows", "128-64, 5,000 rows", "10,000 rows")),
+    ),
+    epsilons=(),
+    repeats=10,
+    split="80:20, true labels",
+    metric="mse",
+    compute="hedgerow_experiments.label.noise_free:compute",
+    choose="none",
+    keep="all",
+    seeds="repeat",
+    bundle=("dataset", "repeat"),
+    page="hedgerow_experiments.label.page:pages",
+    notes="Labels are raw and nothing is clipped; PyTorch's start and decay; widths 64-32 and 2,000 simulated rows "
+    "unless the method says otherwise.",
+)
+
+EXPERIMENTS = (LABEL, DEBIAS, SECONDS, NOISE_FREE)
