@@ -468,6 +468,29 @@ _MODELS = (
         caught_by=("tests/central/test_anova_public.py::test_the_fit_and_the_look_spend_what_there_is",),
     ),
     Fault(
+        name="features are chosen as if a record moved a cost one way only",
+        path=f"{_ANOVA}/pick.py",
+        before="MOVES = 2 * LEVELS * FULL**2\n",
+        after="MOVES = LEVELS * FULL**2\n",
+        caught_by=("tests/central/test_anova_pure.py::test_a_record_moves_no_cost_by_more_than_is_paid_for[1]",),
+    ),
+    Fault(
+        name="every choice of a feature spends the price of all",
+        path=f"{_ANOVA}/pick.py",
+        before="    cost = share * purse.total / k\n",
+        after="    cost = share * purse.total\n",
+        caught_by=("tests/central/test_anova_pure.py::test_each_choice_pays_a_kth_of_the_share",),
+    ),
+    Fault(
+        name="choices of features are not charged",
+        path=f"{_ANOVA}/pick.py",
+        before="        purse.charge(cost)\n        j = int(choice",
+        after="        j = int(choice",
+        caught_by=(
+            "tests/central/test_anova_pure.py::test_choices_are_charged_before_they_are_drawn_and_never_repeat",
+        ),
+    ),
+    Fault(
         name="descents forget what quantiles spent",
         path=f"{_ANOVA}/accounting.py",
         before="        return 1 - planned if self.total is None else 1 - self.spent / self.total\n",

@@ -9,7 +9,6 @@ import pytest
 from hedgerow import PrivateAnovaRegressor
 from hedgerow.central.anova.accounting import open_purse
 from hedgerow.central.anova.coded import Table
-from hedgerow.central.anova.quantiles import estimate, size_deviation
 from hedgerow.central.anova.recipe import Options, fit_anova
 from hedgerow.central.anova.rules import RULES, Found
 from hedgerow.randomness import SeededRandomness
@@ -48,19 +47,6 @@ def test_a_feature_that_one_descent_passed_over_keeps_weight():
     shown = [np.array([0.5, 0.5]), np.array([1.0, 0.0])]
     averaged, last = RULES.weights(shown), replace(RULES, averaged=False).weights(shown)
     assert averaged[1] > 2 * last[1] and np.mean(averaged**2) == pytest.approx(1.0)
-
-
-def test_the_doubt_in_the_number_of_records_is_its_deviation():
-    """400 noisy numbers: their deviation is known to 3.5 %, six of which are 21 % (2e-9)."""
-    space = FeatureSpace.from_bounds((0, 1), ["a", "b", "c"])
-    records = Table(np.random.default_rng(0).random((5000, 3)), np.zeros((5000, 1)))
-    source = SeededRandomness(0)
-    share = Fraction(1, 10)
-    sizes = []
-    for _ in range(400):
-        purse = open_purse(1.0, 0.0, "add/remove")
-        sizes.append(estimate(space, *records.counts(space), purse, share, 2, source)[1])
-    assert np.std(sizes) == pytest.approx(size_deviation(space, purse, share, 2), rel=0.21)
 
 
 def test_pure_fits_of_few_records_do_not_grow():

@@ -16,6 +16,7 @@ from hedgerow.central.anova.counted import Counted
 from hedgerow.central.anova.explain import Explanation, explain, local_terms
 from hedgerow.central.anova.intake import open_records
 from hedgerow.central.anova.model import AnovaModel
+from hedgerow.central.anova.pure_plan import PURE_RULES, PureRules
 from hedgerow.central.anova.reading import LabelRule, Reading
 from hedgerow.central.anova.recipe import Options, fit_anova
 from hedgerow.central.anova.records import MISSING
@@ -81,6 +82,7 @@ class AnovaBase(PrivateEstimator):
     n_jobs: int | None = None
 
     _rules: ClassVar[Rules] = RULES
+    _pure_rules: ClassVar[PureRules] = PURE_RULES
     _parameters: ClassVar[dict[str, Rule]] = {
         "delta": Real(0, 1, ends="low"),
         "interactions": Flag(),
@@ -117,7 +119,13 @@ class AnovaBase(PrivateEstimator):
         source = self._source()
         reading = self._reading(given, labels, start)
         options = Options(
-            bool(self.interactions), reading.missing, labels.clip, self.callback, self._rules, self.n_jobs
+            bool(self.interactions),
+            reading.missing,
+            labels.clip,
+            self.callback,
+            self._rules,
+            self._pure_rules,
+            self.n_jobs,
         )
         notes = ["provided that the feature bounds and category lists are public", labels.note, ABSORBED]
         if start is not None:

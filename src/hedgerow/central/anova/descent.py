@@ -18,7 +18,7 @@ from hedgerow.central.anova.rows import LEVELS, Clip, Sums, norms_of
 from hedgerow.randomness import Randomness
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["QUANTILE", "Descent", "Steps", "allocation", "descend", "influences", "noise_variance"]
+__all__ = ["QUANTILE", "Descent", "Steps", "allocation", "descend", "influences", "look_rounds", "noise_variance"]
 
 
 _LONGEST = 1024.0  # norm of the coefficients, of records of norm 1 and labels in [0, 1]
@@ -42,7 +42,7 @@ class Steps:
     rate, momentum : float
         eta and beta.
     share, look_share : Fraction
-        Shares of the purse for all rounds together, and for each of two looks at the residuals.
+        Shares of the purse for all rounds together, and for each of two looks at the residuals (0: none).
     size : float
         The noisy number of records.
     """
@@ -93,7 +93,7 @@ def descend(
     before = start.copy()
     total = np.zeros_like(start)
     half = steps.rounds - max(1, steps.rounds // 2)
-    looks = {int(share * steps.rounds) for share in _LOOKS}
+    looks = look_rounds(steps.rounds) if steps.look_share else set()
     noise = []
     edge = clip
     for t in range(steps.rounds):
@@ -112,6 +112,15 @@ def descend(
         if progress is not None and progress(t) and t > half:
             return Descent(total / (t + 1 - half), tuple(noise), clip)
     return Descent(total / (steps.rounds - half), tuple(noise), clip)
+
+
+def look_rounds(rounds: int) -> set[int]:
+    """Return the rounds before which residuals are looked at.
+
+    >>> [sorted(look_rounds(rounds)) for rounds in (1, 2, 120)]
+    [[0], [0, 1], [12, 84]]
+    """
+    return {int(share * rounds) for share in _LOOKS}
 
 
 def bounded(theta: FloatArray) -> FloatArray:

@@ -17,7 +17,17 @@ from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["CELLS", "FINEST", "Quantiles", "bin_counts", "estimate", "project", "size_deviation"]
+__all__ = [
+    "CELLS",
+    "FINEST",
+    "Quantiles",
+    "bin_counts",
+    "count",
+    "count_deviation",
+    "estimate",
+    "estimate_known",
+    "project",
+]
 
 
 CELLS = 255
@@ -184,15 +194,10 @@ def estimate(
     """
     numeric = np.flatnonzero(~space.is_categorical)
     if not numeric.size:
-        release = purse.release(share, 1, _WEIGHT)
-        noisy = release.noisy(np.array([release.weight * n]), randomness)
-        return {}, max(_LEAST, float(noisy[0]) / release.weight)
+        return {}, count(n, purse, share, randomness)
     each = purse.release(share / levels, int(numeric.size), _WEIGHT)
-    columns = {
-        int(j): _Column(float(space.low[j]), float(space.high[j]), row) for j, row in zip(numeric, finest, strict=True)
-    }
-    raw = np.stack([np.append(c.count(c.bounds), row[-1]) for c, row in zip(columns.values(), finest, strict=True)])
-    counts = each.noisy(each.weight * raw, randomness) / each.weight
+    columns = _columns(space, finest)
+    counts = _first_counts(columns, finest, each, randomness)
     total = max(_LEAST, float(counts.sum(axis=1).mean()))
     for row, column in zip(counts, columns.values(), strict=True):
         present = project(row, total)[:-1]
@@ -203,14 +208,83 @@ def estimate(
     return {j: Quantiles(c.edges, c.mass) for j, c in columns.items()}, total
 
 
-def size_deviation(space: FeatureSpace, purse: Purse, share: Fraction, levels: int) -> float:
-    """Return the deviation of the noise in the number of records that :func:`estimate` returns."""
-    numeric = int(np.count_nonzero(~space.is_categorical))
-    if not numeric:
-        release = purse.release(share, 1, _WEIGHT)
-        return release.deviation / release.weight
-    each = purse.release(share / levels, numeric, _WEIGHT)
-    return each.deviation / each.weight * float(np.sqrt((_FIRST + 1) / numeric))  # a mean over features of sums of bins
+def estimate_known(
+    space: FeatureSpace,
+    finest: IntArray,
+    size: float,
+    purse: Purse,
+    share: Fraction,
+    levels: int,
+    randomness: Randomness,
+) -> dict[int, Quantiles]:
+    """Return the quantiles of all numeric features where a noisy number of records is known; flat ones for no share.
+
+    The counts and their price are those of :func:`estimate`; then each is shrunk by what noise would show
+    (:func:`shrunk`): of few records, the coarse shape is left, or none.
+    """
+    columns = _columns(space, finest)
+    for column in columns.values():
+        column.mass = np.full(_FIRST, size / _FIRST)
+    if columns and share:
+        each = purse.release(share / levels, len(columns), _WEIGHT)
+        counts = _first_counts(columns, finest, each, randomness)
+        deviation = each.deviation / each.weight
+        for row, column in zip(counts, columns.values(), strict=True):
+            present = project(np.append(shrunk(row[:-1], deviation), row[-1]), size)[:-1]
+            column.mass = present if present.sum() > 0 else column.mass
+        for _ in range(levels - 1):
+            _level(columns, max(size / 12, 3 * deviation), each, randomness)
+    return {j: Quantiles(c.edges, c.mass) for j, c in columns.items()}
+
+
+def shrunk(counts: FloatArray, deviation: float) -> FloatArray:
+    """Return noisy counts of 2**k bins with the differences of halves shrunk, level by level, by what noise explains.
+
+    The two halves of a bin differ by ``D``; over the m bins of a level, noise adds ``m v`` to the sum of squares, so
+    ``1 - m v / sum D**2`` of it, if positive, is kept (James and Stein's factor): fine levels go before coarse ones.
+
+    >>> shrunk(np.array([30.0, 10.0, 1.0, -1.0]), 0.0).tolist()
+    [30.0, 10.0, 1.0, -1.0]
+    >>> shrunk(np.array([30.0, 10.0, 1.0, -1.0]), 10.0).round(1).tolist()
+    [17.6, 17.4, 2.5, 2.5]
+    """
+    parts = []
+    sums = counts
+    while sums.size > 1:
+        parts.append(sums[0::2] - sums[1::2])
+        sums = sums[0::2] + sums[1::2]
+    for level in range(len(parts) - 1, -1, -1):
+        noise = 2.0 ** (level + 1) * deviation**2 * parts[level].size
+        squares = float(np.square(parts[level]).sum())
+        kept = max(0.0, 1 - noise / squares) if squares > 0 else 0.0
+        halves = np.stack([sums + kept * parts[level], sums - kept * parts[level]], axis=1)
+        sums = halves.ravel() / 2
+    return np.asarray(sums)
+
+
+def count(n: int, purse: Purse, share: Fraction, randomness: Randomness) -> float:
+    """Return a noisy number of records, of sensitivity 1, and not below 50: sizes are divided by."""
+    release = purse.release(share, 1, _WEIGHT)
+    noisy = release.noisy(np.array([release.weight * n]), randomness)
+    return max(_LEAST, float(noisy[0]) / release.weight)
+
+
+def count_deviation(purse: Purse, share: Fraction) -> float:
+    """Return the deviation of the noise of a count of sensitivity 1 for a share of the purse."""
+    release = purse.release(share, 1, _WEIGHT)
+    return release.deviation / release.weight
+
+
+def _columns(space: FeatureSpace, finest: IntArray) -> dict[int, _Column]:
+    numeric = np.flatnonzero(~space.is_categorical)
+    ends = ((int(j), float(space.low[j]), float(space.high[j])) for j in numeric)
+    return {j: _Column(low, high, row) for (j, low, high), row in zip(ends, finest, strict=True)}
+
+
+def _first_counts(columns: dict[int, _Column], finest: IntArray, each: Release, randomness: Randomness) -> FloatArray:
+    """Return noisy counts of the first bins of each feature, missing values last."""
+    raw = [np.append(c.count(c.bounds), row[-1]) for c, row in zip(columns.values(), finest, strict=True)]
+    return np.asarray(each.noisy(each.weight * np.stack(raw), randomness) / each.weight)
 
 
 def _level(columns: dict[int, _Column], limit: float, each: Release, randomness: Randomness) -> None:

@@ -11,17 +11,18 @@ import numpy as np
 
 from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.basis import Basis, choose
-from hedgerow.central.anova.coded import Coded, Records
+from hedgerow.central.anova.coded import Coded, Drawn, Records
 from hedgerow.central.anova.descent import QUANTILE, Descent, Steps, descend, noise_variance, remains
 from hedgerow.central.anova.design import GRID, FeatureMap
 from hedgerow.central.anova.products import Products
-from hedgerow.central.anova.quantiles import Quantiles, estimate, size_deviation
+from hedgerow.central.anova.pure_plan import PURE_RULES, PureRules
+from hedgerow.central.anova.quantiles import Quantiles, estimate
 from hedgerow.central.anova.rules import RULES, Found, Rules
 from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
-__all__ = ["Fitted", "Options", "fit_anova"]
+__all__ = ["Data", "Fitted", "Options", "carry", "descend_in", "energies", "fit_anova", "fitted_of"]
 
 
 # Of the prototype's recipe: chosen by hand among about 48 settings by test errors of splits 0 and 1 of DIA, ABA, CCP,
@@ -29,13 +30,10 @@ __all__ = ["Fitted", "Options", "fit_anova"]
 # bears on privacy: whatever is released is paid for, in any of these shares.
 _QUANTILE_SHARE = Fraction(1, 10)  # of the budget
 _LEVELS = 3  # of quantiles
-_PURE_LEVELS = 2  # the same with Laplace noise
 _LOOK_SHARE = Fraction(4, 100)  # of the budget, for all looks at residuals together
-_FULL = 0.3  # of n epsilon over the noise of one round: how far a descent with Laplace noise goes
 _FEWEST = 120  # rounds
 _MOST = 300  # rounds: more only take longer
 _RADIUS = 0.8  # norm at which records are cut, over the root mean square norm in the basis
-_PURE_RADIUS = 1.2  # the same with Laplace noise
 _POINTS = 2048  # for the mean square of functions: it errs by 3 %, as a root of 1/1,000
 
 
@@ -48,6 +46,7 @@ class Options:
     clip: float
     progress: Callable[[int], bool] | None = None
     rules: Rules = RULES
+    pure_rules: PureRules = PURE_RULES
     jobs: int | None = None
 
 
@@ -69,7 +68,7 @@ class Fitted:
 
 
 @dataclass(frozen=True, eq=False)
-class _Data:
+class Data:
     """Records as a descent reads them, and where the noise comes from."""
 
     space: FeatureSpace
@@ -80,19 +79,22 @@ class _Data:
 
 def fit_anova(space: FeatureSpace, records: Records, purse: Purse, options: Options, randomness: Randomness) -> Fitted:
     """Fit on private records, which are counted once, and then coded once by their released quantiles."""
-    levels = _PURE_LEVELS if purse.order == 1 else _LEVELS
+    from hedgerow.central.anova.pure import draw_pure, fit_pure  # which is made of the parts below
 
-    def draw() -> tuple[dict[int, Quantiles], float]:
-        return estimate(space, *records.counts(space), purse, _QUANTILE_SHARE, levels, randomness)
+    def draw() -> Drawn:
+        n, finest = records.counts(space)
+        if purse.order == 1:
+            return draw_pure(space, n, finest, purse, randomness)
+        return estimate(space, n, finest, purse, _QUANTILE_SHARE, _LEVELS, randomness)
 
     quantiles, size = records.once(draw, purse, randomness)
-    data = _Data(space, records.coded(space, quantiles), purse, randomness)
+    data = Data(space, records.coded(space, quantiles), purse, randomness)
     if purse.order == 1:
-        return _pure(data, options, quantiles, size)
+        return fit_pure(data, options, quantiles, size)
     return _staged(data, options, quantiles, size)
 
 
-def _staged(data: _Data, options: Options, quantiles: dict[int, Quantiles], size: float) -> Fitted:
+def _staged(data: Data, options: Options, quantiles: dict[int, Quantiles], size: float) -> Fitted:
     """Descend once or several times: each descent decides, by what it released, over what and how far the next goes.
 
     Proof: how many descents there are, and their shares, follow from the noisy size, which was released before them;
@@ -143,7 +145,7 @@ def _staged(data: _Data, options: Options, quantiles: dict[int, Quantiles], size
 class _Plan:
     """What all descents of a fit have in common; ``whole`` is the share of the purse that they divide by ``shares``."""
 
-    data: _Data
+    data: Data
     options: Options
     quantiles: dict[int, Quantiles]
     size: float
@@ -164,11 +166,11 @@ def _stage(plan: _Plan, basis: Basis, share: Fraction, warm: Fitted | None, foun
     steps = rounds_of(reach, plan.size, own, _LOOK_SHARE / (2 * len(plan.shares)))
     start = np.zeros((len(basis), data.rows.outputs)) if warm is None else carry(warm, feature_map)
     clip = options.clip if warm is None else warm.clip
-    descent = _descend(data, options, feature_map, start, clip, steps)
-    return _fitted(feature_map, descent, steps, plan.size, warm)
+    descent = descend_in(data, options, feature_map, start, clip, steps)
+    return fitted_of(feature_map, descent, steps, plan.size, warm)
 
 
-def _fitted(feature_map: FeatureMap, found: Descent, steps: Steps, size: float, warm: Fitted | None) -> Fitted:
+def fitted_of(feature_map: FeatureMap, found: Descent, steps: Steps, size: float, warm: Fitted | None) -> Fitted:
     """Return what was found with its noise: that of its own rounds, and what is left of the stage before."""
     planned = noise_variance(steps, found.noise, energies(feature_map))
     pull = pulls(feature_map)
@@ -192,9 +194,10 @@ def rounds_of(reach: float, size: float, share: Fraction, look_share: Fraction) 
     return Steps(rounds, min(1.0, 1 / ratio), max(0.0, 1 - ratio), share, look_share, size)
 
 
-def _descend(
-    data: _Data, options: Options, feature_map: FeatureMap, start: FloatArray, clip: float, steps: Steps
+def descend_in(
+    data: Data, options: Options, feature_map: FeatureMap, start: FloatArray, clip: float, steps: Steps
 ) -> Descent:
+    """Descend over the functions of a map."""
     rows = data.rows.over(Products.of(feature_map), options.jobs)
     energy = energies(feature_map)
     return descend(rows, start, clip, steps, data.purse, energy, data.randomness, options.progress)
@@ -261,37 +264,3 @@ def _moved(warm: Fitted, values: FloatArray, feature_map: FeatureMap) -> FloatAr
         if function in place:
             out[m] = plain[place[function]] / feature_map.weights[m]
     return out
-
-
-def _pure(data: _Data, options: Options, quantiles: dict[int, Quantiles], size: float) -> Fitted:
-    """Fit with pure epsilon: one stage, few functions, discrete Laplace noise on vectors of bounded L1 norm."""
-    looks = Fraction(5, 100)
-    share = data.purse.left(_QUANTILE_SHARE) - looks  # a level without heavy bins is not paid for
-    signal = min(size * data.purse.strength, 1e9) / len(data.space)
-    rounds = int(np.clip(0.9 * math.sqrt(signal), 6, 80))
-    basis = choose(
-        data.space,
-        np.ones(len(data.space)).tolist(),
-        frequency=int(np.clip(0.06 * math.sqrt(signal), 1, 8)),
-        pair_weight=0.3 if options.interactions and signal > 20_000 else 0.0,
-        pair_complexity=1.0,
-        least=0.0,
-        most=800,
-        missing=options.missing,
-    )
-    mean = basis.root_mean_square()
-    scale = _PURE_RADIUS * mean if options.interactions else basis.largest(2)
-    sizes = np.array(basis.weights) * np.sqrt(np.array(basis.energies))  # E|b| is a little below this
-    most = 1 + float(sizes.sum()) if options.interactions else basis.largest(1)
-    feature_map = FeatureMap(data.space, quantiles, basis, scale, most / scale)
-    noise = math.sqrt(2 * rounds) * feature_map.most / (float(share) * max(data.purse.strength, 1e-300))
-    reach = min(max(2.0, _FULL * size / noise if noise > 0 else 1e9), rounds**2 / 4)
-    ratio = 0.75 * rounds / reach
-    # Were there many more records than the noisy number says, steps would be too long, and grow: so they are shorter
-    # where that number may be noise.
-    doubt = size_deviation(data.space, data.purse, _QUANTILE_SHARE, _PURE_LEVELS)
-    rate = min(1.0, 1 / ratio) * size / math.hypot(size, doubt)
-    steps = Steps(rounds, rate, max(0.0, 1 - ratio), share, looks / 2, size)
-    start = np.zeros((len(basis), data.rows.outputs))
-    found = _descend(data, options, feature_map, start, options.clip, steps)
-    return _fitted(feature_map, found, steps, size, None)
