@@ -419,8 +419,10 @@ _MODELS = (
     Fault(
         name="quantiles from the true counts",
         path=f"{_ANOVA}/quantiles.py",
-        before="    for row, column in zip(counts, columns.values(), strict=True):\n",
-        after="    for row, column in zip(raw.astype(np.float64), columns.values(), strict=True):\n",
+        before="    return np.asarray(each.noisy(each.weight * np.stack(raw), randomness) / each.weight)\n",
+        after=(
+            "    each.noisy(each.weight * np.stack(raw), randomness)\n    return np.stack(raw).astype(np.float64)\n"
+        ),
         caught_by=_fits("PrivateAnovaRegressor"),
     ),
     Fault(
