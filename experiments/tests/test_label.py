@@ -92,7 +92,7 @@ def test_a_cell_is_repeatable():
     one, two = (run_block(small, "network", [("RRonBins", "shrink")], 2.0, 0, 20.0)[0] for _ in range(2))
     assert one == two and np.isfinite(one)
     with pytest.raises(HedgerowError, match="unknown data set"):
-        load_case("criteo", 0)
+        load_case("advertising", 0)
 
 
 @pytest.mark.shared

@@ -11,7 +11,10 @@ _HIST = ("ABA", "AQU", "BUI", "DAK", "FIS", "MUS", "POR", "PYR", "RED", "WHI")
 _LABEL = ("Laplace", "Gaussian", "Staircase", "RRonBins", "RPWithPrior", "Unbiased")
 _FORESTS = ("RF", "ERT", "Median", "DP-RF", "DP-ERT", "DiPriMe", "DiPriMeExp", "DiPriMeFlip")
 _TAXI = "two million taxi trips: not on our machine, which has no network; a sample of 2022 stands in"
-_CRITEO = "Criteo's log: not on our machine, which has no network; flight delays (nyc) stand in"
+_CRITEO = (
+    "Criteo's log: not on our machine, which has no network; flight delays (nyc) stand in. Whoever has the file: "
+    "`hedgerow bench run label-criteo`"
+)
 _SIZES = (
     "errors without noise differ because ours scales features and labels and the paper's code does not; with raw ones "
     "they agree (`hedgerow bench run label-noise-free`)"

@@ -27,7 +27,7 @@ What was found:
 - **Clipping.** Ours clips labels and predictions to public bounds, which costs the simulated sets a few far labels.
 - **Dimension.** The simulated data have ten features: a constant has the error d on the linear set on average, and
   d e (e - 1) = 46.7 on the nonlinear one, which is what the paper prints at small budgets (about 10, and 40 to 54).
-- **Rows and widths** are not printed. More than 2,000 rows are needed for the paper's linear error; 5,000 rows do.
+- **Rows and widths** are not printed. Stars tell which agree; several do, so that the figures alone cannot settle them.
 - Two things in the notebooks differ from the paper's text: the rate is halved every ten epochs, and the prior is the
   exact histogram of the private training labels, with their exact mean, deviation and range, for which nothing is
   paid. Its table 5 has a share of epsilon for the prior, so its tables may come from other code; ours always pays.
