@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -28,7 +29,7 @@ from hedgerow.service.postgres import patient, postgres_engine
 from hedgerow.service.schema import YOUNG
 from hedgerow.service.sqlite_file import SqliteFile, StorageError, StoragePressure
 
-__all__ = ["Database", "Mode", "StorageError", "StoragePressure"]
+__all__ = ["Body", "Database", "Mode", "StorageError", "StoragePressure"]
 
 Mode = Literal["use", "create", "read"]
 """Use one that was made before, make one if there is none, or only look."""
@@ -42,7 +43,7 @@ _SQLITE = {
     f"ON r.task = :task AND r.key = substr(:keys, n*{KEY}+1, {KEY})",
     "seal": _SERIES + "INSERT INTO report_ids SELECT :task, "
     f"substr(:ids, n*{KEY + MARK}+1, {KEY}), substr(:ids, n*{KEY + MARK}+{KEY}+1, {MARK}) FROM i",
-    "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (:task, :ids, :tokens)",
+    "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (:task, :ids, :tokens) RETURNING seq",
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (:task, :n, :simulation, :body)",
 }
 _POSTGRES = {
@@ -53,11 +54,22 @@ _POSTGRES = {
     "seal": "INSERT INTO report_ids SELECT %(task)s, "
     f"substring(%(ids)b::bytea FROM i*{KEY + MARK}+1 FOR {KEY}), "
     f"substring(%(ids)b::bytea FROM i*{KEY + MARK}+{KEY}+1 FOR {MARK}) FROM generate_series(0, %(n)s - 1) i",
-    "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (%(task)s, %(ids)b, %(tokens)b)",
+    "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (%(task)s, %(ids)b, %(tokens)b) RETURNING seq",
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (%(task)s, %(n)s, %(simulation)s, %(body)b)",
 }
+# Both at once: each statement is a journey to the server and back, during which other uploads wait.
+_POSTGRES["arrive and keep"] = f"WITH kept AS ({_POSTGRES['keep']}) {_POSTGRES['arrive']}"
 _YOUNG = ", ".join(table.name for table in YOUNG)
 _TURN = "SELECT pg_advisory_xact_lock(7218542)"
+
+
+@dataclass(frozen=True)
+class Body:
+    """Payloads of ``n`` reports, one after the other."""
+
+    n: int
+    simulation: bool
+    data: bytes
 
 
 class Database:
@@ -88,7 +100,7 @@ class Database:
         self.sql = _SQLITE if self.sqlite else _POSTGRES
         self.file = SqliteFile(str(self.url.database), mode) if self.sqlite else None
         self.engine = self._engine("BEGIN" if mode == "read" else "BEGIN IMMEDIATE", pool_size=1)
-        self.readers = self._engine("BEGIN", pool_size=4)
+        self.readers = self._engine("BEGIN", pool_size=4, snapshots=True)
         self.known = Known(self)
         try:
             if self.file is not None:
@@ -105,9 +117,9 @@ class Database:
             return check_version(connection)
         return upgrade(connection, create=self.mode == "create")
 
-    def _engine(self, begin: str, pool_size: int) -> Engine:
+    def _engine(self, begin: str, pool_size: int, snapshots: bool = False) -> Engine:
         if self.file is None:
-            return postgres_engine(self.url, pool_size, read_only=self.mode == "read")
+            return postgres_engine(self.url, pool_size, read_only=self.mode == "read", snapshots=snapshots)
         engine = sa.create_engine(
             self.url, creator=self.file.connector(_BUSY_SECONDS), poolclass=sa.pool.QueuePool, pool_size=pool_size
         )
@@ -124,8 +136,16 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Open a transaction that commits at the end of the block, durably, in the file that the path names."""
-        with _translated(), self.engine.begin() as connection:
+        with self._writing() as connection:
             yield connection
+
+    @contextmanager
+    def _writing(self, turn: str = "") -> Iterator[Connection]:
+        """Open a transaction; on PostgreSQL ``turn`` is what begins it, after BEGIN and on the same journey."""
+        with _translated(), self.engine.connect() as plain:
+            connection = plain.execution_options(turn=turn)
+            with connection.begin():
+                yield connection
         if self.file is not None:
             self.file.check()  # after the commit: what a removed file took is not acknowledged
 
@@ -135,10 +155,13 @@ class Database:
 
         Whoever has it may look for known ids and add new ones: nobody else does so, or scrubs, in between.
         """
-        with self.write() as connection:
-            if not self.sqlite:  # SQLite has one writer anyway
-                connection.exec_driver_sql(_TURN)
-            yield connection
+        try:
+            with self._writing(_TURN) as connection:
+                yield connection
+        except BaseException:
+            self.known.settle(committed=False)
+            raise
+        self.known.settle(committed=True)
 
     @contextmanager
     def write_alone(self) -> Iterator[Connection]:
@@ -170,8 +193,6 @@ class Database:
         with _translated():
             borrowed = self.engine.raw_connection()
             driver: Any = borrowed.driver_connection
-            if not self.sqlite:
-                driver.autocommit = True
 
             def run(statement: str) -> list[Any]:
                 try:
@@ -186,8 +207,6 @@ class Database:
             try:
                 yield run
             finally:
-                if not self.sqlite and not driver.closed:
-                    driver.autocommit = False
                 borrowed.close()
 
     def sealed(self, connection: Connection, task: int, keys: list[bytes]) -> dict[bytes, bytes]:
@@ -201,13 +220,32 @@ class Database:
         values = {"n": len(ids) // (KEY + MARK), "task": task, "ids": ids}
         connection.exec_driver_sql(self.sql["seal"], values)
 
-    def arrive(self, connection: Connection, task: int, ids: bytes, tokens: bytes) -> None:
-        """Store packed ids and spent tokens of a commit."""
-        connection.exec_driver_sql(self.sql["arrive"], {"task": task, "ids": ids, "tokens": tokens})
+    def ask(self, connection: Connection, *queries: str) -> list[list[Any]]:
+        """Return the rows of some queries without parameters; PostgreSQL answers all of them on one journey."""
+        if self.sqlite:
+            return [list(connection.exec_driver_sql(query)) for query in queries]
+        result = connection.exec_driver_sql("; ".join(queries))
+        cursor: Any = result.cursor
+        found = [cursor.fetchall()]
+        while cursor.nextset():
+            found.append(cursor.fetchall())
+        result.close()
+        return found
 
-    def keep(self, connection: Connection, task: int, n: int, simulation: bool, body: bytes) -> None:
+    def arrive(self, connection: Connection, task: int, ids: bytes, tokens: bytes, body: Body | None = None) -> int:
+        """Store packed ids and spent tokens of a commit, and payloads that came with them; return its number."""
+        values: dict[str, Any] = {"task": task, "ids": ids, "tokens": tokens}
+        statement = "arrive"
+        if body is not None and self.sqlite:
+            self.keep(connection, task, body)
+        elif body is not None:
+            statement = "arrive and keep"
+            values |= {"n": body.n, "simulation": body.simulation, "body": body.data}
+        return int(connection.exec_driver_sql(self.sql[statement], values).scalar_one())
+
+    def keep(self, connection: Connection, task: int, body: Body) -> None:
         """Store payloads that wait for aggregation."""
-        values = {"task": task, "n": n, "simulation": simulation, "body": body}
+        values = {"task": task, "n": body.n, "simulation": body.simulation, "body": body.data}
         connection.exec_driver_sql(self.sql["keep"], values)
 
     def close(self) -> None:

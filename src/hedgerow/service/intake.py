@@ -18,8 +18,8 @@ import numpy.typing as npt
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.service.database import Database
-from hedgerow.service.known import KEY, MARK, View, pack_ids, pack_tokens, sorted_rows
+from hedgerow.service.database import Body, Database
+from hedgerow.service.known import KEY, MARK, Brought, View, pack_ids, pack_tokens, sorted_rows
 from hedgerow.service.schema import jobs, partials, upload_tokens, uploads
 
 __all__ = ["Outcome", "Upload", "keys_of", "marks_of", "take"]
@@ -114,16 +114,13 @@ class Upload:
 def take(database: Database, connection: Connection, group: Sequence[Upload]) -> list[Outcome]:
     """Store a group of uploads in a transaction of :meth:`Database.write_uploads`; return the outcomes, in order."""
     numbers = sorted({upload.task for upload in group})
-    listed = ",".join(map(str, numbers))
-    query = f"SELECT number FROM tasks WHERE number IN ({listed}) AND closed IS NULL"
-    rows = connection.exec_driver_sql(query)
-    unclosed = {int(row[0]) for row in rows}
+    unclosed, views = database.known.refresh(connection, numbers)
     outcomes: dict[int, Outcome] = {}
     for number in numbers:
         own = [(i, upload) for i, upload in enumerate(group) if upload.task == number]
         in_time = [(i, upload) for i, upload in own if number in unclosed and not upload.late]
         if in_time:
-            found = _take_task(database, connection, number, [upload for _, upload in in_time])
+            found = _take_task(database, connection, views[number], [upload for _, upload in in_time])
             outcomes.update({i: outcome for (i, _), outcome in zip(in_time, found, strict=True)})
         for i, upload in own:  # after those: a copy may wait beside what it is a copy of
             if i not in outcomes:
@@ -149,8 +146,8 @@ def _again(database: Database, connection: Connection, upload: Upload, why: str)
     return Outcome(0, len(upload) - len(failures), tuple(failures))
 
 
-def _take_task(database: Database, connection: Connection, task: int, group: list[Upload]) -> list[Outcome]:
-    view = database.known.look(connection, task)
+def _take_task(database: Database, connection: Connection, view: View, group: list[Upload]) -> list[Outcome]:
+    task = view.task
     pairs = [pair for upload in group for pair in upload.pairs()]
     keys = [key for key, _ in pairs]
     known = view.marks(connection, keys)
@@ -158,15 +155,13 @@ def _take_task(database: Database, connection: Connection, task: int, group: lis
     room = _room(connection, task, group)
     fits = sum(map(len, group)) <= room
     if plain and fits and not known and len(set(keys)) == len(keys):  # nearly always everything is new
-        _arrive(database, connection, task, pairs, {})
         outcomes = [Outcome(len(upload)) for upload in group]
-        _keep(database, connection, task, group, outcomes)
+        _store(database, connection, task, pairs, {}, _bodies(group, outcomes))
         return outcomes
     seen = _Seen(view, known, _first_marks(database, connection, group), room)
     outcomes = [_sift(connection, upload, seen) for upload in group]
     if seen.new:
-        _arrive(database, connection, task, seen.new, seen.spent)
-        _keep(database, connection, task, group, outcomes)
+        _store(database, connection, task, seen.new, seen.spent, _bodies(group, outcomes))
     return outcomes
 
 
@@ -194,11 +189,20 @@ def _room(connection: Connection, task: int, group: list[Upload]) -> float:
     return max(0, most - sum(int(connection.execute(query).scalar_one()) for query in counts))
 
 
-def _arrive(
-    database: Database, connection: Connection, task: int, pairs: list[tuple[bytes, bytes]], spent: dict[bytes, int]
+def _store(
+    database: Database,
+    connection: Connection,
+    task: int,
+    pairs: list[tuple[bytes, bytes]],
+    spent: dict[bytes, int],
+    bodies: list[Body],
 ) -> None:
+    """Write ids, spent tokens and payloads, and note that they are known once they are committed."""
     ids = pack_ids(chain.from_iterable(pairs))
-    database.arrive(connection, task, ids, pack_tokens(spent))
+    seq = database.arrive(connection, task, ids, pack_tokens(spent), bodies[0])
+    for body in bodies[1:]:
+        database.keep(connection, task, body)
+    database.known.bring(Brought(task, seq, pairs, spent))
 
 
 def _first_marks(database: Database, connection: Connection, group: list[Upload]) -> dict[int, dict[bytes, bytes]]:
@@ -292,8 +296,8 @@ def _spend(connection: Connection, view: View, upload: Upload, n: int, spent: di
     return ""
 
 
-def _keep(database: Database, connection: Connection, task: int, group: list[Upload], outcomes: list[Outcome]) -> None:
-    """Write the accepted rows of the whole group, one row of the table for each kind of noise.
+def _bodies(group: list[Upload], outcomes: list[Outcome]) -> list[Body]:
+    """Return the accepted rows of the whole group, one row of the table for each kind of noise.
 
     The rows stand in the order of their bytes: which of the group came first, and with which id, is not kept.
     """
@@ -302,9 +306,11 @@ def _keep(database: Database, connection: Connection, task: int, group: list[Upl
         if outcome.accepted:
             rows = upload.rows if outcome.accepted == len(upload) else upload.rows[upload.kept]
             parts.setdefault(upload.simulation, []).append(rows)
+    bodies = []
     for simulation, kept in parts.items():
         rows = sorted_rows(np.concatenate(kept))
         step = max(1, _PIECE // rows.shape[1])
         for start in range(0, len(rows), step):
             piece = rows[start : start + step]
-            database.keep(connection, task, len(piece), simulation, piece.tobytes())
+            bodies.append(Body(len(piece), simulation, piece.tobytes()))
+    return bodies

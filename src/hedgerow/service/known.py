@@ -3,12 +3,15 @@
 The ids of a task stand in three places: packed by commit (``arrivals``), packed and sorted of all earlier commits
 (``known``), and, of tasks that have many, one a row (``report_ids``). The first two are read once and kept here. The
 version of ``known``, which every scrubbing raises, says whether they still hold; the numbers of ``arrivals`` say which
-are new. So what is here is always a copy of what is committed, also when several servers share a database.
+are new. So what is here is always a copy of what is committed, also when several servers share a database. What this
+server brings itself is added after its commit, without reading it back; if the commit failed, or nobody knows, it is not,
+and is found among the arrivals if it is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,12 +19,23 @@ import numpy.typing as npt
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.service.schema import arrivals, known
+from hedgerow.service.schema import known
 
 if TYPE_CHECKING:
     from hedgerow.service.database import Database
 
-__all__ = ["KEY", "MARK", "Known", "View", "pack_ids", "pack_tokens", "sorted_rows", "unpack_ids", "unpack_tokens"]
+__all__ = [
+    "KEY",
+    "MARK",
+    "Brought",
+    "Known",
+    "View",
+    "pack_ids",
+    "pack_tokens",
+    "sorted_rows",
+    "unpack_ids",
+    "unpack_tokens",
+]
 
 # Bytes. Of 2**40 ids, two have the same key with a chance of 2**-49, and another upload the same mark with 2**-64.
 KEY = 16
@@ -80,6 +94,16 @@ def unpack_tokens(*packed: bytes) -> dict[bytes, int]:
     return spent
 
 
+@dataclass(frozen=True)
+class Brought:
+    """What the transaction under way brings to a task: the number of its arrival, ids with marks, spent tokens."""
+
+    task: int
+    seq: int
+    pairs: Sequence[tuple[bytes, bytes]]
+    spent: Mapping[bytes, int]
+
+
 class View:
     """What is known of one task at this moment of a transaction."""
 
@@ -99,6 +123,13 @@ class View:
             self._spent[digest] = self._spent.get(digest, 0) + n
         self.last = seq
 
+    def add(self, brought: Brought) -> None:
+        """Add what a commit of this server brought."""
+        self._marks.update(brought.pairs)
+        for digest, n in brought.spent.items():
+            self._spent[digest] = self._spent.get(digest, 0) + n
+        self.last = brought.seq
+
     def marks(self, connection: Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the marks of those ids that are known."""
         found = self.database.sealed(connection, self.task, list(keys)) if self.sealed else {}
@@ -116,21 +147,52 @@ class Known:
     def __init__(self, database: Database) -> None:
         self.database = database
         self._views: dict[int, View] = {}
+        self._brought: list[Brought] = []
 
     def look(self, connection: Connection, task: int) -> View:
         """Return what is known of a task, within a transaction of :meth:`Database.write_uploads`."""
-        view = self._views.pop(task, None)
-        row = connection.execute(sa.select(known.c.version).where(known.c.task == task)).first()
-        version = row.version if row else 0
-        if view is None or view.version != version:
-            view = self._load(connection, task)
-        query = sa.select(arrivals).where(arrivals.c.task == task, arrivals.c.seq > view.last)
-        for new in connection.execute(query.order_by(arrivals.c.seq)):
-            view.arrived(new.seq, new.ids, new.tokens)
-        self._views[task] = view  # the one used last stands last
-        if len(self._views) > _TASKS:
+        return self.refresh(connection, [task])[1][task]
+
+    def refresh(self, connection: Connection, numbers: Sequence[int]) -> tuple[set[int], dict[int, View]]:
+        """Return which of these tasks are not closed, and what is known of each, with one question to the database."""
+        listed = ",".join(map(str, numbers))
+        views = {number: self._views.pop(number, None) for number in numbers}
+        news = [f"(task = {number} AND seq > {view.last})" for number, view in views.items() if view is not None]
+        unclosed, versions, new = self.database.ask(
+            connection,
+            f"SELECT number FROM tasks WHERE number IN ({listed}) AND closed IS NULL",
+            f"SELECT task, version FROM known WHERE task IN ({listed})",
+            f"SELECT task, seq, ids, tokens FROM arrivals WHERE {' OR '.join(news) or 'false'} ORDER BY seq",
+        )
+        version = {int(task): int(number) for task, number in versions}
+        found = {}
+        for number, before in views.items():
+            own = [row[1:] for row in new if row[0] == number]
+            view = before
+            if view is None or view.version != version.get(number, 0):
+                view = self._load(connection, number)
+                query = f"SELECT seq, ids, tokens FROM arrivals WHERE task = {number} ORDER BY seq"
+                (own,) = self.database.ask(connection, query)  # all of them: after a scrubbing they are numbered anew
+            for seq, ids, tokens in own:
+                view.arrived(seq, bytes(ids), bytes(tokens))
+            found[number] = view
+            self._views[number] = view  # the one used last stands last
+        while len(self._views) > max(_TASKS, len(numbers)):
             del self._views[next(iter(self._views))]
-        return view
+        return {int(row[0]) for row in unclosed}, found
+
+    def bring(self, brought: Brought) -> None:
+        """Note what the transaction under way brings; :meth:`settle` follows."""
+        self._brought.append(brought)
+
+    def settle(self, committed: bool) -> None:
+        """Add what was brought, after the commit; forget it if there was none."""
+        brought = self._brought
+        self._brought = []
+        for each in brought:
+            view = self._views.get(each.task)
+            if committed and view is not None:
+                view.add(each)
 
     def _load(self, connection: Connection, task: int) -> View:
         row = connection.execute(sa.select(known).where(known.c.task == task)).first()

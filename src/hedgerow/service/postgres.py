@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL
 
 __all__ = ["ANSWER_SECONDS", "CONNECT_SECONDS", "patient", "postgres_engine"]
@@ -21,6 +21,7 @@ __all__ = ["ANSWER_SECONDS", "CONNECT_SECONDS", "patient", "postgres_engine"]
 # By hand: a commit takes milliseconds, a backlog's segment a second; stopping must end within half a minute.
 ANSWER_SECONDS = 10.0
 CONNECT_SECONDS = 5
+_IDLE_SECONDS = 1.0  # after which a connection is asked whether it lives; by hand
 _LONG_SECONDS = 3600.0  # for what rewrites whole tables, such as VACUUM; by hand
 
 
@@ -74,8 +75,12 @@ def _bounded() -> Any:
     return Bounded
 
 
-def postgres_engine(url: URL, pool_size: int, *, read_only: bool = False) -> Engine:
-    """Return an engine whose connections have time-outs at every end."""
+def postgres_engine(url: URL, pool_size: int, *, read_only: bool = False, snapshots: bool = False) -> Engine:
+    """Return an engine whose connections have time-outs at every end.
+
+    With ``snapshots`` the driver begins transactions, at the isolation that is asked for. Without, the engine does, and
+    sends what the connection's option ``turn`` says right after BEGIN, in the same message.
+    """
     dialect = url.get_dialect()()
     plain, named = dialect.create_connect_args(url)
     milliseconds = round(1000 * ANSWER_SECONDS)
@@ -93,12 +98,35 @@ def postgres_engine(url: URL, pool_size: int, *, read_only: bool = False) -> Eng
     }
 
     def connect() -> Any:
-        return _bounded().connect(*plain, **options)
+        return _bounded().connect(*plain, autocommit=not snapshots, **options)
 
-    return sa.create_engine(
-        url, creator=connect, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True,
+    engine = sa.create_engine(
+        url, creator=connect, pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=snapshots,
         pool_timeout=ANSWER_SECONDS,
     )  # fmt: skip
+    if not snapshots:
+        sa.event.listen(engine, "checkout", _look_alive)
+        sa.event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _begin(connection: Connection) -> None:
+    turn = connection.get_execution_options().get("turn", "")
+    connection.exec_driver_sql(f"BEGIN; {turn}" if turn else "BEGIN")
+
+
+def _look_alive(driver: Any, record: Any, _: object) -> None:
+    """Ask a connection that has not been used for a while whether it lives; the pool makes another if it does not.
+
+    One that is used all the time is not asked: that would be one more journey for every commit. What fails is sent again.
+    """
+    now = time.monotonic()
+    if now - record.info.get("used", now) > _IDLE_SECONDS:
+        try:
+            driver.execute("SELECT 1")
+        except Exception:
+            raise sa.exc.DisconnectionError from None
+    record.info["used"] = now
 
 
 @contextmanager
