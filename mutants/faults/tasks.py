@@ -282,4 +282,11 @@ FAULTS = (
             f"{_MISMATCH}::test_subsets_leave_half_of_the_leaves_out_and_most_errors_are_within_the_radius",
         ),
     ),
+    Fault(
+        name="trimmed totals claim to be of all reports",
+        path="src/hedgerow/tasks/trimmed.py",
+        before="    n = math.floor(even / cost(len(parts), dropped))\n",
+        after="    n = sum(sizes)\n",
+        caught_by=("tests/tasks/test_trimmed.py::test_forged_groups_move_plain_totals_and_not_trimmed_ones",),
+    ),
 )  # fmt: skip

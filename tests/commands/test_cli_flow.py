@@ -332,3 +332,25 @@ def test_memory_does_not_grow_with_the_file(made):
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout.splitlines()[-1]))
     assert peaks[1] < peaks[0] + 25_000  # kilobytes; the long file's cells alone would take 150 MB
+
+
+def test_trimmed_totals_say_what_they_cost_and_copies_count_once(made):
+    said = made.ok("aggregate", "task.json", "reports.bin", "--groups", "10", "-o", "trimmed.json")
+    assert "trimmed totals of 10 groups, 1 left out at each end" in said
+    assert "2,000 reports count as 1,8" in said
+    summary = json.loads(
+        made.ok(
+            "aggregate", "task.json", "reports.bin", "--groups", "5", "--trim", "0.5", "-o", "trimmed.json", "--json"
+        )
+    )
+    assert (summary["n_reports"], summary["n_groups"], summary["dropped"]) == (2000, 5, 2)
+    assert 1200 < summary["counts_as"] <= 1273  # 2,000 over pi / 2, and less where groups are of unlike size
+    made.ok("predict", "trimmed.json", "new.csv", "-o", "predictions.csv")
+    for name in ("b", "c"):
+        made.ok("privatize", "task.json", "private.csv", "-o", f"{name}.bin")
+    files = ["reports.bin", "b.bin", "c.bin"]
+    said = made.ok("aggregate", "task.json", *files, "--groups", "files", "--trim", "0.4", "-o", "files.json")
+    assert "trimmed totals of 3 groups, 1 left out at each end" in said and "6,000 reports" in said
+    assert "each of 4 groups needs 64 reports" in made.fails(
+        "aggregate", "task.json", *files, "b.bin", "--groups", "files", "--trim", "0.4", "-o", "x.json"
+    )

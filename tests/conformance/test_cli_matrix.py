@@ -234,7 +234,7 @@ def test_no_option_of_export_is_left_out():
 
 
 MODEL = {option.name for kind in task_classes() for option in kind.model_options.values()}
-AGGREGATE = {"copies", "checkpoint", "engine", "scheduler", "first", "output"}
+AGGREGATE = {"copies", "checkpoint", "engine", "scheduler", "first", "groups", "trim", "output"}
 
 
 def test_no_option_of_aggregate_is_left_out():
@@ -252,6 +252,25 @@ def test_copies_are_dropped_and_said_or_refused(places, kind, capsys):
     assert f"{N} copies of reports were left out" in capsys.readouterr().out
     assert place.aggregate("reports.bin", "reports.bin", more=["--copies", "refuse"], output="x") == 2
     assert "twice" in capsys.readouterr().err and not os.path.exists(place("x"))
+
+
+@kinds
+def test_groups_are_trimmed_or_refused_by_name(places, kind, capsys):
+    place = places(kind)
+    why = "needs 48 reports"  # there are fewer here; with enough of them: test_cli_flow.py
+    if place.task.retains or place.task.sealed:
+        why = f"a {place.task.kind} task are not added up by group"
+    assert place.aggregate("reports.bin", more=["--groups", "3", "--trim", "0.4"], output="x") == 2
+    assert why in capsys.readouterr().err
+    for more, said in (
+        (["--trim", "0.2"], "--trim belongs to --groups"),
+        (["--groups", "some"], "must be a number or 'files'"),
+        (["--groups", "3", "--engine", "dask"], "--groups is for --engine files"),
+        (["--groups", "3", "--checkpoint", place("point")], "--checkpoint cannot be had with --groups"),
+    ):
+        assert place.aggregate("reports.bin", more=more, output="x") == 2
+        assert said in capsys.readouterr().err
+    assert not os.path.exists(place("x"))
 
 
 @kinds

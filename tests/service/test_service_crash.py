@@ -1,6 +1,6 @@
 """kill -9 during a load: every acknowledged report is counted once, none twice, and the model is the reference.
 
-``HEDGEROW_FULL_CRASH=1`` runs the long version: 100,000 reports, ten kills.
+``HEDGEROW_FULL_CRASH=1`` runs the long version: 100,000 reports, 20 kills.
 """
 
 import os
@@ -43,14 +43,14 @@ def survive(server, task, reports, part, load, kills, size):
 
 
 def test_sqlite_survives_kill_9(outside, local_task, holders, part, load):
-    n, kills = (100_000, 10) if FULL else (8_000, 2)
+    n, kills = (100_000, 20) if FULL else (8_000, 2)
     task = local_task(max_depth=4)
     unheard = survive(outside(), task, holders(task, n), part, load, kills, 20)
     print(f"{n} reports, {kills} kills; {unheard} were kept whose acknowledgement was lost")
 
 
 def test_postgres_survives_kill_9(postgres, outside, local_task, holders, part, load):
-    n, kills = (100_000, 10) if FULL else (3_000, 1)
+    n, kills = (100_000, 20) if FULL else (3_000, 1)
     task = local_task(max_depth=4)
     survive(outside(postgres), task, holders(task, n), part, load, kills, 20)
 

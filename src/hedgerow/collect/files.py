@@ -28,8 +28,18 @@ from hedgerow.tasks.reports import (
     check_schema,
 )
 from hedgerow.tasks.totals import Totals
+from hedgerow.tasks.trimmed import Groups
 
-__all__ = ["PARQUET", "BatchFile", "ParquetReports", "aggregate", "open_reports", "pieces"]
+__all__ = [
+    "PARQUET",
+    "BatchFile",
+    "ParquetReports",
+    "aggregate",
+    "aggregate_at_random",
+    "aggregate_by_file",
+    "open_reports",
+    "pieces",
+]
 
 PARQUET = (".parquet", ".pq")
 _BLOCK = 1 << 16  # reports read at a time, at most: the row group that Parquet files are written with
@@ -190,6 +200,38 @@ def aggregate(
     if saved is not None:
         saved.remove()
     return total, found
+
+
+def aggregate_by_file(
+    task: Task, paths: Sequence[str], *, copies: str = "drop", progress: Progress | None = None
+) -> tuple[list[Totals], Copies]:
+    """Add up each file of its own, counting a report id once over all of them; see :func:`aggregate`."""
+    parts = [task.totals() for _ in paths]
+    found = _add_to(task, paths, lambda i: parts[i], copies, progress)
+    return parts, found
+
+
+def aggregate_at_random(
+    task: Task, paths: Sequence[str], n_groups: int, *, copies: str = "drop", progress: Progress | None = None
+) -> tuple[list[Totals], Copies]:
+    """Add up groups into which reports are dealt at random by id, counting an id once; see :func:`aggregate`."""
+    groups = Groups(task, n_groups)
+    found = _add_to(task, paths, lambda _: groups, copies, progress)
+    return groups.parts, found
+
+
+def _add_to(
+    task: Task, paths: Sequence[str], part: Callable[[int], Totals | Groups], copies: str, progress: Progress | None
+) -> Copies:
+    """Add the reports of each file to its part."""
+    sources = [open_reports(task, str(path)) for path in paths]
+    found = find_copies(sources, copies=copies)
+    for start, i, rows in pieces(task, sources):
+        stop = start + rows.stop - rows.start
+        add_source(part(i), sources[i].reports(rows.start, rows.stop), found.keep(start, stop))
+        if progress is not None:
+            progress(stop, stop / found.n_reports)
+    return found
 
 
 def _parquet_file(path: str) -> Any:

@@ -14,6 +14,7 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Totals
+from hedgerow.tasks.trimmed import Groups
 
 __all__ = ["MemorySource", "Records", "add_source", "aggregate", "simulate"]
 
@@ -76,7 +77,7 @@ def aggregate(task: Task, batches: Sequence[Reports], *, copies: str = "drop") -
     return total
 
 
-def add_source(total: Totals, reports: Reports, keep: npt.NDArray[np.bool_] | None) -> None:
+def add_source(total: Totals | Groups, reports: Reports, keep: npt.NDArray[np.bool_] | None) -> None:
     """Add the reports that are to be kept (all, if None)."""
     if keep is not None:
         reports = reports.task.batch(reports.tokens[keep], reports.payloads[keep], reports.simulation)

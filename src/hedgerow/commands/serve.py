@@ -133,6 +133,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from hedgerow.service import create_app
     from hedgerow.service.connections import limited
     from hedgerow.service.logs import uvicorn_config
+    from hedgerow.service.service import FINISH_SECONDS
     from hedgerow.service.settings import Settings
     from hedgerow.tasks.keys import load_key
 
@@ -156,7 +157,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         log_config=uvicorn_config(),
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=30,
+        timeout_graceful_shutdown=FINISH_SECONDS,
         backlog=4096,
     )
     return 0

@@ -4,8 +4,8 @@ The ids of a task stand in three places: packed by commit (``arrivals``), packed
 (``known``), and, of tasks that have many, one a row (``report_ids``). The first two are read once and kept here. The
 version of ``known``, which every scrubbing raises, says whether they still hold; the numbers of ``arrivals`` say which
 are new. So what is here is always a copy of what is committed, also when several servers share a database. What this
-server brings itself is added after its commit, without reading it back; if the commit failed, or nobody knows, it is not,
-and is found among the arrivals if it is there.
+server brings itself is added after its commit, without reading it back; if the commit failed, or nobody knows, it is
+not, and is found among the arrivals if it is there.
 """
 
 from __future__ import annotations

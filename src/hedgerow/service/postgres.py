@@ -118,7 +118,7 @@ def _begin(connection: Connection) -> None:
 def _look_alive(driver: Any, record: Any, _: object) -> None:
     """Ask a connection that has not been used for a while whether it lives; the pool makes another if it does not.
 
-    One that is used all the time is not asked: that would be one more journey for every commit. What fails is sent again.
+    One that is used all the time is not: that would be one more journey for every commit. What fails is sent again.
     """
     now = time.monotonic()
     if now - record.info.get("used", now) > _IDLE_SECONDS:

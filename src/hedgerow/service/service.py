@@ -49,10 +49,12 @@ from hedgerow.tasks.keys import base64url, ed25519, from_base64url
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["Service"]
+__all__ = ["FINISH_SECONDS", "Service"]
 
-STOP_SECONDS = 25.0
-"""How long stopping may take: less than the 30 seconds after which supervisors kill; by hand."""
+FINISH_SECONDS = 8
+"""For requests that are being answered when the server is told to stop; by hand: an upload takes milliseconds."""
+STOP_SECONDS = 18.0
+"""For all that follows: both together are less than the 30 seconds after which supervisors kill; by hand."""
 _MANY = 100_000  # reports that a result adds up at once, five segments of the aggregator; by hand
 HELPER_SECONDS = 10.0
 """After which a helper that did not answer is asked again; by hand."""

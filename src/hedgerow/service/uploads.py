@@ -6,6 +6,7 @@ through a router and its middleware costs more than the upload itself.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 
@@ -97,8 +98,8 @@ class Gate:
         try:
             self._admit(scope, headers.get(b"authorization", ""))
             body = await upload(self.service, task_id, headers, receive)
-        except Exception as error:
-            problem = problem_of(error)
+        except (Exception, asyncio.CancelledError) as error:
+            problem = _stopping() if isinstance(error, asyncio.CancelledError) else problem_of(error)
             self.service.problems[problem.code] += 1
             response = problem.response()
             response.headers["x-content-type-options"] = "nosniff"
@@ -109,6 +110,11 @@ class Gate:
         length = (b"content-length", str(len(body)).encode())
         await send({"type": "http.response.start", "status": 200, "headers": [_JSON, length, _NOSNIFF]})
         await send({"type": "http.response.body", "body": body})
+
+
+def _stopping() -> Problem:
+    """Say that the server ends before the database has answered: who sends again is told what was kept."""
+    return Problem("busy", "The server is stopping; send the same again in a moment.")
 
 
 async def _never(request: Request) -> Response:
