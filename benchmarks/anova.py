@@ -101,7 +101,7 @@ def _fits(n: int) -> list[Row]:
 
 
 def _rounds() -> list[Row]:
-    if getattr(native(), "anova", None) is None:
+    if getattr(native(), "anova_records", None) is None:
         return []
     name = "PrivateAnova, a round of 100,000 records"
     each = {path: _measured(_ROUND, path, 1) for path in native().anova_paths()}

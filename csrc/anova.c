@@ -12,7 +12,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #if FLT_EVAL_METHOD != 0
@@ -258,7 +257,7 @@ static void quantise_many(double *level, int k, int order, double limit)
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
-    Py_buffer codes, targets, scales, tables, columns, derived, slots, groups, entries, partners, squares, units, whole, step, out;
+    Py_buffer codes, targets, scales, tables, columns, derived, slots, groups, entries, partners, squares, units, whole, step, out, scratch;
 } buffers;
 
 /* All functions of 256 records; what is beyond the last one counts as a record of code 0. */
@@ -407,20 +406,21 @@ static void round_block(const plan *p, const steps *v, const buffers *b, int mod
     }
 }
 
-/* anova(mode, path, n, start, stop, outputs, order, levels, gain, allowed, most, codes, targets, scales, tables, columns,
- *       derived, slots, groups, entries, partners, squares, units, whole, step, out)
+/* anova_records(mode, path, n, start, stop, outputs, order, levels, gain, allowed, most, codes, targets, scales, tables, columns,
+ *       derived, slots, groups, entries, partners, squares, units, whole, step, out, scratch)
  * Records start .. stop - 1 of n. mode 0: factors of records, into out (16 bits each). mode 1: predictions (outputs by
- * records, doubles). mode 2: sums of levels times functions are added to out (outputs by functions, 64 bits). */
-PyObject *anova(PyObject *self, PyObject *args)
+ * records, doubles). mode 2: sums of levels times functions are added to out (outputs by functions, 64 bits). scratch is
+ * memory to work in, of any content: the caller keeps it, so that its pages need not be mapped in every call. */
+PyObject *anova_records(PyObject *self, PyObject *args)
 {
     buffers b;
     int mode, path, k, order, levels;
     size n, start, stop;
     double gain;
     long long allowed, most;
-    if (!PyArg_ParseTuple(args, "iinnniiidLLy*y*y*y*y*y*y*y*y*y*y*y*y*y*w*", &mode, &path, &n, &start, &stop, &k, &order, &levels,
+    if (!PyArg_ParseTuple(args, "iinnniiidLLy*y*y*y*y*y*y*y*y*y*y*y*y*y*w*w*", &mode, &path, &n, &start, &stop, &k, &order, &levels,
                           &gain, &allowed, &most, &b.codes, &b.targets, &b.scales, &b.tables, &b.columns, &b.derived, &b.slots,
-                          &b.groups, &b.entries, &b.partners, &b.squares, &b.units, &b.whole, &b.step, &b.out))
+                          &b.groups, &b.entries, &b.partners, &b.squares, &b.units, &b.whole, &b.step, &b.out, &b.scratch))
         return NULL;
     plan p;
     const steps *v = steps_of(path);
@@ -438,9 +438,8 @@ PyObject *anova(PyObject *self, PyObject *args)
     if (ok) {
         const size all = p.n_singles + p.n_derived + 1;
         const size x = all * ROWS * 2, pairs = (size)p.n_slots * ROWS * 4, f = (size)(k + 1) * ROWS * 8;
-        char *memory = malloc(x + pairs + f + ROWS * 2 + ROWS * 16 + (size)(p.n_columns + 1) * ROWS + 64);
-        if (memory) {
-            char *at64 = (char *)(((uintptr_t)memory + 63) / 64 * 64);
+        if (fits(&b.scratch, x + pairs + f + ROWS * 2 + ROWS * 16 + (size)(p.n_columns + 1) * ROWS + 64, 1, "scratch")) {
+            char *at64 = (char *)(((uintptr_t)b.scratch.buf + 63) / 64 * 64);
             work w;
             w.x = (int16_t *)at64, w.pairs = (int16_t *)(at64 + x), w.f = (double *)(at64 + x + pairs);
             double *all_f = w.f + ROWS;
@@ -457,14 +456,12 @@ PyObject *anova(PyObject *self, PyObject *args)
                     round_block(&p, v, &b, mode, n, at, m, start, stop, k, order, levels, gain, all_f, &w);
             }
             Py_END_ALLOW_THREADS
-            free(memory);
-        } else
-            PyErr_NoMemory();
+        }
     }
     PyBuffer_Release(&b.codes), PyBuffer_Release(&b.targets), PyBuffer_Release(&b.scales), PyBuffer_Release(&b.tables);
     PyBuffer_Release(&b.columns), PyBuffer_Release(&b.derived), PyBuffer_Release(&b.slots), PyBuffer_Release(&b.groups);
     PyBuffer_Release(&b.entries), PyBuffer_Release(&b.partners), PyBuffer_Release(&b.squares), PyBuffer_Release(&b.units);
-    PyBuffer_Release(&b.whole), PyBuffer_Release(&b.step), PyBuffer_Release(&b.out);
+    PyBuffer_Release(&b.whole), PyBuffer_Release(&b.step), PyBuffer_Release(&b.out), PyBuffer_Release(&b.scratch);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }

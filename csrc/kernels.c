@@ -725,7 +725,7 @@ static PyObject *set_sides(PyObject *self, PyObject *args)
 static PyObject *features(PyObject *self, PyObject *none) { return PyUnicode_FromString(has_avx512 ? "avx512" : "plain"); }
 
 /* in anova.c */
-PyObject *anova(PyObject *self, PyObject *args);
+PyObject *anova_records(PyObject *self, PyObject *args);
 PyObject *anova_paths(PyObject *self, PyObject *none);
 
 static PyMethodDef methods[] = {
@@ -743,7 +743,7 @@ static PyMethodDef methods[] = {
     {"side_sums", side_sums, METH_VARARGS, NULL},
     {"gather", gather, METH_VARARGS, NULL},
     {"set_sides", set_sides, METH_VARARGS, NULL},
-    {"anova", anova, METH_VARARGS, NULL},
+    {"anova_records", anova_records, METH_VARARGS, NULL},
     {"anova_paths", anova_paths, METH_NOARGS, NULL},
     {"features", features, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -192,7 +192,7 @@ def test_coefficients_have_sixteen_bits_and_labels_thirty_two():
         CodedRows(np.zeros((2, 4), dtype=np.uint8), np.zeros((1, 5), dtype=np.int32))
 
 
-PATHS = native().anova_paths() if getattr(native(), "anova", None) is not None else []
+PATHS = native().anova_paths() if getattr(native(), "anova_records", None) is not None else []
 compiled = pytest.mark.skipif(not PATHS, reason="the compiled kernel is not there")
 
 
@@ -263,8 +263,11 @@ def test_many_parts_are_worked_by_several_threads(monkeypatch):
     theta = np.random.default_rng(3).normal(0, 0.2, (len(own), 1))
     one = Rows(own, rows).gradient(theta, Clip(0.2, LEVELS, 2))
     monkeypatch.setattr("hedgerow.central.anova.rows._Compiled.step", 100)
+    monkeypatch.setattr("hedgerow.central.anova.rows._LONGEST", 100)
     for jobs in (None, 3, -1):
-        assert (Rows(own, rows, jobs).gradient(theta, Clip(0.2, LEVELS, 2)) == one).all()
+        several = Rows(own, rows, jobs)
+        for _ in range(2):  # threads and their memory are used again
+            assert (several.gradient(theta, Clip(0.2, LEVELS, 2)) == one).all()
 
 
 @compiled
@@ -277,6 +280,9 @@ def test_the_kernel_refuses_what_does_not_fit():
         found.gradient(theta, Clip(0.2, 259, 2))
     with pytest.raises(ValueError, match="path"):
         Rows(own, rows, path=9)
+    found._engine._scratch[:] = [np.empty(1000, dtype=np.uint8)]
+    with pytest.raises(ValueError, match="scratch"):
+        found.gradient(theta, Clip(0.2, LEVELS, 2))
     short = CodedRows(np.ascontiguousarray(rows.codes[:3]), rows.targets)
     with pytest.raises(ValueError, match="codes"):
         Rows(own, short)

@@ -19,12 +19,14 @@ __all__ = ["Layout", "layout"]
 
 Numbers = npt.NDArray[np.int32]
 _MOST = 256  # pairs of functions in a group: 256 * 2 * 32767 * 127 is below 2**31
+_RECORDS = 256  # that the kernel works on at once
+_ALIGNED = 64  # bytes that memory is aligned to
 _WIDE = 16  # bytes of a table that are looked up at once
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The arrays of ``anova`` in ``csrc/anova.c``, and where coefficients go.
+    """The arrays of ``anova_records`` in ``csrc/anova.c``, and where coefficients go.
 
     Predictions are ``sum_a X_a (sum_b c_ab X_b)``: functions are grouped by a factor a, and the others of a group are
     taken in pairs ("slots"), for processors multiply and add pairs at once.
@@ -39,6 +41,13 @@ class Layout:
 
     arrays: tuple[npt.NDArray[np.generic], ...]
     places: IntArray
+
+    def scratch(self, outputs: int) -> int:
+        """Return how many bytes of memory the kernel works in, at least."""
+        columns, derived, slots = (len(self.arrays[i]) for i in (1, 2, 3))
+        singles = int(self.arrays[1][:, 2].sum())
+        by_record = 2 * (singles + derived + 1) + 4 * slots + 8 * (outputs + 1) + 18 + columns + 1
+        return _RECORDS * by_record + _ALIGNED
 
     def coefficients(self, point: Point) -> Numbers:
         """Return coefficients by entry, two of 16 bits in one number, and that of the constant last."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +12,7 @@ import numpy.typing as npt
 from hedgerow.central.anova.coded import LABEL, CodedRows
 from hedgerow.central.anova.kernel import layout
 from hedgerow.central.anova.products import NORM, SCALE, Products
+from hedgerow.central.anova.threads import Threads
 from hedgerow.kernels import native
 from hedgerow.types import FloatArray, IntArray
 
@@ -29,6 +28,8 @@ LEVELS = 129
 _MOST = 32767  # of a coefficient: 16 bits
 _ENTRIES = 1 << 17  # of a block of the NumPy reference: it stays in the cache between its two products
 _KEPT = 50_000_000  # entries that the NumPy reference keeps from round to round: 400 MB
+_ROWS = 256  # records that the kernel works on at once
+_LONGEST = 1 << 20  # records of one call: a tenth of a second, after which an interrupt is seen
 _SHORTEN = 1 - 2.0**-40  # what vectors are multiplied by, so that rounding does not lengthen them
 
 
@@ -44,7 +45,7 @@ class Point:
     ([[32767]], 0.25)
     """
 
-    whole: IntArray
+    whole: npt.NDArray[np.signedinteger[Any]]
     steps: FloatArray
 
     @classmethod
@@ -99,13 +100,6 @@ def quantised(residuals: FloatArray, scales: FloatArray, clip: Clip) -> FloatArr
     return out
 
 
-def effective_jobs(jobs: int | None) -> int:
-    """Return how many threads to use: None is one, -1 as many as there are processors, -2 one less, and so on."""
-    if jobs is None or jobs == 0:
-        return 1
-    return jobs if jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + jobs)
-
-
 def _powers(columns: FloatArray, order: int) -> FloatArray:
     """Return sums of squares or sizes, output by output, so that a record's result depends on the record alone."""
     total = np.zeros(columns.shape[1])
@@ -151,27 +145,24 @@ class Rows:
         self.products = products
         self.coded = coded
         self.scales = np.empty(coded.n, dtype=np.uint16)
-        engine = _Compiled if getattr(native(), "anova", None) is not None else _Reference
+        engine = _Compiled if getattr(native(), "anova_records", None) is not None else _Reference
         self._engine = engine(products, coded, self.scales, path)
-        self._jobs = effective_jobs(jobs)
-        for part, found in self._each(self._engine.scales_of):
+        self._threads = Threads(jobs)
+        for part, found in self._each(self._engine.scales_of, self._engine.step):
             self.scales[part] = found
 
-    def _each(self, work: Callable[[slice], _T]) -> Iterator[tuple[slice, _T]]:
+    def _each(self, work: Callable[[slice], _T], step: int) -> Iterator[tuple[slice, _T]]:
         """Yield parts of the records with what comes of them; several are worked at once if there are jobs."""
-        step = self._engine.step
-        parts = [slice(start, min(start + step, self.coded.n)) for start in range(0, self.coded.n, step)]
-        if self._jobs == 1 or len(parts) < 2:
-            yield from ((part, work(part)) for part in parts)
-            return
-        with ThreadPoolExecutor(self._jobs) as pool:
-            yield from zip(parts, pool.map(work, parts), strict=True)
+        n = self.coded.n
+        parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]
+        yield from zip(parts, self._threads.map(work, parts), strict=True)
 
     def gradient(self, theta: FloatArray, clip: Clip) -> IntArray:
         """Return the exact sum of ``q_i W_m b_m``, of shape (p, outputs)."""
-        point = Point.of(self.products, theta)
+        point = self._engine.prepared(Point.of(self.products, theta))
         sums = np.zeros((self.coded.outputs, len(self.products)), dtype=np.int64)
-        for _, found in self._each(lambda part: self._engine.sums(part, point, clip)):
+        step = self._engine.long_step(self.coded.n, self._threads.jobs)
+        for _, found in self._each(lambda part: self._engine.sums(part, point, clip), step):
             sums += found
         return np.asarray(sums.T * self.products.units[:, None])
 
@@ -180,7 +171,7 @@ class Rows:
 
         All are in steps of a label, of shape (outputs, records).
         """
-        point = Point.of(self.products, theta)
+        point = self._engine.prepared(Point.of(self.products, theta))
         total: IntArray | int = 0
 
         def work(part: slice) -> IntArray:
@@ -188,7 +179,7 @@ class Rows:
             predictions = self._engine.predictions(part, point)
             return np.asarray(term(self.coded.targets[:, part], base, predictions).astype(np.int64))
 
-        for _, found in self._each(work):
+        for _, found in self._each(work, self._engine.step):
             total = total + found
         return total
 
@@ -202,6 +193,12 @@ class _Reference:
         self._coded = coded
         self._scales = scales
         self._kept: dict[int, FloatArray] = {}
+
+    def long_step(self, n: int, jobs: int) -> int:
+        return self.step
+
+    def prepared(self, point: Point) -> Point:
+        return point
 
     def _values(self, part: slice) -> FloatArray:
         """Return the functions of some records; kept for the next round, where there is room."""
@@ -228,7 +225,7 @@ class _Reference:
 class _Compiled:
     """``csrc/anova.c``; ``path`` chooses among its vectors (0: the widest that this processor has)."""
 
-    step = 1 << 14  # records at a time, by hand: a thread waits for another one for a millisecond at most
+    step = 1 << 14  # records at a time, where something is returned for each of them: a megabyte of predictions at most
 
     def __init__(self, products: Products, coded: CodedRows, scales: npt.NDArray[np.uint16], path: int) -> None:
         self._layout = layout(products)
@@ -238,20 +235,35 @@ class _Compiled:
         self._n_functions = len(products)
         most = -1 if products.most is None else products.most
         self._bounds = (products.allowed, most)
+        self._nothing = Point(np.zeros(0, dtype=np.int32), np.zeros(0))
+        self._scratch = list[npt.NDArray[np.uint8]]()  # one for each thread that works at once, kept between calls
 
-    def _run(self, mode: int, part: slice, point: Point | None, clip: Clip, out: npt.NDArray[np.generic]) -> None:
+    def long_step(self, n: int, jobs: int) -> int:
+        """Return how many records one call adds up: four calls for each thread, so that none waits long for another."""
+        if jobs == 1:
+            return _LONGEST
+        return min(_LONGEST, _ROWS * max(1, -(-n // (4 * jobs * _ROWS))))
+
+    def prepared(self, point: Point) -> Point:
+        """Return coefficients as the kernel takes them, once for all parts."""
+        return Point(self._layout.coefficients(point), point.steps)
+
+    def _run(self, mode: int, part: slice, point: Point, clip: Clip, out: npt.NDArray[np.generic]) -> None:
         rows = self._coded
         records = (rows.n, part.start, part.stop, rows.outputs)
-        whole = np.zeros(0, dtype=np.int32) if point is None else self._layout.coefficients(point)
-        steps = np.zeros(0) if point is None else point.steps
-        native().anova(
+        try:
+            scratch = self._scratch.pop()
+        except IndexError:
+            scratch = np.empty(self._layout.scratch(rows.outputs), dtype=np.uint8)
+        native().anova_records(
             mode, self._path, *records, clip.order, clip.levels, clip.gain, *self._bounds,
-            rows.codes, rows.targets, self._scales, *self._layout.arrays, whole, steps, out,
+            rows.codes, rows.targets, self._scales, *self._layout.arrays, point.whole, point.steps, out, scratch,
         )  # fmt: skip
+        self._scratch.append(scratch)
 
     def scales_of(self, part: slice) -> npt.NDArray[np.uint16]:
         out = np.empty(part.stop - part.start, dtype=np.uint16)
-        self._run(0, part, None, _NONE, out)
+        self._run(0, part, self._nothing, _NONE, out)
         return out
 
     def predictions(self, part: slice, point: Point) -> FloatArray:
