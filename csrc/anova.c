@@ -61,6 +61,8 @@ typedef struct {
     void (*gradient)(const plan *, work *, int64_t *);
     void (*norms)(const plan *, work *);
     void (*levels)(const double *, const int32_t *, const uint16_t *, double, double, int32_t, int16_t *);
+    void (*vectors)(const work *, const int32_t *, int, const double *, int16_t *);
+    void (*moments)(const int16_t *, int, int64_t *);
 } steps;
 
 /* To the nearest whole number, ties to even, below 2**51: as NumPy's rint does it. */
@@ -349,7 +351,7 @@ static int read_plan(const buffers *b, size n, plan *p)
     return 1;
 }
 
-enum { SCALES, PREDICTIONS, GRADIENT };
+enum { SCALES, PREDICTIONS, GRADIENT, MOMENTS };
 
 /* Levels of one output; labels and factors of a last block that is not full are copied. */
 static void one_output(const steps *v, const double *f, const int32_t *y, const uint16_t *s, size m, double step, double gain,
@@ -406,11 +408,20 @@ static void round_block(const plan *p, const steps *v, const buffers *b, int mod
     }
 }
 
+/* Products of all pairs of some functions, summed over a block; records beyond the last one have a factor of 0. */
+static void moment_block(const steps *v, const int32_t *chosen, int k, const uint16_t *s, size m, work *w, int16_t *u, int64_t *out)
+{
+    for (size i = 0; i < ROWS; i++) w->f[i] = i < m ? (double)s[i] * 0x1p-30 : 0.0;
+    v->vectors(w, chosen, k, w->f, u);
+    v->moments(u, k, out);
+}
+
 /* anova_records(mode, path, n, start, stop, outputs, order, levels, gain, allowed, most, codes, targets, scales, tables, columns,
  *       derived, slots, groups, entries, partners, squares, units, whole, step, out, scratch)
  * Records start .. stop - 1 of n. mode 0: factors of records, into out (16 bits each). mode 1: predictions (outputs by
- * records, doubles). mode 2: sums of levels times functions are added to out (outputs by functions, 64 bits). scratch is
- * memory to work in, of any content: the caller keeps it, so that its pages need not be mapped in every call. */
+ * records, doubles). mode 2: sums of levels times functions are added to out (outputs by functions, 64 bits). mode 3: sums
+ * of products of some functions are added to out (64 bits, the upper triangle); whole then has (function, function, weight)
+ * of each. scratch is memory to work in: the caller keeps it, so that its pages need not be mapped in every call. */
 PyObject *anova_records(PyObject *self, PyObject *args)
 {
     buffers b;
@@ -431,27 +442,35 @@ PyObject *anova_records(PyObject *self, PyObject *args)
         ok = 0;
     }
     if (ok && mode == SCALES) ok = fits(&b.out, stop - start, 2, "out");
-    if (ok && mode != SCALES)
+    const int all = ok ? p.n_singles + p.n_derived + 1 : 0, chosen = mode == MOMENTS ? (int)(b.whole.len / 12) : 0;
+    if (ok && mode == MOMENTS)
+        ok = within(b.whole.buf, 3 * (size)chosen, 3, all, "whole")
+             && within((const int32_t *)b.whole.buf + 1, 3 * (size)chosen - 1, 3, all, "whole") && fits(&b.scales, n, 2, "scales")
+             && fits(&b.out, (size)chosen * chosen, 8, "out");
+    if (ok && (mode == PREDICTIONS || mode == GRADIENT))
         ok = fits(&b.targets, k * n, 4, "targets") && fits(&b.scales, n, 2, "scales") && fits(&b.step, k, 8, "step")
              && fits(&b.whole, (size)k * (p.n_entries + 1), 4, "whole")
              && fits(&b.out, mode == GRADIENT ? (size)k * p.n_functions : k * (stop - start), 8, "out");
     if (ok) {
-        const size all = p.n_singles + p.n_derived + 1;
-        const size x = all * ROWS * 2, pairs = (size)p.n_slots * ROWS * 4, f = (size)(k + 1) * ROWS * 8;
-        if (fits(&b.scratch, x + pairs + f + ROWS * 2 + ROWS * 16 + (size)(p.n_columns + 1) * ROWS + 64, 1, "scratch")) {
+        const size x = (size)all * ROWS * 2, pairs = (size)p.n_slots * ROWS * 4, f = (size)(k + 1) * ROWS * 8;
+        const size u = (size)chosen * ROWS * 2, rest = ROWS * 2 + ROWS * 16 + (size)(p.n_columns + 1) * ROWS;
+        if (fits(&b.scratch, x + pairs + f + u + rest + 64, 1, "scratch")) {
             char *at64 = (char *)(((uintptr_t)b.scratch.buf + 63) / 64 * 64);
             work w;
             w.x = (int16_t *)at64, w.pairs = (int16_t *)(at64 + x), w.f = (double *)(at64 + x + pairs);
             double *all_f = w.f + ROWS;
-            w.norm = (int64_t *)(at64 + x + pairs + f), w.size = w.norm + ROWS, w.q = (int16_t *)(w.size + ROWS);
+            int16_t *vectors = (int16_t *)(at64 + x + pairs + f);
+            w.norm = (int64_t *)(at64 + x + pairs + f + u), w.size = w.norm + ROWS, w.q = (int16_t *)(w.size + ROWS);
             uint8_t *spare = (uint8_t *)(w.q + ROWS);
-            for (int i = 0; i < ROWS; i++) w.x[(all - 1) * ROWS + i] = FULL;
+            for (int i = 0; i < ROWS; i++) w.x[(size)(all - 1) * ROWS + i] = FULL;
             Py_BEGIN_ALLOW_THREADS
             for (size at = start; at < stop; at += ROWS) {
                 const size m = stop - at < ROWS ? stop - at : ROWS;
                 load_block(&p, v, b.codes.buf, n, at, m, &w, spare);
                 if (mode == SCALES)
                     scale_block(&p, v, m, &w, (uint16_t *)b.out.buf + at - start);
+                else if (mode == MOMENTS)
+                    moment_block(v, b.whole.buf, chosen, (const uint16_t *)b.scales.buf + at, m, &w, vectors, b.out.buf);
                 else
                     round_block(&p, v, &b, mode, n, at, m, start, stop, k, order, levels, gain, all_f, &w);
             }

@@ -142,8 +142,41 @@ TARGET static void NAME(levels)(const double *restrict f, const int32_t *restric
     for (int i = 0; i < ROWS; i++) q[i] = (int16_t)(int32_t)level[i];
 }
 
+/* Some functions of each record with weight and factor, cut to 2**-30 towards zero: products below 2**53, so exact. */
+TARGET static void NAME(vectors)(const work *w, const int32_t *chosen, int k, const double *factor, int16_t *out)
+{
+    for (int m = 0; m < k; m++) {
+        const int16_t *restrict a = w->x + (size)chosen[3 * m] * ROWS, *restrict b = w->x + (size)chosen[3 * m + 1] * ROWS;
+        const double weight = (double)chosen[3 * m + 2];
+        int32_t whole[ROWS] ALIGNED;
+        int16_t *restrict to = out + (size)m * ROWS;
+        for (int i = 0; i < ROWS; i++) whole[i] = (int32_t)((double)((int32_t)a[i] * b[i]) * weight * factor[i]);
+        for (int i = 0; i < ROWS; i++) to[i] = (int16_t)whole[i];
+    }
+}
+
+/* sums[a][b] += sum over records of u_a * u_b for a <= b, exactly: 256 * 2016 * 2016 is below 2**31. */
+TARGET static void NAME(moments)(const int16_t *u, int k, int64_t *sums)
+{
+    for (int a = 0; a < k; a++) {
+        const int16_t *x = u + (size)a * ROWS;
+        for (int b = a; b < k; b += 4) {
+            const int most = k - b < 4 ? k - b : 4;
+            const int16_t *y[4];
+            for (int j = 0; j < 4; j++) y[j] = u + (size)(b + (j < most ? j : 0)) * ROWS;
+            VECTOR sum[4] = {ZERO, ZERO, ZERO, ZERO};
+            for (int i = 0; i < ROWS; i += W16) {
+                const VECTOR one = LOAD(x + i);
+#pragma GCC unroll 4
+                for (int j = 0; j < 4; j++) sum[j] = ADD32(sum[j], MULTIPLY_ADD(one, LOAD(y[j] + i)));
+            }
+            for (int j = 0; j < most; j++) sums[(size)a * k + b + j] += SUM32(sum[j]);
+        }
+    }
+}
+
 static const steps NAME(steps) = {
-    NAME(decode), NAME(interleave), NAME(predict), NAME(gradient), NAME(norms), NAME(levels),
+    NAME(decode), NAME(interleave), NAME(predict), NAME(gradient), NAME(norms), NAME(levels), NAME(vectors), NAME(moments),
 };
 
 #undef W16

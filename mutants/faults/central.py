@@ -329,6 +329,27 @@ _MODELS = (
         caught_by=_fits("PrivateAnovaRegressor"),
     ),
     Fault(
+        name="largest eigenvalue without noise",
+        path=f"{_ANOVA}/curvature.py",
+        before="    noisy = release.noisy(np.array([int(whole)]), randomness)\n",
+        after="    noisy = np.array([int(whole)])\n",
+        caught_by=_fits("PrivateAnovaRegressor, more"),
+    ),
+    Fault(
+        name="largest eigenvalue in units of half a record",
+        path=f"{_ANOVA}/rows.py",
+        before="MOMENT = NORM**2 >> (2 * SCALE)\n",
+        after="MOMENT = NORM**2 >> (2 * SCALE + 1)\n",
+        caught_by=("tests/central/test_anova_curvature.py::test_a_record_moves_it_by_its_weight_at_most[256-0.05]",),
+    ),
+    Fault(
+        name="compiled squares of records that are not shortened",
+        path="csrc/anova.c",
+        before="w->f[i] = i < m ? (double)s[i] * 0x1p-30 : 0.0;\n",
+        after="w->f[i] = i < m ? 0x1p-15 : 0.0;\n",
+        caught_by=("tests/central/test_anova_rows.py::test_every_path_gives_the_integers_of_the_reference[5]",),
+    ),
+    Fault(
         name="long records not shortened",
         path=f"{_ANOVA}/products.py",
         before="        ratio = np.minimum(self.allowed // norms, 1 << (2 * SCALE))\n",

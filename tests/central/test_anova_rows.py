@@ -10,7 +10,7 @@ from hedgerow.central.anova.coded import LABEL, CodedRows, Table, code_columns, 
 from hedgerow.central.anova.design import FeatureMap
 from hedgerow.central.anova.products import FULL, NORM, SCALE, UNITS, Products
 from hedgerow.central.anova.quantiles import CELLS, Quantiles
-from hedgerow.central.anova.rows import LEVELS, Clip, Point, Rows, quantised
+from hedgerow.central.anova.rows import LEVELS, MOMENTS, Clip, Point, Rows, quantised
 from hedgerow.kernels import native, reference
 from hedgerow.space import FeatureSpace
 
@@ -231,11 +231,14 @@ def test_every_path_gives_the_integers_of_the_reference(seed):
         wanted = Rows(own, rows)
         sums = wanted.gradient(theta, clip)
         seen = predictions(wanted, theta)
+        chosen = np.sort(rng.choice(len(own), min(len(own), int(rng.integers(1, MOMENTS + 1))), replace=False))
+        squares = wanted.moments(chosen)
     for path in (0, *PATHS):
         found = Rows(own, rows, jobs=2, path=path)
         assert (found.scales == wanted.scales).all()
         assert (found.gradient(theta, clip) == sums).all()
         assert (predictions(found, theta) == seen).all()
+        assert (found.moments(chosen) == squares).all()
 
 
 def predictions(rows, theta):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hedgerow.audit.replay.run import audit_replay
-from hedgerow.audit.replay.tables import Case, Table, classes_of, many_cases, odd_cases, record_cases
+from hedgerow.audit.replay.tables import Case, Table, classes_of, many_cases, more_cases, odd_cases, record_cases
 from hedgerow.audit.result import AuditResult
 from hedgerow.randomness import Randomness
 
@@ -218,6 +218,7 @@ def _large() -> Iterator[WholeFit]:
         ("PrivateAnovaRegressor, pure", _regression("PrivateAnovaRegressor", {"delta": 0.0}), 0.94),
     ):
         yield WholeFit(f"{name}, many records", fit, near, many_cases)
+    yield WholeFit("PrivateAnovaRegressor, more", _regression("PrivateAnovaRegressor", {}), 0.94, more_cases)
 
 
 def _odd() -> Iterator[WholeFit]:

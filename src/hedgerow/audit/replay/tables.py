@@ -10,7 +10,17 @@ import numpy.typing as npt
 
 from hedgerow.types import IntArray
 
-__all__ = ["Case", "Neighbour", "Table", "classes_of", "label_cases", "many_cases", "odd_cases", "record_cases"]
+__all__ = [
+    "Case",
+    "Neighbour",
+    "Table",
+    "classes_of",
+    "label_cases",
+    "many_cases",
+    "more_cases",
+    "odd_cases",
+    "record_cases",
+]
 
 Array = npt.NDArray[Any]
 Record = tuple[tuple[float, ...], Any]
@@ -161,6 +171,11 @@ def many_cases(*, quick: bool, n: int = 2500) -> list[Case]:
         Neighbour(_others()[0], None),
     ]
     return [Case(table, tuple(found[:2] if quick else found))]
+
+
+def more_cases(*, quick: bool) -> list[Case]:
+    """Return a table that is large enough for steps by an eigenvalue."""
+    return many_cases(quick=quick, n=12_000)
 
 
 def label_cases(*, quick: bool, n: int = 60) -> list[Case]:

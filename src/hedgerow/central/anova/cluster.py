@@ -149,6 +149,11 @@ class ClusterRows:
         total: IntArray | int = self._sum(_total, theta, term)
         return total
 
+    def moments(self, chosen: IntArray) -> IntArray:
+        """Return the exact sum of ``u_a u_b`` over all records, of shape (chosen, chosen)."""
+        none = np.zeros((chosen.size, chosen.size), dtype=np.int64)
+        return np.asarray(self._sum(_moments, chosen) + none)
+
 
 def _of_part(function: Any, part: Part) -> Any:
     return function(part.batches())
@@ -201,3 +206,7 @@ def _gradient(rows: Sequence[Rows], theta: FloatArray, clip: Clip) -> IntArray:
 
 def _total(rows: Sequence[Rows], theta: FloatArray, term: Term) -> IntArray | int:
     return sum(r.total(theta, term) for r in rows)
+
+
+def _moments(rows: Sequence[Rows], chosen: IntArray) -> IntArray:
+    return sum((r.moments(chosen) for r in rows), np.zeros((), dtype=np.int64))

@@ -154,7 +154,7 @@ def influences(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:
     The recursion is linear in the noise, ``theta+ = (1 - eta h)((1 + beta) theta - beta theta') + (eta/n) z``, with
     ``h`` taken as public; running it backwards from the average gives the factor of each round's noise.
     """
-    contraction = 1.0 - steps.rate * np.clip(energy, 0.0, 1.0)
+    contraction = 1.0 - np.clip(steps.rate * energy, 0.0, 1.0)
     averaged = rounds - max(1, rounds // 2)
     out = np.zeros((rounds + 2, energy.size))
     for t in range(rounds - 1, -1, -1):
@@ -169,7 +169,7 @@ def remains(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:
     >>> remains(Steps(4, 1.0, 0.0, Fraction(1), Fraction(0), 100.0), np.array([1.0, 0.1]), 4).round(3).tolist()
     [0.0, 0.693]
     """
-    contraction = 1.0 - steps.rate * np.clip(energy, 0.0, 1.0)
+    contraction = 1.0 - np.clip(steps.rate * energy, 0.0, 1.0)
     averaged = rounds - max(1, rounds // 2)
     now = np.ones(energy.size)
     before = now

@@ -42,11 +42,11 @@ class Layout:
     arrays: tuple[npt.NDArray[np.generic], ...]
     places: IntArray
 
-    def scratch(self, outputs: int) -> int:
-        """Return how many bytes of memory the kernel works in, at least."""
+    def scratch(self, outputs: int, chosen: int) -> int:
+        """Return how many bytes of memory the kernel works in, at least; ``chosen`` functions have products summed."""
         columns, derived, slots = (len(self.arrays[i]) for i in (1, 2, 3))
         singles = int(self.arrays[1][:, 2].sum())
-        by_record = 2 * (singles + derived + 1) + 4 * slots + 8 * (outputs + 1) + 18 + columns + 1
+        by_record = 2 * (singles + derived + 1) + 4 * slots + 8 * (outputs + 1) + 2 * chosen + 18 + columns + 1
         return _RECORDS * by_record + _ALIGNED
 
     def coefficients(self, point: Point) -> Numbers:

@@ -18,13 +18,18 @@ from hedgerow.types import FloatArray, IntArray
 
 _T = TypeVar("_T")
 
-__all__ = ["LEVELS", "Clip", "Point", "Rows", "Sums", "Term", "norms_of", "quantised"]
+__all__ = ["LEVELS", "MOMENT", "MOMENTS", "Clip", "Point", "Rows", "Sums", "Term", "norms_of", "quantised"]
 
 Term = Callable[[npt.NDArray[np.int32], npt.NDArray[np.int32] | None, FloatArray], IntArray | FloatArray]
 """What is summed over records: a function of their labels, what a public model predicts, and predictions."""
 
 LEVELS = 129
 """Least number of levels of a clipped residual; a price never asks for twice as many, and 257 * 127 fits 16 bits."""
+MOMENTS = 64
+"""Most functions whose products are summed at once."""
+MOMENT = NORM**2 >> (2 * SCALE)
+"""What a record adds to the sum of its own squares, at most."""
+_CUT = 30  # bits that are cut off: vectors then fit 16 bits, and products over 256 records 31
 _MOST = 32767  # of a coefficient: 16 bits
 _ENTRIES = 1 << 17  # of a block of the NumPy reference: it stays in the cache between its two products
 _KEPT = 50_000_000  # entries that the NumPy reference keeps from round to round: 400 MB
@@ -127,6 +132,9 @@ class Sums(Protocol):
     def total(self, theta: FloatArray, term: Term) -> IntArray | int:
         """Return the sum of ``term(targets, base, predictions)`` over all records."""
 
+    def moments(self, chosen: IntArray) -> IntArray:
+        """Return the exact sum of ``u_a u_b`` over all records, of shape (chosen, chosen)."""
+
 
 class Rows:
     r"""All records in the functions of one feature map: codes, labels, and two bytes a record for its factor.
@@ -183,6 +191,23 @@ class Rows:
             total = total + found
         return total
 
+    def moments(self, chosen: IntArray) -> IntArray:
+        r"""Return the exact sum of ``u_a u_b`` over all records, of shape (chosen, chosen).
+
+        .. math:: u_m = \operatorname{trunc}(s W_m b_m / 2^{30}), \qquad \|u\|^2 \le \lfloor (C / 2^{15})^2 \rfloor
+
+        Proof: cutting towards zero lengthens no vector, and ``s |W b| <= 2**15 C`` (:class:`~.products.Products`); so
+        ``|u| <= C / 2**15``, about 2016, and its square is whole.
+        """
+        engine = self._engine
+        size = chosen.size
+        total = np.zeros((size, size), dtype=np.int64)
+        step = engine.long_step(self.coded.n, self._threads.jobs)
+        for _, found in self._each(lambda part: engine.moments(part, chosen), step):
+            total += found
+        upper = np.triu(total)
+        return np.asarray(upper + np.triu(upper, 1).T)
+
 
 class _Reference:
     """What the kernel does, in NumPy, with the same numbers."""
@@ -221,6 +246,12 @@ class _Reference:
         levels = quantised(residuals, self._scales[part].astype(np.float64), clip)
         return np.asarray((levels @ self._values(part).T).astype(np.int64))
 
+    def moments(self, part: slice, chosen: IntArray) -> IntArray:
+        scales = self._scales[part].astype(np.float64)
+        weighted = self._values(part)[chosen] * self._products.units[chosen, None]
+        vectors = np.trunc(weighted * (scales * 2.0**-_CUT))
+        return np.asarray((vectors @ vectors.T).astype(np.int64))
+
 
 class _Compiled:
     """``csrc/anova.c``; ``path`` chooses among its vectors (0: the widest that this processor has)."""
@@ -232,7 +263,7 @@ class _Compiled:
         self._coded = coded
         self._scales = scales
         self._path = path
-        self._n_functions = len(products)
+        self._products = products
         most = -1 if products.most is None else products.most
         self._bounds = (products.allowed, most)
         self._nothing = Point(np.zeros(0, dtype=np.int32), np.zeros(0))
@@ -254,7 +285,7 @@ class _Compiled:
         try:
             scratch = self._scratch.pop()
         except IndexError:
-            scratch = np.empty(self._layout.scratch(rows.outputs), dtype=np.uint8)
+            scratch = np.empty(self._layout.scratch(rows.outputs, MOMENTS), dtype=np.uint8)
         native().anova_records(
             mode, self._path, *records, clip.order, clip.levels, clip.gain, *self._bounds,
             rows.codes, rows.targets, self._scales, *self._layout.arrays, point.whole, point.steps, out, scratch,
@@ -272,6 +303,12 @@ class _Compiled:
         return out
 
     def sums(self, part: slice, point: Point, clip: Clip) -> IntArray:
-        out = np.zeros((self._coded.outputs, self._n_functions), dtype=np.int64)
+        out = np.zeros((self._coded.outputs, len(self._products)), dtype=np.int64)
         self._run(2, part, point, clip, out)
+        return out
+
+    def moments(self, part: slice, chosen: IntArray) -> IntArray:
+        triples = np.column_stack([self._products.factors[chosen], self._products.units[chosen]]).astype(np.int32)
+        out = np.zeros((chosen.size, chosen.size), dtype=np.int64)
+        self._run(3, part, Point(np.ascontiguousarray(triples), np.zeros(0)), _NONE, out)
         return out
