@@ -5,7 +5,9 @@ import re
 import pytest
 
 from hedgerow.compare.scores import Row, Summary, summarise
+from hedgerow_experiments.claims import diprime_figures as claims_diprime
 from hedgerow_experiments.claims import histoftree as claims_histoftree
+from hedgerow_experiments.claims import label as claims_label
 from hedgerow_experiments.claims import lpdt as claims_lpdt
 from hedgerow_experiments.claims.base import (
     HOLDS,
@@ -21,6 +23,7 @@ from hedgerow_experiments.claims.base import (
     valley,
 )
 from hedgerow_experiments.claims.page import ALL, PAPERS, check_all, count, to_markdown
+from hedgerow_experiments.claims.sentences import SENTENCES
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.registry import all_experiments
 
@@ -169,11 +172,15 @@ def test_rank_sums_decide_the_tables_of_histoftree():
 def test_nothing_measured_gives_no_verdict_except_what_is_computed():
     checked = check_all(Evidence({}))
     decided = {c.claim.text: c.verdict for c in checked if c.verdict.word != OPEN}
-    public, cost = decided.values()
+    local, public, semi, label, cost = decided.values()
     assert list(decided) == [
+        "LPDT is epsilon-locally private",
         "500 public records lower the error, even with 1,000 private ones fewer",
+        "What a person sends, over both rounds, is epsilon-private",
+        "RPWithPrior is epsilon-label private, given the prior",
         "K candidate medians cost no more than one, so that the scheme is epsilon-private",
     ]
+    assert {audit.word for audit in (local, semi, label)} == {HOLDS} and "6 of 6 hold" in label.evidence
     assert public.word == HOLDS and public.evidence.startswith("lower in 9 of 10 runs")
     assert cost.word == NOT and re.search(r"guarantee is (\d+\.?\d*)", cost.evidence)[1] == "19.5"
 
@@ -232,3 +239,59 @@ def test_the_page_has_every_claim_its_counts_and_links():
     (anchor,) = re.findall(r"\| \[LPDT\]\(#([\w-]+)\) \| 1 \| 0 \| 1 \| 0 \|", page)
     heading = re.search(r"^## (.*)$", page, re.MULTILINE)[1]
     assert anchor == re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def test_every_sentence_is_tested_or_says_why_not():
+    known = {(claim.paper, claim.text) for claim in ALL}
+    for sentence in SENTENCES:
+        assert {(sentence.paper, text) for text in sentence.claims} <= known, sentence.says
+        assert sentence.claims or sentence.why, sentence.says
+    assert {(s.paper, s.where) for s in SENTENCES} == {
+        (p, w) for p in ("LPDT", "HistOfTree", "RPWithPrior", "DiPriMe") for w in ("abstract", "conclusion")
+    }
+    text = to_markdown(check_all(Evidence({})))
+    assert text.count("| abstract |") > 25 and "not measured: DiPriMe has fewer leaves" in text
+
+
+def test_claims_of_privacy_are_audited_and_a_weaker_mechanism_is_found(monkeypatch):
+    from hedgerow.audit import registry
+    from hedgerow_experiments.claims import privacy
+
+    assert privacy.audited("one bit")(Evidence({})).word == HOLDS
+    entry = registry.find("k-ary response")
+    monkeypatch.setattr(type(entry), "build", lambda self, epsilon: self.audit.build(1.1 * epsilon))
+    found = privacy._verdict.__wrapped__(("k-ary response",))
+    assert found.word == NOT and "0 of 3 hold; loss 0.55 at 0.5" in found.evidence
+
+
+def figures(panel, method, curve, metric="mse"):
+    return [row for x, v in curve.items() for row in rows("diprime-figures", method, v, data="APP", setting=panel,
+                                                          epsilon=None, x=x, metric=metric)]  # fmt: skip
+
+
+def test_figures_of_diprime_follow_the_curves():
+    ours, rivals = ("DiPriMe", "DiPriMeExp", "DiPriMeFlip"), ("DP-ERT", "DP-RF", "DP-DF")
+    groups = [figures("1(a)", m, {2: 2.0, 4: 1.0, 6: 1.5}) for m in ours]
+    groups += [figures("1(a)", "RF", {2: 2.0, 4: 1.0, 6: 0.5}), figures("1(a)", "DP-ERT", {2: 1.9, 4: 3.0, 6: 3.0})]
+    groups += [figures("3", m, {0.01: 0.2, 0.03: 0.8}, "share of leaves") for m in ours]
+    groups += [figures("3", m, {0.01: 0.9, 0.03: 0.1}, "share of leaves") for m in rivals]
+    groups += [figures("4", m, {0.05: 0.5, 0.45: 0.25, 0.55: 0.25}, "share of splits") for m in (*ours, "DP-ERT")]
+    groups += [figures("2", m, {1: 0.5, 10: v}, "accuracy") for m, v in (("RF", 0.9), ("DP-ERT", 0.6), ("DP-DF", 0.88))]
+    found = evidence(*groups)
+    words = {c.where: c.check(found).word for c in claims_diprime.CLAIMS}
+    assert words == {
+        "figure 1": HOLDS, "figure 1(a)": HOLDS, "figure 1(c)": OPEN, "figure 2": PARTLY, "figure 3": HOLDS,
+        "figure 4": NOT,
+    }  # fmt: skip
+
+
+def test_small_deviations_and_duels_over_all_budgets_of_rpwithprior():
+    noisy = {"crime": (1.0, 2.0), "housing": (2.0, 1.0)}
+    groups = [
+        rows("label", m, v, data=d, setting="network", epsilon=1.0)
+        for d, (own, other) in noisy.items()
+        for m, v in (("RPWithPrior", own), ("Laplace", other))
+    ]
+    found = {c.where: c.check(evidence(*groups)) for c in claims_label.CLAIMS}
+    assert found["section 5.1"].word == PARTLY and found["section 5.1"].evidence == "smaller in 1 of 2 comparisons"
+    assert found["abstract"].word == PARTLY and found["abstract"].evidence.startswith("better in 1 of 2 cells")

@@ -212,7 +212,7 @@ KNOWN = {
     "diprime.md": "| DiPriMeFlip | 0.9203 ± 0.014 (10) | 0.903 | 0.8075 ± 0.0098 (10) | 0.781 | 0.8222 ± 0.028 (10) |",
     "diprime_fresh.md": "# DiPriMe forests: measured",
     "anova.md": "| ahead of DP-EBM on all rows | 21 of 21 rows | met |",
-    "claims.md": "(#rpwithprior-label-differential-privacy-in-regression-label-model) | 4 | 1 | 6 | 0 |",
+    "claims.md": "(#rpwithprior-label-differential-privacy-in-regression-label-model) | 5 | 2 | 7 | 0 |",
     "frontier.md": "| AIR (design) | 10 | 11.24 | 56 | 1.002 | 0.996 | 0.992 | 0.977 | 0.902 | 0.863 | 3 of 120 |",
     "lpdt_figures.md": "![Figure 4](lpdt_figure_4.png)",
     "costs.md": "| 8 | 4.533 | 4.616 | 4.374 | 4.509 | 4.623 | 4.88 |",

@@ -78,6 +78,8 @@ CLAIMS = claims_of(
     ("table 1", "DP-RF performs very poorly: worse than DP-ERT in regression", _forest("1", "DP-ERT", "DP-RF")),
     ("table 1", "Without privacy, median forests are worse than random forests", _forest("1", "RF", "Median")),
     ("section 4.1", "Where targets matter for splits (traffic), base DiPriMe is much worse than DiPriMeFlip", _traffic),
+    ("table 2", "Without privacy, median forests are consistently worse than random forests (classification)",
+     _forest("2", "RF", "Median")),
     ("table 2", "DiPriMe and its variants far exceed DP-ERT, DP-RF and DP-DF (classification)",
      _forest("2", ("DiPriMe", "DiPriMeExp", "DiPriMeFlip"), ("DP-ERT", "DP-RF", "DP-DF"))),
     ("table 2", "DiPriMeFlip beats DP-ERT (classification)", _forest("2", "DiPriMeFlip", "DP-ERT")),

@@ -20,6 +20,7 @@ from hedgerow_experiments.claims.base import (
     trend,
     valley,
 )  # fmt: skip
+from hedgerow_experiments.claims.privacy import audited
 from hedgerow_experiments.found import Evidence
 
 __all__ = ["CLAIMS"]
@@ -215,6 +216,7 @@ def _taxi_public(found: Evidence) -> Verdict:
 CLAIMS = (
     *claims_of(
         "LPDT", "lpdt.md",
+        ("theorem 3.1", "LPDT is epsilon-locally private", audited("tree message, bits")),
         ("table 2", "LPDT significantly outperforms PHIST, APHIST and DECONV (epsilon 4, 6, 8)", _beats(TREES, 4, 8)),
         ("table 2", "The same at epsilon 0.5, 1, 2, with the paper's estimator alone", _beats(TREES, 0, 2)),
         ("table 2", "The same at epsilon 0.5, 1, 2, with public and private means blended (ours)",

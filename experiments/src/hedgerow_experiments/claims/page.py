@@ -9,9 +9,11 @@ from hedgerow.compare.scores import Summary
 from hedgerow_experiments.claims.base import HOLDS, NOT, OPEN, PARTLY, Claim, Verdict
 from hedgerow_experiments.claims.diprime import CLAIMS as DIPRIME
 from hedgerow_experiments.claims.diprime import OURS
+from hedgerow_experiments.claims.diprime_figures import CLAIMS as DIPRIME_FIGURES
 from hedgerow_experiments.claims.histoftree import CLAIMS as HISTOFTREE
 from hedgerow_experiments.claims.label import CLAIMS as RPWITHPRIOR
 from hedgerow_experiments.claims.lpdt import CLAIMS as LPDT
+from hedgerow_experiments.claims.sentences import SENTENCES
 from hedgerow_experiments.experiment import Files
 from hedgerow_experiments.forms import pipes
 from hedgerow_experiments.found import Evidence
@@ -25,7 +27,7 @@ PAPERS = {
     "DiPriMe": "Balance is key: Private median splits yield high-utility random trees (central model)",
     "ours": "What we say ourselves",
 }
-ALL: Sequence[Claim] = (*LPDT, *HISTOFTREE, *RPWITHPRIOR, *DIPRIME, *OURS)
+ALL: Sequence[Claim] = (*LPDT, *HISTOFTREE, *RPWITHPRIOR, *DIPRIME, *DIPRIME_FIGURES, *OURS)
 _MARKS = {HOLDS: "**holds**", PARTLY: "*partly*", NOT: "**does not hold**", OPEN: "not measured"}
 
 _HEAD = """# What the papers claim, and what we found
@@ -37,7 +39,8 @@ fewer than half, and holds *partly* in between; one about "most" holds if it doe
 geometric mean of A over B; "significantly" is the Wilcoxon test over splits at 5 %, which four splits or fewer
 can never show. What rests on fewer than ten repeats says so: it may change with more. A claim with "never" is judged
 run by run, and one run refutes it. Our data, grids and fixes differ from the papers' in ways that the linked pages
-list.
+list. [Below](#sentence-by-sentence) every sentence of the papers' abstracts and conclusions has the claims that test
+it, or the reason why none does.
 """
 
 
@@ -106,7 +109,18 @@ def to_markdown(checked: Sequence[Checked]) -> str:
             if claim.paper == paper
         ]
         lines += ["", f"## {PAPERS[paper]}", "", *pipes(["where", "claim", "verdict", "evidence"], rows)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *_sentences(checked)]) + "\n"
+
+
+def _sentences(checked: Sequence[Checked]) -> list[str]:
+    """Return the table of sentences, with the verdicts of the claims that test them; a sentence without is marked."""
+    words = {(c.claim.paper, c.claim.text): c.verdict.word for c in checked}
+    rows = []
+    for s in SENTENCES:
+        found = [f"{_MARKS[words[s.paper, text]]}: {text}" for text in s.claims if (s.paper, text) in words]
+        rows.append([s.paper, s.where, s.says, "; ".join(found) or "-", s.why or "-"])
+    head = ["paper", "where", "sentence, in short", "tested by", "not tested, because"]
+    return ["## Sentence by sentence", "", "The papers' abstracts and conclusions.", "", *pipes(head, rows)]
 
 
 def _anchor(title: str) -> str:
