@@ -158,7 +158,8 @@ def free_port():
 class Outside:
     """``hedgerow serve`` in its own process."""
 
-    def __init__(self, url, log, *, limit=None, program=("-m", "hedgerow.cli")):
+    def __init__(self, url, log, *, limit=None, program=("-m", "hedgerow.cli"), options=()):
+        self.options = options
         self.url, self.log, self.port, self.process, self.limit = url, log, free_port(), None, limit
         self.program = program
         self.address = f"http://127.0.0.1:{self.port}"
@@ -166,6 +167,7 @@ class Outside:
 
     def start(self):
         command = [sys.executable, *self.program, "serve", "--port", str(self.port), "--database", self.url]
+        command += self.options
         env = {
             **os.environ,
             "HEDGEROW_CURATOR_TOKEN": TOKEN,

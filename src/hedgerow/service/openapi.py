@@ -136,8 +136,15 @@ _SCHEMAS = {
 }
 
 
+_FOLLOWING = ("getTask", "uploadReports", "status", "issueTokens", "issuePass", "model", "leaves", "data", "closeTask")
+"""What can be done with a task that is listed."""
+
+
 def _tasks() -> dict[str, Any]:
     listing = _json(_object({"tasks": {"type": "array", "items": {"type": "object"}}}, ("tasks",)), "newest first")
+    listing["links"] = {
+        name: {"operationId": name, "parameters": {"id": "$response.body#/tasks/0/id"}} for name in _FOLLOWING
+    }
     made = {"201": _ANNOUNCEMENT, "200": _ANNOUNCEMENT, **_problems(400, 401, 403, 408, 409, 410, 413, 502)}
     create = _operation("createTask", "Publish a task", made, security=_CURATOR, requestBody=_takes(_NEW_TASK))
     return {"get": _operation("listTasks", "List tasks", {"200": listing, **_problems()}), "post": create}

@@ -42,7 +42,7 @@ __all__ = ["LEAST_GROUPS", "Groups", "Trimmed", "check_groups", "cost", "trimmed
 LEAST_GROUPS = 3
 """With fewer there is no middle."""
 _EACH = 16  # reports of a group for every group; see above
-_KEY_BYTES = 32
+_KEY_BYTES = 32  # 256 bits: nobody guesses it
 
 
 def cost(n_groups: int, dropped: int) -> float:
