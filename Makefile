@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: demo test lint bench docs wheel clean setup mutants
+.PHONY: demo test lint bench docs docs-version folder wheel clean setup mutants
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml setup.py csrc/kernels.c csrc/anova.c csrc/anova.h csrc/vdaf.c experiments/pyproject.toml
@@ -41,6 +41,15 @@ docs: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python docs/_hooks/samples.py --jobs $(JOBS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 	$(BIN)/python docs/_hooks/look.py site
+
+# The site of this version beside those of others: make docs-version FOLDER=../published (a checkout of what is served).
+docs-version: folder docs
+	HEDGEROW_DOCS_VERSIONS=mike NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+	$(BIN)/python docs/_hooks/versions.py site $(FOLDER) $$($(BIN)/python -c \
+	  "import hedgerow; print('.'.join(hedgerow.__version__.split('.')[:2]))")
+
+folder:
+	@test -n "$(FOLDER)" || { echo "say where versions are kept: make docs-version FOLDER=../published"; exit 2; }
 
 # The sdist and a manylinux wheel in ./dist, each installed in an environment of its own and tried as a stranger would.
 wheel: $(STAMP)
