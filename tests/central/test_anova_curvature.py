@@ -124,6 +124,9 @@ def test_it_is_not_asked_for_by_few_records_or_where_noise_would_drown_it():
     assert curvature_release(GaussianPurse(Fraction(1, 4)), share, 9_999.0) is None
     assert curvature_release(GaussianPurse(Fraction(1, 4)), share, 10_001.0) is not None
     assert curvature_release(LaplacePurse(Fraction(1)), share, 1e6) is None
+    # Where the solver's rounding is not bounded by the proof: too many records, too many levels.
+    assert curvature_release(GaussianPurse(Fraction(1, 4)), share, 2.0**27 + 1) is None
+    assert curvature_release(GaussianPurse(Fraction(10**9)), share, 1e6) is None
 
 
 def test_longer_steps_are_fewer_and_reach_as_far():

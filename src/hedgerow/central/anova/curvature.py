@@ -14,19 +14,22 @@ from hedgerow.types import FloatArray
 __all__ = ["curvature", "curvature_release"]
 
 _LEVELS = 256  # least number of levels of one record, as of a count
+_FINEST = 1024  # levels; an epsilon of millions would ask for more
 _SPARE = 2  # levels kept for rounding: see the proof
 _DOUBT = 3.0  # deviations that are added: noise makes it too small by more once in 700 fits
 _FROM = 10_000.0  # records: with fewer all rounds take less than a second, and are left as they are; by hand
+_UNTIL = 2.0**27  # records: a quarter of what the proof bears, so that no noise of the size comes near it
 _WORTH = 1 / 16  # of all records: with noise wider than this the step would hardly be longer; by hand
 
 
 def curvature_release(purse: Purse, share: Fraction, size: float) -> Release | None:
-    """Price the release; None for few records, or where noise would drown it (which follows from the noisy size)."""
-    if size < _FROM:
+    """Price the release; None for few records, too many, or where noise would drown it: all by the noisy size."""
+    if not _FROM <= size <= _UNTIL:
         return None
     release = purse.release(share, 1, _LEVELS)
     wide = release.deviation / release.weight
-    return release if purse.order == 2 and wide <= _WORTH * size else None
+    provable = purse.order == 2 and release.weight < _FINEST
+    return release if provable and wide <= _WORTH * size else None
 
 
 def curvature(rows: Sums, energy: FloatArray, release: Release, size: float, randomness: Randomness) -> float:
@@ -41,8 +44,8 @@ def curvature(rows: Sums, energy: FloatArray, release: Release, size: float, ran
     (:meth:`~.rows.Rows.moments`), so by Weyl's inequality the eigenvalue rises by 0 to MOMENT: by at most one, in units
     of MOMENT, and by ``w - 2`` in levels. It is computed in floating point and rounded to whole levels. LAPACK's solver
     is backward stable: with 64 functions it errs by less than ``64**2 2**-53`` of the eigenvalue, which is less than
-    2**-12 of a record for 2**28 records, so less than a quarter of a level at fewer than 2**10 levels. Two such errors
-    and two roundings move the difference by at most 1.5 levels, so a record moves the released number by at most w.
+    2**-11 of a record for 2**29 records, so less than half a level at fewer than 2**10 levels. Two such errors and two
+    roundings move the difference by at most 2 levels, so a record moves the released number by at most w.
 
     Returned is the noisy number, three deviations more, and not less than half the largest energy as publicly assumed
     (records that are shortened have less of it).
