@@ -17,6 +17,7 @@ from hedgerow.mechanisms.normal import gdp_mu
 from hedgerow.portable import PortableModel
 from hedgerow.public import PublicModel
 from hedgerow.space import FeatureSpace
+from hedgerow.sums.aims import process_units
 from hedgerow.sums.grow import ONE_LEAF, binned, grow
 from hedgerow.sums.rows import Pool, pool_rows
 from hedgerow.tasks.assisted.residuals import Residuals
@@ -27,10 +28,8 @@ from hedgerow.types import FloatArray
 
 __all__ = ["Chain", "group_sizes"]
 
-TREES = 16  # of 16 leaves: 512 bits, a report of 10 kB. Without a forest .28/.07/.21 of the gap of GAS, CAL and MET at
-LEAVES = 16  # epsilon 1 (two splits, two seeds); 8 trees of 32 leaves, the same number of bits, .27/.06/.20
-FOREST = 64  # trees among whose leaf values corrections are looked for: CAL .12 instead of .09, GAS .29 instead of .25
-FOREST_LEAVES = 32  # of each of them
+ASKED = (16,) * 16  # leaves of the trees that holders are asked about: 512 bits, a report of 10 kB
+FOREST = (32, 32, 8) * 32  # leaves of the trees among whose leaf values corrections are looked for
 BINS = 4  # of a check: two tell most about a straight line, four see a bent one too, for a fifth more noise
 _CLIP = 0.9  # quantile of public residuals to which holders' are clipped: AGGREGATE.md found .8 to .95 alike
 _MOST_GROUPS = 16  # AGGREGATE.md's recipe: more groups are too small each
@@ -112,7 +111,10 @@ class Chain:
         assert portable is not None
         Z, residuals, honest = public_errors(model, X, y, bounds)
         F = np.column_stack([portable.design(Z), honest])
-        pool = pool_rows(F, residuals, lambda D: np.clip(portable.predict_design(D), *bounds), random_state)
+        units = process_units(portable, F[:, :-1])
+        pool = pool_rows(
+            F, residuals, lambda D: np.clip(portable.predict_design(D), *bounds), units, random_state
+        )
         fields = {"target": target, "servers": servers, "min_batch_size": min_batch_size}
         sizes = group_sizes(n_holders, check_epsilon(epsilon), delta, min_batch_size)
         return cls(epsilon, delta, bounds, model.space_, portable, pool, residuals, sizes, random_state, fields)
@@ -135,14 +137,14 @@ class Chain:
         d = len(space)
         portable = PortableModel(d, np.arange(d), np.full(d, -1), low + radius, ())
         residuals = np.linspace(-radius, radius, 101)
-        pool = Pool(np.zeros((1, d + 1)), np.zeros(1))
+        pool = Pool(np.zeros((1, d + 1)), np.zeros(1), np.zeros((1, 1)))
         sizes = (n_holders,)
         return cls(epsilon, delta, (low, high), space, portable, pool, residuals, sizes, random_state, fields)
 
     def first(self) -> SumsTask:
         """Return the task of the first group: of a forest that adds nothing yet."""
         rows = corrections((), self.pool.rows[:, :-1], self.pool.rows[:, -1])
-        forest = grow(rows, self.pool, FOREST, FOREST_LEAVES, self.seed + 1) if len(rows) > 1 else ONE_LEAF
+        forest = grow(rows, self.pool, FOREST, self.seed + 1) if len(rows) > 1 else ONE_LEAF
         return self._task(0, (Step(replace(forest, value=np.zeros(len(forest.value))), self._radius(rows)),))
 
     def after(self, model: SumsModel) -> SumsTask | None:
@@ -168,7 +170,7 @@ class Chain:
             trees = binned(rows, BINS)
             levels = _means(f, trees.apply(rows)[:, 0], trees.n_leaves[0])
         elif len(rows) > 1:
-            trees = grow(rows, self.pool, TREES, LEAVES, self.seed + 1000 * (group + 1))
+            trees = grow(rows, self.pool, ASKED, self.seed + 1000 * (group + 1))
             left = max(1 - spread / square, LEFT) if square > 0 else 1.0
         else:
             trees = ONE_LEAF

@@ -20,25 +20,38 @@ ONE_LEAF = Trees(np.array([1]), np.array([-1]), np.array([]), np.array([1.0]))
 
 _FEW = 6  # a leaf has at least this part of its even share of rows
 _SEEN = 0.7  # of the columns, that a split looks at; by hand
-_OF_LABEL = 4  # every fourth tree follows the label instead of the error (AGGREGATE.md's recipe)
 
 
-def grow(rows: FloatArray, pool: Pool, n_trees: int, n_leaves: int, seed: int) -> Trees:
-    """Return random trees that follow the error that steps have left; the values of leaves are their shares of rows.
+def grow(rows: FloatArray, pool: Pool, leaves: Sequence[int], seed: int) -> Trees:
+    """Return random trees, one for each number of leaves; the values of leaves are their shares of rows.
+
+    Every other tree follows an error that public records leave open, the others in turn the error that was seen of them
+    and that steps have left, and the label (:func:`aims`).
 
     Parameters
     ----------
     rows : array
         Design, public prediction and what steps add, of the rows of the pool; trees do not split on the last.
     """
-    left = pool.residual - rows[:, -1]
     parts = []
-    for t in range(n_trees):
-        target = pool.label if t % _OF_LABEL == _OF_LABEL - 1 else left
-        limits = {"max_leaf_nodes": max(n_leaves, 2), "min_samples_leaf": max(2, len(rows) // (_FEW * n_leaves))}
+    for t, target in enumerate(aims(pool, rows[:, -1], len(leaves), seed)):
+        few = max(2, len(rows) // (_FEW * leaves[t]))
+        limits = {"max_leaf_nodes": max(leaves[t], 2), "min_samples_leaf": few}
         tree = ExtraTreeRegressor(max_features=_SEEN, random_state=seed + t, **limits).fit(rows[:, :-1], target)
         parts.append(_portable(tree, rows.shape[1] - 1))
     return _joined(parts, rows)
+
+
+def aims(pool: Pool, added: FloatArray, n: int, seed: int) -> list[FloatArray]:
+    """Return what each of n trees follows.
+
+    >>> pool = Pool(np.zeros((3, 2)), np.array([1.0, 2.0, 3.0]), np.zeros((3, 3)))
+    >>> [aim.tolist() for aim in aims(pool, np.ones(3), 3, 0)]
+    [[0.0, 1.0, 2.0], [0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]
+    """
+    known = [pool.residual - added, pool.label]
+    drawn = pool.root @ np.random.default_rng(seed).normal(size=(len(pool.root), n))
+    return [drawn[:, t] if t % 2 else known[t // 2 % 2] for t in range(n)]
 
 
 def binned(rows: FloatArray, bins: int) -> Trees:

@@ -23,10 +23,7 @@ from hedgerow.types import FloatArray
 
 __all__ = ["LEAST", "LEAST_CHECKED", "Leaves", "Learnt", "learn", "shares_of"]
 
-POWERS = (0.0, 0.5, 1.0)  # of eigenvalues, in the prior: errors may be as rough as the forest, or smoother; by evidence
 STEPS = np.logspace(-3, 0, 25)  # of the prior variance, eight a decade, up to all of the residual variance
-_TINY = 1e-9  # an eigenvalue, of a trace of 1: rounding leaves less than 1e-12, and one record in a million more
-_MISMATCH = 4.0  # times what so many public records leave open of overlaps: kappa T of AGGREGATE.md; 1 did as well
 _FEWEST = 0.02  # of its public share a leaf is taken to have at least: noise may make counts negative
 LEAST_CHECKED = 0.5  # the same where a later group checks all corrections: .27 of GAS's gap instead of .26
 LEAST = 3.0  # of the log-likelihood, that a correction must gain: nothing gains as much one time in 100
@@ -124,29 +121,25 @@ def learn(
     T = len(asked.sizes)
     shares = shares_of(up + down, public, asked.sizes, n, 2 * variance)
     weights = rake(asked.places, asked.sizes, shares)
-    root = np.sqrt(weights)[:, None]
-    A = root * asked.indicators()
-    B = root * forest.indicators()
-    e, V = np.linalg.eigh(B @ B.T)
-    e, V = e[e > _TINY], V[:, e > _TINY]
-    H = n * (A.T @ V) * np.sqrt(e)
-    own = n * A.T @ A + 2 * variance / T * np.eye(A.shape[1])
+    A = asked.indicators()
+    B = forest.indicators()
+    Aw = weights[:, None] * A
+    overlap = Aw.T @ A
+    one = np.eye(A.shape[1])
+    H = n * Aw.T @ B
+    own = n * overlap + max(2 * variance, 1.0) / T * one  # without noise leaves of two trees tell the same
     rows = min(n_public, len(weights)) / float(np.sum(weights**2)) / len(weights)
-    mismatch = _MISMATCH / T * n**2 / rows * (A.T @ A + np.eye(A.shape[1]) / rows)
+    mismatch = n**2 / (T * rows) * (overlap + one / rows)
     white = np.linalg.inv(np.linalg.cholesky(own))
     seen = white @ ((up - down) / np.sqrt(T))
-    best = (0.0, np.zeros(len(e)))
-    for power in POWERS:
-        prior = e**power / float(np.sum(e ** (power + 1)))
-        signal, Q = np.linalg.eigh(white @ ((H * prior) @ H.T + mismatch) @ white.T)
-        along = Q.T @ seen
-        for tau2 in most * STEPS:
-            total = 1 + tau2 * np.maximum(signal, 0.0)
-            gain = float(-0.5 * np.sum(np.log(total) + along**2 / total - along**2))
-            if gain > best[0]:
-                best = (gain, tau2 * prior * (H.T @ (white.T @ (Q @ (along / total)))))
-    gain, z = best
-    if gain < least:
-        z = np.zeros(len(e))
-    values = B.T @ (V @ (z / np.sqrt(e))) / np.sqrt(len(forest.sizes))
+    signal, Q = np.linalg.eigh(white @ (H @ H.T + mismatch) @ white.T)
+    along = Q.T @ seen
+    gain = 0.0
+    values = np.zeros(B.shape[1])
+    for tau2 in most * STEPS:
+        total = 1 + tau2 * np.maximum(signal, 0.0)
+        found = float(-0.5 * np.sum(np.log(total) + along**2 / total - along**2))
+        if found > max(gain, least):
+            gain = found
+            values = tau2 * H.T @ (white.T @ (Q @ (along / total))) / np.sqrt(len(forest.sizes))
     return Learnt(values, gain, shares)
