@@ -58,6 +58,13 @@ FAULTS = (
         caught_by=(f"{_CHECK}::test_a_correction_that_harms_does_not_pass",),
     ),
     Fault(
+        name="a correction that a group was sent is left out of what it told",
+        path="src/hedgerow/tasks/sums/learn.py",
+        before="        told = self.radius * (self.up - self.down) / np.sqrt(T) + self.n * Aw.T @ self.sent\n",
+        after="        told = self.radius * (self.up - self.down) / np.sqrt(T)\n",
+        caught_by=(f"{_CHECK}::test_what_was_sent_is_not_learnt_twice",),
+    ),
+    Fault(
         name="a spend with two servers is taken by a limit that trusts nobody",
         path="src/hedgerow/ledger.py",
         before="        if TRUST.index(guarantee.trust) > TRUST.index(limit.trust):\n",

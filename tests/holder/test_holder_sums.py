@@ -114,6 +114,19 @@ def test_what_python_refuses_of_servers_the_page_refuses(node):
 BAD = (None, "", "x", True, -1, 0, 1, 1.5, 2, 1e300, -1e300, 2**53, 10**30, [], [0.0], [1, 2], {}, {"a": 1})
 
 
+EARLIER = {
+    "sizes": [2, 2],
+    "reference": "AAAAAQEB",
+    "sums": [-3, 4, 0, 9007199254740992, 1, 2, 3, 4],
+    "n_reports": 10,
+    "radius": 0.5,
+    "sent": [0.0, 0.25, -0.25],
+    "open": 1.0,
+    "left": 0.25,
+}
+"""What a group before told, of the rows of the example."""
+
+
 def mutations():
     """Yield the text of the task with one thing changed, and what that was."""
     content = json.loads(task_text(task_for()))
@@ -134,6 +147,13 @@ def mutations():
     yield "levels too many", {**content, "levels": [0.0] * 5}
     yield "no servers", {**content, "servers": None}
     yield "two steps", {**content, "steps": content["steps"] * 2}
+    told = json.loads(json.dumps(EARLIER))
+    yield "a group before", {**content, "earlier": [told]}
+    yield "two groups before", {**content, "earlier": [told, told]}
+    for name in told:
+        yield f"before without {name}", {**content, "earlier": [{k: v for k, v in told.items() if k != name}]}
+        for value in (*BAD, 1.0, 0.5, [0, 1], [2, 2], [0.0, 0.5, -1e101], "AAAB", "AAABAQECAAAA"):
+            yield f"before {name} = {value!r}", {**content, "earlier": [{**told, name: value}]}
 
 
 def test_what_python_refuses_of_a_task_the_page_refuses_and_nothing_else(node):

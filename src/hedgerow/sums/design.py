@@ -21,7 +21,8 @@ from hedgerow.sums.aims import process_units
 from hedgerow.sums.grow import ONE_LEAF, binned, grow
 from hedgerow.sums.rows import Pool, pool_rows
 from hedgerow.tasks.assisted.residuals import Residuals
-from hedgerow.tasks.sums.model import LEFT, SumsModel
+from hedgerow.tasks.sums.earlier import Earlier
+from hedgerow.tasks.sums.model import SumsModel
 from hedgerow.tasks.sums.steps import Step, corrections
 from hedgerow.tasks.sums.task import SumsTask
 from hedgerow.types import FloatArray
@@ -31,6 +32,7 @@ __all__ = ["Chain", "group_sizes"]
 ASKED = (16,) * 16  # leaves of the trees that holders are asked about: 512 bits, a report of 10 kB
 FOREST = (32, 32, 8) * 32  # leaves of the trees among whose leaf values corrections are looked for
 BINS = 4  # of a check: two tell most about a straight line, four see a bent one too, for a fifth more noise
+_LEFT = 0.3  # of the residual variance, at least, is taken to be left by the steps (AGGREGATE.md's recipe)
 _CLIP = 0.9  # quantile of public residuals to which holders' are clipped: AGGREGATE.md found .8 to .95 alike
 _MOST_GROUPS = 16  # AGGREGATE.md's recipe: more groups are too small each
 # Twice AGGREGATE.md's 450 for twice the noise, and half as much again where a forest keeps what was learnt.
@@ -112,9 +114,7 @@ class Chain:
         Z, residuals, honest = public_errors(model, X, y, bounds)
         F = np.column_stack([portable.design(Z), honest])
         units = process_units(portable, F[:, :-1])
-        pool = pool_rows(
-            F, residuals, lambda D: np.clip(portable.predict_design(D), *bounds), units, random_state
-        )
+        pool = pool_rows(F, residuals, lambda D: np.clip(portable.predict_design(D), *bounds), units, random_state)
         fields = {"target": target, "servers": servers, "min_batch_size": min_batch_size}
         sizes = group_sizes(n_holders, check_epsilon(epsilon), delta, min_batch_size)
         return cls(epsilon, delta, bounds, model.space_, portable, pool, residuals, sizes, random_state, fields)
@@ -152,14 +152,15 @@ class Chain:
         group = model.task.group + 1
         if group == len(self.sizes):
             return None
-        return self._task(group, model.steps)
+        told = (model.told,) if model.n_reports else ()
+        return self._task(group, model.steps, (*model.task.earlier, *told))
 
     def _radius(self, rows: FloatArray, left: float = 1.0) -> float:
         """Return what errors are clipped to where this share of their variance is left."""
         clip = _CLIP if len(rows) > 1 else 1.0
         return max(float(np.quantile(np.abs(self.residuals), clip)) * math.sqrt(left), _SMALLEST)
 
-    def _task(self, group: int, steps: tuple[Step, ...]) -> SumsTask:
+    def _task(self, group: int, steps: tuple[Step, ...], earlier: tuple[Earlier, ...] = ()) -> SumsTask:
         rows = corrections(steps, self.pool.rows[:, :-1], self.pool.rows[:, -1])
         f = rows[:, -1]
         spread = float(np.mean(f**2))
@@ -171,7 +172,7 @@ class Chain:
             levels = _means(f, trees.apply(rows)[:, 0], trees.n_leaves[0])
         elif len(rows) > 1:
             trees = grow(rows, self.pool, ASKED, self.seed + 1000 * (group + 1))
-            left = max(1 - spread / square, LEFT) if square > 0 else 1.0
+            left = max(1 - spread / square, _LEFT) if square > 0 else 1.0
         else:
             trees = ONE_LEAF
         radius = self._radius(rows, left)
@@ -191,6 +192,7 @@ class Chain:
             spread,
             trees.apply(rows),
             steps[-1].trees.apply(rows),
+            earlier=() if levels else earlier,
             **self.fields,
         )
 

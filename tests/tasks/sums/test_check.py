@@ -4,7 +4,7 @@ import numpy as np
 
 from hedgerow.portable import Trees
 from hedgerow.tasks.sums.check import checked
-from hedgerow.tasks.sums.learn import Leaves, learn, shares_of
+from hedgerow.tasks.sums.learn import Leaves, Told, learn, shares_of
 from hedgerow.tasks.sums.means import leaf_means
 from tests.tasks.sums.test_task import example_task
 
@@ -51,18 +51,45 @@ def test_counts_of_holders_overrule_public_shares_where_they_are_clear():
     assert (shares_of(np.array([4100.0, -100.0]), public, (2,), N, 100.0) > 0).all()
 
 
-def lesson(error, n=N, shares=(0.5, 0.5), noise=NOISE, most=1.0):
-    """Return what a group teaches in which errors are +-error in two leaves of one tree."""
+ROWS = Leaves(np.repeat([[0], [1]], 50, axis=0), (2,))
+
+
+def told(error, n=N, shares=(0.5, 0.5), noise=NOISE, sent=0.0, left=1.0):
+    """Return what a group tells in which errors are +-error in two leaves of one tree, of which +-sent was sent."""
     shares = np.array(shares)
-    up, down = (n * shares * (1 + s * np.array([error, -error])) / 2 for s in (1, -1))
-    rows = Leaves(np.repeat([[0], [1]], 50, axis=0), (2,))
-    return learn((up, down), np.array([0.5, 0.5]), rows, rows, n, noise, most, 100)
+    up, down = (n * shares * (1 + s * np.array([error - sent, sent - error])) / 2 for s in (1, -1))
+    return Told(up, down, ROWS, n, noise, 1.0, np.repeat([sent, -sent], 50), left)
+
+
+def lesson(error, most=1.0, **group):
+    return learn([told(error, **group)], ROWS, most, 100)
 
 
 def test_a_clear_error_is_learnt_nearly_whole_and_noise_not_at_all():
     assert np.allclose(lesson(0.5, n=10**6).values, (0.5, -0.5), atol=0.05)
     assert not lesson(0.0).values.any()
     assert not lesson(0.01, n=500).values.any()
+
+
+def test_groups_tell_together_what_neither_tells_alone():
+    """A tenth of the radius is three deviations of the noise of one group: four know it better, whatever was sent."""
+    noise = 16.0 * NOISE
+    one = lesson(0.15, noise=noise)
+    four = learn([told(0.15, noise=noise, sent=sent) for sent in (0.0, 0.1, -0.1, 0.2)], ROWS, 1.0, 100)
+    assert abs(four.values[0] - 0.15) < abs(one.values[0] - 0.15)
+    assert four.gain > 2 * one.gain and four.open < one.open < 1
+
+
+def test_what_was_sent_is_not_learnt_twice():
+    for sent in (0.0, 0.3, 0.5):
+        assert np.allclose(lesson(0.5, n=10**6, sent=sent).values, (0.5, -0.5), atol=0.05)
+
+
+def test_the_less_is_open_the_less_overlaps_matter():
+    """Public records leave overlaps open; where the error is nearly known, that no longer blurs the sums."""
+    early = lesson(0.5, n=10**6, sent=0.45)
+    late = lesson(0.5, n=10**6, sent=0.45, left=0.01)
+    assert late.open < early.open
 
 
 def test_means_are_over_the_holders_that_there_are():

@@ -30,12 +30,48 @@ def test_sums_correct_the_public_model():
     assert MODEL.gate and np.mean((MODEL.predict(X) - Y) ** 2) < 0.6 * before
 
 
-def test_without_evidence_the_model_stays_as_it_was_sent():
-    columns = TASK.columns(X)
-    sent = np.clip(columns[:, -2] + columns[:, -1], 0, 1)
+def test_without_evidence_the_public_model_predicts():
+    last = TASK.steps[-1]
+    task = replace(TASK, steps=(replace(last, trees=replace(last.trees, value=np.zeros(2))),))
+    public = MODEL.predict_public(X)
     rng = np.random.default_rng(0)
-    found = TASK.model(TASK.simulate(X, np.clip(sent + rng.uniform(-0.1, 0.1, len(X)), 0, 1), 2))
-    assert np.allclose(found.predict(X), sent)
+    found = task.model(task.simulate(X, np.clip(public + rng.uniform(-0.1, 0.1, len(X)), 0, 1), 2))
+    assert not found.gate and np.allclose(found.predict(X), public)
+
+
+def test_what_a_group_told_is_kept_for_those_after_it():
+    after = replace(TASK, group=1, steps=MODEL.steps, earlier=(MODEL.told,))
+    again = type(after).from_json(after.to_json())
+    assert again.id == after.id and np.array_equal(again.sent, after.sent) and again.open == MODEL.learnt.open < 1
+    nobody = after.model(after.simulate(X[:2], Y[:2], 1))
+    assert np.allclose(nobody.predict(X), MODEL.predict(X), atol=0.02), "two more people change next to nothing"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sizes": (2,)},
+        {"sizes": ()},
+        {"sizes": (2, 257)},
+        {"sums": (1,) * 7},
+        {"sums": (1 << 54,) * 8},
+        {"n_reports": 0},
+        {"radius": 0.0},
+        {"sent": (0.0,)},
+        {"sent": (0.0, 0.0, 1e101)},
+        {"open": 1.5},
+        {"left": -0.5},
+    ],
+)
+def test_what_no_group_told_is_refused(wrong):
+    with pytest.raises(FormatError):
+        replace(MODEL.told, **wrong)
+
+
+def test_earlier_groups_have_the_rows_of_the_task():
+    told = replace(MODEL.told, reference=MODEL.told.reference[:2], sent=MODEL.told.sent[:2])
+    with pytest.raises(FormatError, match="its rows"):
+        replace(TASK, earlier=(told,))
 
 
 def test_no_correction_is_beyond_its_bound():

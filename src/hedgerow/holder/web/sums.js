@@ -30,6 +30,8 @@ import { CODES, Task } from "./task.js";
 const MOST_BITS = 2 ** 14; // these as in Python
 const MOST_OFF = 1e-6;
 const MOST = 2 ** 53 - 1;
+const SUM = 2 ** 53;
+const MOST_LEAVES = 256;
 const LONGEST = 200;
 const KEY = 32;
 const OVERHEAD = 48; // a one-time key and a tag
@@ -86,6 +88,21 @@ function checkRows(found, leaves) {
   return bytes.length / (width * n);
 }
 
+/** What a group before told. @param {unknown} value @param {number} rows */
+function checkEarlier(value, rows) {
+  const what = "the groups before";
+  const found = fields(value, what, ["sizes", "reference", "sums", "n_reports", "radius", "sent", "open", "left"]);
+  const sizes = list(found.sizes, what, (size) => whole(size, what, 1, MOST_LEAVES));
+  insist(sizes.length > 0 && checkRows(found.reference, sizes) === rows, what);
+  const sums = list(found.sums, what, (sum) => whole(sum, what, -SUM, SUM));
+  insist(sums.length === 2 * sizes.reduce((a, b) => a + b, 0), what);
+  whole(found.n_reports, what, 1, SUM);
+  readRadius(found.radius);
+  const sent = list(found.sent, what, number);
+  insist(sent.length === rows && sent.every((added) => Math.abs(added) <= LARGEST), what);
+  for (const share of [number(found.open, what), number(found.left, what)]) insist(share >= 0 && share <= 1, what);
+}
+
 export class SumsTask extends Task {
   static format = "hedgerow/sums-task";
   static version = 1;
@@ -93,6 +110,7 @@ export class SumsTask extends Task {
   static names = [
     "epsilon", "delta", "label_bounds", "space", "public_model", "steps", "trees", "radius", "levels", "sizes", "group",
     "residuals", "spread", "reference", "places", "min_batch_size", "servers", "target", "missing",
+    "earlier",
   ];
 
   /** @type {Model} */
@@ -149,6 +167,7 @@ export class SumsTask extends Task {
     const last = this.steps[this.steps.length - 1];
     const rows = checkRows(found.reference, this.trees.leaves);
     insist(rows > 0 && checkRows(found.places, last.trees.leaves) === rows, "public rows");
+    list(found.earlier, "the groups before", (before) => checkEarlier(before, rows));
   }
 
   /** Bits of a vector: two a leaf. */

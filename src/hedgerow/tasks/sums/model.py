@@ -14,7 +14,8 @@ from hedgerow.tasks.intervals import Ends, cut, holding, widened
 from hedgerow.tasks.models import About, Model, Node, check_level
 from hedgerow.tasks.rules import reports, tree_nodes
 from hedgerow.tasks.sums.check import checked
-from hedgerow.tasks.sums.learn import LEAST, LEAST_CHECKED, Learnt, Leaves, learn
+from hedgerow.tasks.sums.earlier import Earlier, both_signs
+from hedgerow.tasks.sums.learn import LEAST, LEAST_CHECKED, Learnt, Leaves, Told, learn
 from hedgerow.tasks.sums.means import LeafMeans, leaf_means
 from hedgerow.tasks.sums.noisy import MOST, SERVERS
 from hedgerow.tasks.sums.steps import Step, corrections
@@ -29,10 +30,7 @@ if TYPE_CHECKING:
     from hedgerow.formula.terms import Term
     from hedgerow.tasks.shift import ShiftReport
 
-__all__ = ["LEFT", "SumsModel"]
-
-LEFT = 0.3
-"""Of the residual variance, at least, is taken to be left by the steps (AGGREGATE.md's recipe)."""
+__all__ = ["SumsModel"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,28 +71,39 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
     @property
     def signs(self) -> tuple[FloatArray, FloatArray]:
         """Sums of residuals rounded up, and down, by leaf."""
-        both = np.array(self.sums, dtype=np.float64).reshape(-1, 2)
-        return both[:, 1], both[:, 0]
+        return both_signs(self.sums)
 
     @property
     def checks(self) -> bool:
         """Whether this group only checked what earlier ones added."""
         return bool(self.task.levels)
 
+    @property
+    def told(self) -> Earlier:
+        """What this group told, for those after it."""
+        task = self.task
+        return Earlier(
+            task.trees.n_leaves,
+            task.reference,
+            self.sums,
+            self.n_reports,
+            task.radius,
+            tuple(task.sent.tolist()),
+            task.open,
+            self.learnt.open,
+        )
+
     @cached_property
     def learnt(self) -> Learnt:
-        """What this group adds, in units of the radius."""
+        """What all groups so far teach."""
         task = self.task
-        square = task.residuals.mean_square
-        left = max(square - task.spread, LEFT * square)
+        up, down = self.signs
+        asked = Leaves(task.reference, task.trees.n_leaves)
+        own = Told(up, down, asked, self.n_reports, self.noise, task.radius, task.sent, task.open)
         return learn(
-            self.signs,
-            task.trees.value,
-            Leaves(task.reference, task.trees.n_leaves),
+            [*(before.told(task.epsilon, task.delta) for before in task.earlier), own],
             Leaves(task.places, task.steps[-1].trees.n_leaves),
-            self.n_reports,
-            self.noise,
-            left / task.radius**2,
+            task.residuals.mean_square,
             task.residuals.n_public,
             LEAST if len(task.sizes) == 1 else LEAST_CHECKED,
         )
@@ -111,8 +120,7 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
         if self.checks or not self.n_reports:
             return task.steps
         last = task.steps[-1]
-        values = last.trees.value + task.radius * self.learnt.values
-        return (*task.steps[:-1], replace(last, trees=replace(last.trees, value=values)))
+        return (*task.steps[:-1], replace(last, trees=replace(last.trees, value=self.learnt.values)))
 
     @property
     def gate(self) -> bool:
@@ -129,7 +137,7 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
         """What this group adds in each leaf that it was asked about, on average over rows like the public ones."""
         task = self.task
         forest = task.steps[-1].trees.n_leaves
-        values = task.radius * self.learnt.values
+        values = self.steps[-1].trees.value - task.steps[-1].trees.value
         of_row = values[np.cumsum((0, *forest[:-1])) + task.places.astype(np.int64)].sum(axis=1)
         places = self._places(task.reference.astype(np.int64)).ravel()
         count = np.bincount(places, minlength=task.length // 2)

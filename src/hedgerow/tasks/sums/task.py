@@ -27,6 +27,7 @@ from hedgerow.tasks.question import LabelField, Question
 from hedgerow.tasks.records import IN_RECORD, for_each
 from hedgerow.tasks.reports import TOKEN_BYTES
 from hedgerow.tasks.sums.design import DESIGN
+from hedgerow.tasks.sums.earlier import Earlier
 from hedgerow.tasks.sums.message import SumsMessage
 from hedgerow.tasks.sums.noisy import MOST, NoisySums, release
 from hedgerow.tasks.sums.steps import Step, corrections
@@ -91,6 +92,8 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
         Who adds up; None in a simulation, which nobody can answer.
     missing : float
         What a missing label counts as; by default the middle of the bounds.
+    earlier : tuple of Earlier
+        What groups that learnt before told; the curator needs it, holders do not.
     """
 
     kind = "sums"
@@ -117,6 +120,7 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
     servers: Servers | None = None
     target: str = "y"
     missing: float = cast("float", None)
+    earlier: tuple[Earlier, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -153,6 +157,8 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
             fits = rows.ndim == 2 and rows.shape == (len(self.reference), len(trees.sizes)) and len(rows)
             if not fits or (rows >= np.array(trees.n_leaves)).any():
                 raise FormatError(f"{name!r} must name a leaf of each tree, in as many rows, one or more.")
+        if any(len(before.sent) != len(self.reference) for before in self.earlier):
+            raise FormatError("'earlier' groups of this task must have its rows.")
         shares = np.split(self.trees.value, np.cumsum(self.trees.n_leaves)[:-1])
         if not all(abs(share.sum() - 1) < _ROUNDED and share.min() >= 0 for share in shares):
             raise FormatError("the leaves of each tree of this task must have public shares that add up to 1.")
@@ -163,6 +169,20 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
     def length(self) -> int:
         """Bits of a vector."""
         return 2 * sum(self.trees.n_leaves)
+
+    @cached_property
+    def sent(self) -> FloatArray:
+        """What the last step adds, for the rows of ``places``."""
+        last = self.steps[-1]
+        first = np.cumsum((0, *last.trees.n_leaves[:-1]))
+        added = last.trees.value[first + self.places.astype(np.int64)].sum(axis=1)
+        found: FloatArray = np.clip(added, -last.bound, last.bound)
+        return found
+
+    @property
+    def open(self) -> float:
+        """The share of the prior variance of the error that earlier groups have left open."""
+        return self.earlier[-1].left if self.earlier else 1.0
 
     @property
     def weight(self) -> int:
