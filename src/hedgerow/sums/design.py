@@ -39,8 +39,8 @@ BINS = 4  # of a check: two tell most about a straight line, four see a bent one
 _LEFT = 0.3  # of the residual variance, at least, is taken to be left by the steps (AGGREGATE.md's recipe)
 _CLIP = 0.9  # quantile of public residuals to which holders' are clipped: AGGREGATE.md found .8 to .95 alike
 _MOST_GROUPS = 6  # the matrix of the sums of all of them then has 1,536 rows, and takes seconds
-# Noise of holders over groups squared at which one more pays. By hand: judged together, groups cost little (at epsilon
-# 1 2, 3 and 4 groups close .25, .25 and .22 of the gap, mean of CAL, GAS and MET; 1 closes .22; at 4 .32, .33, .32, .25).
+# Noise of holders over groups squared at which one more pays. By hand: judged together, groups cost little. 1, 2, 3 and
+# 4 of them close .22, .25, .25 and .22 of the gap at epsilon 1, and .25, .32, .33 and .32 at 4 (mean of CAL, GAS, MET).
 _PER_GROUP = 1400
 _CHECK = 0.1  # share of holders who check, of many
 _LEAST_CHECK = 100  # fewer holders could not tell harm from noise at any epsilon
