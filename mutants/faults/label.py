@@ -103,9 +103,16 @@ FAULTS = (
     Fault(
         name="clip of residuals chosen from private ones",
         path=_REGRESSOR,
-        before="        self.response_ = residual_response(model.residuals_, epsilon, max(1.0, averaging), bounds)\n",
+        before="        self.response_ = residual_response(errors / usual, epsilon, max(1.0, averaging), bounds)\n",
         after="        self.response_ = residual_response(columns[0] - g, epsilon, max(1.0, averaging), bounds)\n",
         caught_by=_fits("public model"),
+    ),
+    Fault(
+        name="size of errors learnt from private ones",
+        path=_REGRESSOR,
+        before="        unit = np.ones(1) if size is None else size(F)\n",
+        after="        unit = np.ones(1) if size is None else 1 + np.abs(columns[0] - g)\n",
+        caught_by=_fits("public model and its records"),
     ),
     Fault(
         name="rare classes found in the private labels",

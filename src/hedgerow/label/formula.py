@@ -15,7 +15,9 @@ from hedgerow.formula.portable import design_term, part_term, portable_term
 from hedgerow.formula.terms import Term, join, records, where_missing
 from hedgerow.label.halves import quantile
 from hedgerow.label.residual import ResidualModel
+from hedgerow.label.smooth import SmoothErrors
 from hedgerow.portable import PortableModel
+from hedgerow.portable.model import Part as PortablePart
 from hedgerow.public.convert import portable_parts
 from hedgerow.public.estimator import design_columns
 from hedgerow.space import FeatureSpace
@@ -103,7 +105,7 @@ def _described(space: FeatureSpace, regressor: Any) -> Formula:
 def _learnt(regressor: Any, columns: Term, n_columns: int) -> Term:
     """Return what a regressor of scikit-learn computes."""
     try:
-        constant, parts = portable_parts(regressor, n_columns)
+        constant, parts = _parts(regressor, n_columns)
     except HedgerowError:
         raise HedgerowError(
             f"LabelPrivateRegressor cannot be exported with the regressor {type(regressor).__name__}: it is no tree, "
@@ -113,6 +115,12 @@ def _learnt(regressor: Any, columns: Term, n_columns: int) -> Term:
     for part in parts:
         total = total + part_term(part, columns)
     return total
+
+
+def _parts(regressor: Any, n_columns: int) -> tuple[float, list[PortablePart]]:
+    if isinstance(regressor, SmoothErrors):
+        return regressor.mean_, [regressor.smooth_]
+    return portable_parts(regressor, n_columns)
 
 
 @dataclass(frozen=True, eq=False)

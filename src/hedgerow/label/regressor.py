@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,6 +31,7 @@ from hedgerow.label.prior import designed_for
 from hedgerow.label.release import LabelRelease
 from hedgerow.label.residual import inputs, learn_residuals
 from hedgerow.label.response import residual_response
+from hedgerow.label.scale import error_scale
 from hedgerow.public.given import PUBLIC_MODEL, fit_public_model, is_fitted
 from hedgerow.randomness import Randomness
 from hedgerow.tasks.intervals import Ends
@@ -89,7 +91,9 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
     public_model : "auto", "compact", regressor, fitted PublicModel or None, default="auto"
         A model from public records to start from; "auto" fits one if ``fit`` gets public records. Holders then report
         how wrong it is for them, by the response of least error for its public residuals
-        (:func:`~hedgerow.label.response.residual_response`), and the regressor (None: a small stack) learns
+        (:func:`~hedgerow.label.response.residual_response`), in units of how wrong it is for public records like
+        theirs, where ``fit`` gets the records that it was fitted to (:func:`~hedgerow.label.scale.error_scale`); and
+        the regressor (None: a small stack) learns
         corrections, which are used as far as reports they have not seen speak for them
         (:func:`~hedgerow.label.evidence.safe_scale`). Needs ``mechanism="auto"`` and ``label_bounds``.
 
@@ -207,7 +211,10 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
         averaging = self.averaging
         if isinstance(averaging, str):
             averaging = measure_averaging(self._learner(len(g)), F, bounds)
-        self.response_ = residual_response(model.residuals_, epsilon, max(1.0, averaging), bounds)
+        errors, told = self._public_errors(model, public[0])
+        size = None if told is None or math.isinf(epsilon) else error_scale(told, errors)
+        usual = np.ones(1) if size is None else size.public
+        self.response_ = residual_response(errors / usual, epsilon, max(1.0, averaging), bounds)
         claim = Guarantee(
             epsilon,
             protects="label",
@@ -218,21 +225,27 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
         )
         self.guarantee_ = as_if_local(claim)
         self._book(self.guarantee_, source)
-        noisy = self.response_.randomize(np.clip(columns[0], *bounds) - g, source.child("labels", 0))
+        # Records are public: each holder knows the scale of its error, and so does the curator.
+        unit = np.ones(1) if size is None else size(F)
+        private = (np.clip(columns[0], *bounds) - g) / unit
+        noisy = unit * self.response_.randomize(private, source.child("labels", 0))
         self.releases_ = []
         self.label_bounds_ = [bounds]
         self.one_output_ = True
-        witness = self._witness(model, public[0])
+        witness = None
+        if told is not None and not is_fitted(self.public_model):
+            witness = Witness(told, errors - usual * self.response_.expected(errors / usual))
         self.regressor_ = learn_residuals(model, self.regressor, F, noisy, witness)
         self._halves = Halves(self.regressor, F, noisy, public_model=model, witness=witness)
         return self
 
-    def _witness(self, model: Any, X_public: Any) -> Witness | None:
-        """Return what public records tell of the bias of noisy errors, where the model was fitted to them."""
-        if X_public is None or is_fitted(self.public_model):
-            return None
+    def _public_errors(self, model: Any, X_public: Any) -> tuple[npt.NDArray[np.float64], Any]:
+        """Return the public model's errors, and the public records as learners read them if these errors are theirs."""
         errors = np.asarray(model.residuals_, dtype=np.float64)
-        return Witness(inputs(model, X_public)[0], errors - self.response_.expected(errors))
+        if X_public is None:
+            return errors, None
+        told = inputs(model, X_public)[0]
+        return errors, told if len(told) == len(errors) else None
 
     def _processed(self, release: LabelRelease, averaging: float) -> npt.NDArray[np.float64]:
         if self.debias == "none":

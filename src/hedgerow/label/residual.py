@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 from hedgerow.label.boosting import boosting_for
 from hedgerow.label.evidence import Witness, safe_scale, signal_factor
+from hedgerow.label.smooth import SmoothErrors, widths_of
 from hedgerow.types import FloatArray
 
 __all__ = ["FOLDS", "ResidualModel", "learn_corrections", "learn_residuals", "learners_for", "stack_weights"]
@@ -90,22 +92,35 @@ def learn_residuals(
     (nearly) none. What is left is scaled by :func:`~hedgerow.label.evidence.safe_scale`, so that it hardly ever does
     harm, and by :func:`~hedgerow.label.evidence.signal_factor`, which counts where reports are few. It is all
     post-processing of the reports.
+
+    Where the public model has a Gaussian process, one of its widths is among the learners: which columns matter, and
+    how fast labels vary with them, is known from public records.
     """
-    learners, weights = learn_corrections(regressor, F, noisy, public_model.residuals_, witness)
+    widths = widths_of(public_model, F) if regressor is None else None
+    more = [] if widths is None else [SmoothErrors(widths)]
+    learners, weights = learn_corrections(regressor, F, noisy, public_model.residuals_, witness, more)
     return ResidualModel(public_model, learners, weights)
 
 
 def learn_corrections(
-    regressor: Any, F: FloatArray, noisy: FloatArray, residuals: npt.ArrayLike, witness: Witness | None = None
+    regressor: Any,
+    F: FloatArray,
+    noisy: FloatArray,
+    residuals: npt.ArrayLike,
+    witness: Witness | None = None,
+    more: Sequence[Any] = (),
 ) -> tuple[list[Any], FloatArray]:
-    """Return fitted learners of noisy residuals and their weights; none where the reports carry no evidence."""
+    """Return fitted learners of noisy residuals and their weights; none where the reports carry no evidence.
+
+    ``more`` are learners beside the usual ones, where no ``regressor`` is given.
+    """
     signal = signal_factor(noisy, residuals)
     if len(noisy) < 10 * FOLDS or signal == 0:
         return [], np.zeros(0)
     square = float(np.mean(np.square(residuals)))
     learners = [regressor]
     if regressor is None:
-        learners = learners_for(len(noisy), max(1.0, float(np.var(noisy)) / square))
+        learners = [*learners_for(len(noisy), max(1.0, float(np.var(noisy)) / square)), *more]
     folds = np.random.default_rng(0).permutation(np.arange(len(noisy)) % FOLDS)
     out = np.zeros((len(noisy), len(learners)))
     for fold in range(FOLDS):

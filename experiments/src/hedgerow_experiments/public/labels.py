@@ -22,7 +22,8 @@ def compute(key: Key, seed: int) -> dict[str, float]:
     case = draw(key.dataset, key.repeat, "none" if many else key.setting, 500 if many else 400)
     model = public_model(case)
     shared: dict[str, Any] = {"epsilon": key.epsilon, "label_bounds": case.label_bounds, "random_state": seed % 2**31}
-    helped = LabelPrivateRegressor(public_model=model, **shared).fit(case.X, case.y)
+    helped = LabelPrivateRegressor(public_model=model, **shared)
+    helped.fit(case.X, case.y, case.X_public, case.y_public)
     numbers = [model._design(rows) for rows in (case.X, case.X_test)]
     alone = LabelPrivateRegressor(public_model=None, **shared).fit(numbers[0], case.y)
     return {

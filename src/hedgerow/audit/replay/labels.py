@@ -47,6 +47,7 @@ def label_fits() -> Iterator[WholeFit]:
     yield WholeFit("LabelPrivateRegressor, auto, boosting", _auto(boosting=True), 0.9, label_cases)
     yield WholeFit("LabelPrivateRegressor, two labels", _two_labels, 0.9, label_cases)
     yield WholeFit("LabelPrivateRegressor, public model", _on_public_model, 0.9, label_cases)
+    yield WholeFit("LabelPrivateRegressor, public model and its records", _in_units, 0.9, label_cases)
     yield WholeFit("LabelPrivateClassifier", _classes(), 0.99, label_cases)
     yield WholeFit("LabelPrivateClassifier, prior", _classes(prior=[0.1, 0.6, 0.3]), 0.99, label_cases)
     yield WholeFit("LabelPrivateClassifier, public model", _classes(public=True), 0.99, label_cases)
@@ -93,6 +94,13 @@ def _on_public_model(epsilon: float, table: Table) -> Any:
     return _regressor(_line(), epsilon=epsilon, label_bounds=(0, 4), public_model=model).fit(table.X, 4.0 * table.y)
 
 
+def _in_units(epsilon: float, table: Table) -> Any:
+    """Fit in units of the size of public errors, which grow with the first column."""
+    model, X, y = _uneven_model()
+    fitted = _regressor(_line(), epsilon=epsilon, label_bounds=(0, 4), public_model=model)
+    return fitted.fit(table.X, 4.0 * table.y, X, y)
+
+
 def _classes(*, public: bool = False, prior: list[float] | None = None) -> Callable[[float, Table], Any]:
     """Return a fit of three classes."""
 
@@ -118,7 +126,19 @@ def _public_model() -> Any:
     """Return a model of public records, with the residuals that a public model comes with."""
     rng = np.random.default_rng(5)
     X = rng.random((40, 2))
-    y = 4 * X[:, 0] + rng.normal(0, 0.5, 40)
+    return _fitted(X, 4 * X[:, 0] + rng.normal(0, 0.5, 40))
+
+
+@lru_cache(maxsize=1)
+def _uneven_model() -> tuple[Any, Any, Any]:
+    """Return a model that errs more at one end of its public records, and these."""
+    rng = np.random.default_rng(6)
+    X = rng.random((200, 2))
+    y = np.clip(2 + X[:, 0] * rng.laplace(0, 0.6, 200), 0, 4)
+    return _fitted(X, y), X, y
+
+
+def _fitted(X: Any, y: Any) -> Any:
     model = _line().fit(X, y)
     model.residuals_ = y - model.predict(X)
     return model
