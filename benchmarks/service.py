@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -27,6 +28,7 @@ RESULTS = Path(__file__).parent / "results" / "service.json"
 DEPTH = 6
 SINGLE = {"count": 10_000, "size": 1, "connections": 64}
 BATCH = {"count": 1_500, "size": 100, "connections": 16}
+_SETTLE = 2.5  # seconds: two turns of aggregation
 PLANS = ("sqlite", "postgres", "two", "memory")
 
 
@@ -46,8 +48,10 @@ def load(servers: list[Server], count: int, size: int, connections: int) -> dict
 
 
 def warm(servers: list[Server], plan: dict[str, int]) -> None:
-    """Let a server load what it loads once."""
-    load(servers, 200, plan["size"], 4)
+    """Let a server load what it loads once, for the first reports and for their first aggregation."""
+    for server in servers:
+        load([server], 200, plan["size"], 4)
+    time.sleep(_SETTLE)
 
 
 def against_bare(name: str, database: str, plan: dict[str, int], rounds: int, share: float) -> list[Row]:

@@ -172,12 +172,12 @@ def test_held_bodies_share_a_purse():
     large = 4 * SMALL
 
     async def scene():
-        bodies, gate = Bodies(room=10 * SMALL), asyncio.Event()
+        bodies, gate = Bodies(room=10 * SMALL, seconds=9.0), asyncio.Event()
         chunks = [bytes(SMALL)] * 4
-        held = [asyncio.create_task(bodies.receive(arriving(chunks, gate), "0", large, 10)) for _ in range(6)]
+        held = [asyncio.create_task(bodies.receive(arriving(chunks, gate), "0", large)) for _ in range(6)]
         await asyncio.sleep(0.05)
         assert bodies.waiting <= bodies.room
-        assert len(await bodies.receive(arriving([bytes(SMALL)]), "0", large, 10)) == SMALL  # small: always room
+        assert len(await bodies.receive(arriving([bytes(SMALL)]), "0", large)) == SMALL  # small: always room
         gate.set()
         ends = await asyncio.gather(*held, return_exceptions=True)
         assert bodies.waiting == 0
@@ -195,14 +195,14 @@ def test_a_body_that_is_cut_off_gives_its_room_back():
         return {"type": "http.disconnect"}
 
     async def scene():
-        bodies = Bodies(room=10 * SMALL)
+        bodies = Bodies(room=10 * SMALL, seconds=9.0)
         chunks = iter([{"type": "http.request", "body": bytes(2 * SMALL), "more_body": True}])
 
         async def leaves():
             return next(chunks, None) or await receive()
 
         with pytest.raises(ClientDisconnect):
-            await bodies.receive(leaves, "0", 8 * SMALL, 10)
+            await bodies.receive(leaves, "0", 8 * SMALL)
         assert bodies.waiting == 0
 
     asyncio.run(scene())

@@ -11,6 +11,7 @@ import asyncio
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
+from hedgerow.service.deadlines import Deadlines
 from hedgerow.service.problems import Problem
 
 __all__ = ["SMALL", "Bodies"]
@@ -22,34 +23,48 @@ SMALL = 1 << 16
 class Bodies:
     """Reads bodies; ``waiting`` is how many bytes of large ones have arrived and are not handed on yet."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, seconds: float) -> None:
         self.room = room
         self.waiting = 0
+        self.seconds = seconds
+        self._deadlines = Deadlines(seconds)
 
-    async def receive(self, receive: Receive, declared: str, most: int, seconds: float) -> bytes:
+    async def receive(self, receive: Receive, declared: str, most: int) -> bytes:
         """Return the body, refusing one that is too large, too slow, cut off, or for which there is no room now."""
         if not declared.isdecimal() or int(declared) > most:
-            raise Problem("body-too-large", f"A body may have at most {most} bytes.")
-        parts: list[bytes] = []
-        taken = 0
+            raise _too_large(most)
+        task = asyncio.current_task()
+        assert task is not None
+        overdue: list[bool] = []
+        deadline = self._deadlines.start(lambda: overdue.append(task.cancel()))
         try:
-            async with asyncio.timeout(seconds):
-                more = True
-                size = 0
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise ClientDisconnect
-                    parts.append(message.get("body", b""))
-                    more = message.get("more_body", False)
-                    size = size + len(parts[-1])
-                    if size > most:
-                        raise Problem("body-too-large", f"A body may have at most {most} bytes.")
-                    if size > SMALL:
-                        self._take(size - taken)
-                        taken = size
-        except TimeoutError:
-            raise Problem("body-timeout", f"The body must arrive within {seconds:g} seconds.") from None
+            return await self._parts(receive, most)
+        except asyncio.CancelledError:
+            if not overdue:
+                raise
+            task.uncancel()
+            raise Problem("body-timeout", f"The body must arrive within {self.seconds:g} seconds.") from None
+        finally:
+            deadline.stop()
+
+    async def _parts(self, receive: Receive, most: int) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        taken = 0
+        more = True
+        try:
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                parts.append(message.get("body", b""))
+                more = message.get("more_body", False)
+                size += len(parts[-1])
+                if size > most:
+                    raise _too_large(most)
+                if size > SMALL:
+                    self._take(size - taken)
+                    taken = size
         finally:
             self.waiting -= taken
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -58,3 +73,7 @@ class Bodies:
         if self.waiting + n > self.room:
             raise Problem("busy", "Too many large bodies are arriving at once.")
         self.waiting += n
+
+
+def _too_large(most: int) -> Problem:
+    return Problem("body-too-large", f"A body may have at most {most} bytes.")

@@ -45,10 +45,10 @@ def answer(content: Any, status: int = 200, headers: dict[str, str] | None = Non
     return Response(msgspec.json.encode(content), status, headers, "application/json")
 
 
-async def read_body(request: Request, most: int, seconds: float) -> bytes:
+async def read_body(request: Request, most: int) -> bytes:
     """Return the body of a request, within limits."""
     declared = request.headers.get("content-length", "0")
-    return await service_of(request).bodies.receive(request.receive, declared, most, seconds)
+    return await service_of(request).bodies.receive(request.receive, declared, most)
 
 
 def bearer(authorization: str) -> str:
@@ -86,7 +86,7 @@ async def known_token(service: Service, token: str) -> Curator | None:
 async def decode(request: Request, kind: type[T]) -> T:
     """Return a control message; an empty body is a message without fields."""
     service = service_of(request)
-    body = await read_body(request, service.settings.most_json, service.settings.body_seconds)
+    body = await read_body(request, service.settings.most_json)
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:

@@ -17,7 +17,7 @@ from hedgerow.service.intake import Upload, keys_of, marks_of
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.reports import HEADER_BYTES, TOKEN_BYTES, Reports, batch_head
 from hedgerow.tasks.totals import Totals
-from hedgerow.types import BoolArray, ByteRows
+from hedgerow.types import ByteRows
 
 __all__ = ["Kind", "ReadBatch"]
 
@@ -31,7 +31,7 @@ class ReadBatch:
 
     tokens: list[bytes]
     payloads: ByteRows
-    simulation: BoolArray
+    simulation: bool
     invalid: frozenset[int]
 
     def __len__(self) -> int:
@@ -86,21 +86,21 @@ class Kind:
         tokens = [body[i : i + TOKEN_BYTES] for i in range(HEADER_BYTES, start, TOKEN_BYTES)]
         rows = np.frombuffer(body, dtype=np.uint8, offset=start).reshape(n, self.width)
         invalid = frozenset(_invalid(self.task.encoding.validate, rows))
-        return ReadBatch(tokens, rows, np.full(n, simulation), invalid)
+        return ReadBatch(tokens, rows, simulation, invalid)
 
     def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
         """Return what the writer stores of a valid batch, and what it is checked against."""
-        flags = batch.simulation.tobytes()
+        flag = bytes([batch.simulation])
         data = batch.payloads.tobytes()
         width = batch.payloads.shape[1]
-        messages = [flags[i : i + 1] + data[i * width : (i + 1) * width] for i in range(len(flags))]
+        messages = [flag + data[i : i + width] for i in range(0, len(data), width)]
         keys = keys_of(batch.tokens)
         marks = marks_of(batch.tokens, messages)
         rows = batch.payloads
         if self.with_ids:
             ids = np.frombuffer(b"".join(batch.tokens), dtype=np.uint8).reshape(-1, TOKEN_BYTES)
             rows = np.hstack([ids, rows])
-        upload = Upload(number, keys, marks, rows, bool(batch.simulation.any()), token=token)
+        upload = Upload(number, keys, marks, rows, batch.simulation, token=token)
         self._check_against(upload, batch, first)
         return upload
 

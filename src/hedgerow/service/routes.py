@@ -210,8 +210,7 @@ async def issue_pass(request: Request) -> Response:
     invitation = bearer(request.headers.get("authorization", ""))
     if not invitation:
         raise Problem("token-required", "Send the invitation: Authorization: Bearer hu_...")
-    limits = service.settings
-    blinded = await read_body(request, len(collection.announcement.pass_key), limits.body_seconds)
+    blinded = await read_body(request, len(collection.announcement.pass_key))
     work = partial(exchange, service.database, service.writer, collection, invitation, blinded)
     try:
         signed = await run_in_threadpool(work)

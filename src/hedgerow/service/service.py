@@ -118,7 +118,7 @@ class Service:
         self._refused: Counter[tuple[int, str]] = Counter()
         self.guesses = Guesses(self.settings.guess_seconds)
         self.rates = Rates(self.settings.address_rate, self.settings.token_rate)
-        self.bodies = Bodies(self.settings.most_waiting_bytes)
+        self.bodies = Bodies(self.settings.most_waiting_bytes, self.settings.body_seconds)
         self.issued = Issued(database)
         self._learnt: dict[tuple[Any, ...], Any] = {}
         self._known: dict[str, Collection] = {}

@@ -11,7 +11,6 @@ import re
 import time
 
 import msgspec
-import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -172,7 +171,7 @@ async def _store(
     elif token:
         await _check_token(service, collection, token)
     declared = headers.get(b"content-length", "0")
-    body = await service.bodies.receive(receive, declared, limits.most_bytes, limits.body_seconds)
+    body = await service.bodies.receive(receive, declared, limits.most_bytes)
     batch = _read(collection, body, limits.most_reports)
     batch, failures, places = _sift(collection, batch)
     outcome = Outcome(refused=late)
@@ -216,14 +215,13 @@ def _read(collection: Collection, body: bytes, most: int) -> ReadBatch:
 def _sift(collection: Collection, batch: ReadBatch) -> tuple[ReadBatch, list[tuple[int, str]], list[int] | None]:
     """Set aside reports that are invalid, or of a simulation where none is taken; return where the rest stood."""
     failures = [(i, "invalid-report") for i in sorted(batch.invalid)]
-    if not collection.simulation and batch.simulation.any():
-        marked = np.flatnonzero(batch.simulation).tolist()
-        failures += [(i, "simulation-refused") for i in marked if i not in batch.invalid]
+    if batch.simulation and not collection.simulation:
+        failures += [(i, "simulation-refused") for i in range(len(batch)) if i not in batch.invalid]
     if not failures:
         return batch, failures, None
     out = {i for i, _ in failures}
     places = [i for i in range(len(batch)) if i not in out]
-    rest = ReadBatch([batch.tokens[i] for i in places], batch.payloads[places], batch.simulation[places], frozenset())
+    rest = ReadBatch([batch.tokens[i] for i in places], batch.payloads[places], batch.simulation, frozenset())
     return rest, failures, places
 
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from hedgerow.service.database import Database, StorageError
+from hedgerow.service.deadlines import Deadlines
 from hedgerow.service.intake import Outcome, Upload, take
 
 __all__ = ["Busy", "Writer"]
@@ -52,6 +53,7 @@ class Writer:
         self.group = group
         self.most_waiting = waiting
         self.commits = self.committed = self.waiting = 0
+        self._deadlines = Deadlines(_UPLOAD_SECONDS)
         self._queue: queue.SimpleQueue[_Waiting | _Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._stopping = False
@@ -78,17 +80,12 @@ class Writer:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
         self.waiting += upload.weight  # both ends of the count run in the event loop
-        future.add_done_callback(_heard)
+        deadline = self._deadlines.start(lambda: _give_up(future))
         self._queue.put((upload, future, loop))
-        future.add_done_callback(lambda _: self._settled(upload.weight))
         try:
-            async with asyncio.timeout(_UPLOAD_SECONDS):
-                return await asyncio.shield(future)
-        except TimeoutError:
-            raise Busy("the database has not answered in time; try again in a moment.") from None
-
-    def _settled(self, n: int) -> None:
-        self.waiting -= n
+            return await future
+        finally:
+            deadline.stop()
 
     def run(self, change: Callable[[Connection], T]) -> T:
         """Make a change in its own transaction and wait for it (not from the event loop)."""
@@ -154,34 +151,33 @@ class Writer:
             with self.database.write_uploads() as connection:
                 outcomes = take(self.database, connection, [upload for upload, _, _ in group])
         except BaseException as error:
-            _answer(group, [error] * len(group))
+            self._answer(group, [error] * len(group))
             return
         self.commits += 1
         self.committed += sum(o.accepted for o in outcomes)
-        _answer(group, outcomes)
+        self._answer(group, outcomes)
+
+    def _answer(self, group: list[_Waiting], results: list[Any]) -> None:
+        """Wake the requests, with one call into each event loop."""
+        loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Outcome], Any, int]]] = {}
+        for (upload, future, loop), result in zip(group, results, strict=True):
+            loops.setdefault(loop, []).append((future, result, upload.weight))
+        for loop, answers in loops.items():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._settle, answers)
+
+    def _settle(self, answers: list[tuple[asyncio.Future[Outcome], Any, int]]) -> None:
+        for future, result, weight in answers:
+            self.waiting -= weight
+            if future.done():
+                continue  # nobody waits for it any more
+            if isinstance(result, BaseException):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
 
 
-def _answer(group: list[_Waiting], results: list[Any]) -> None:
-    """Wake the requests, with one call into each event loop."""
-    loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Outcome], Any]]] = {}
-    for (_, future, loop), result in zip(group, results, strict=True):
-        loops.setdefault(loop, []).append((future, result))
-    for loop, answers in loops.items():
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(_settle, answers)
-
-
-def _settle(answers: list[tuple[asyncio.Future[Outcome], Any]]) -> None:
-    for future, result in answers:
-        if future.done():
-            continue
-        if isinstance(result, BaseException):
-            future.set_exception(result)
-        else:
-            future.set_result(result)
-
-
-def _heard(future: asyncio.Future[Outcome]) -> None:
-    """Look at an error even if the client has gone, so that nobody complains that it was never looked at."""
-    if not future.cancelled():
-        future.exception()
+def _give_up(future: asyncio.Future[Outcome]) -> None:
+    """Let a request wait no longer; what it sent may still be written."""
+    if not future.done():
+        future.set_exception(Busy("the database has not answered in time; try again in a moment."))

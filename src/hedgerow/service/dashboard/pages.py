@@ -155,7 +155,7 @@ async def _form(request: Request) -> dict[str, str]:
     """Return the fields of a form; that of a task may be as long as a task, in a spelling of up to 3 bytes for one."""
     limits = service_of(request).settings
     most = 3 * limits.most_json if request.url.path == "/dashboard/publish" else _MOST_FORM
-    body = await read_body(request, most, limits.body_seconds)
+    body = await read_body(request, most)
     return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
 
 

@@ -56,7 +56,7 @@ def _card(service: Service) -> dict[str, Any]:
 async def _body(request: Request, service: Service) -> bytes:
     if request.headers.get("content-type", "") != PEER:
         raise Problem("unsupported-media-type", f"Send {PEER}.")
-    return await read_body(request, service.settings.most_json, service.settings.body_seconds)
+    return await read_body(request, service.settings.most_json)
 
 
 async def share_task(request: Request) -> Response:
