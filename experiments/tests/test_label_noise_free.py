@@ -62,3 +62,24 @@ def test_the_page_marks_what_is_within_a_deviation():
     text = "\n".join(section(Evidence({"label-noise-free": rows, "label": [own]}, printed)))
     assert r"| housing | 0.59 (0.02) | 0.41 | - | 0.6\* | 0.7 |" in text
     assert section(Evidence({})) == []
+
+
+def test_noisy_labels_are_learnt_from_as_they_are(monkeypatch):
+    seen = []
+    monkeypatch.setattr(noise_free, "trained", lambda X, y, *_: seen.append(y) or (lambda Xt: np.zeros(len(Xt))))
+    for epsilon in (0.5, 8.0):
+        noise_free.with_noise(Key("simulated-linear", 0, "", epsilon, "Laplace"), 0)
+    spread = [np.std(y) for y in seen]
+    assert (
+        len(seen[0]) == 4000 and spread[0] > 5 * spread[1] > 5
+    )  # 24 wide: deviations of 68 and 4.2, and the labels' own
+
+
+def test_the_page_sets_noisy_tables_beside_the_paper_s():
+    rows = [
+        Row("label-published", "housing", "", "Laplace", 2.0, None, "", t, "mse", v) for t, v in enumerate((1.0, 2.0))
+    ]
+    free = Row("label-noise-free", "housing", "", "raw", None, None, "", 0, "mse", 0.6)
+    printed = [Printed("label", "network", "housing", "Laplace", 2.0, 0.75, 0.04)]
+    text = "\n".join(section(Evidence({"label-published": rows, "label-noise-free": [free]}, printed)))
+    assert "| housing | 2 | 1.5 / 0.75 (2.00) | - |" in text and "2 trials a cell" in text

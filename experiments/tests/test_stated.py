@@ -28,6 +28,7 @@ def test_ratios_are_of_the_splits_that_both_have():
     text = made(rows("ABA", OWN, [1.0, 2.0, 9.0]), rows("ABA", STATED, [2.0, 8.0]))
     assert "| ABA | 1 | 1.5, 5, 2.828 (2) |" in text and "**2.828** (1 sets)" in text
     assert "Splits a cell: 2 to 3, which is few" in text
+    assert "Dearest for each method: DiPriMeFlip ABA at epsilon 1, 2.83." in text
 
 
 def test_accuracies_are_compared_by_difference_and_shares_outside_are_told():

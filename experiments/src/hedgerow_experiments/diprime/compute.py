@@ -58,7 +58,7 @@ def prepare(code: str, stated: bool = False) -> Prepared:
     for j, name in enumerate(frame.columns):
         column = frame[name]
         if not pd.api.types.is_numeric_dtype(column):
-            known = data.categories[name] if stated else sorted(column.unique())
+            known = data.categories[name] if stated else sorted(column.dropna().unique())
             column = pd.Categorical(column, categories=known).codes
             categories[j] = list(range(len(known)))
         columns.append(np.asarray(column, dtype=np.float64))

@@ -84,4 +84,4 @@ def _anova(found: Evidence) -> tuple[str, str]:
 
 
 LABEL = section("label", "Label", ("label.md",), _label)
-CENTRAL = section("central", "Central", ("anova.md", "diprime.md"), _central)
+CENTRAL = section("central", "Central", ("anova.md", "diprime.md", "stated_bounds.md"), _central)

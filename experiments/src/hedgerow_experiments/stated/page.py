@@ -68,6 +68,7 @@ def _pairs(runs: Runs, code: str, epsilon: float, method: str) -> list[tuple[flo
 def _numbers(runs: Runs) -> list[str]:
     rows = []
     logs: dict[tuple[float, str], list[float]] = {}
+    worst: dict[str, tuple[float, str]] = {}
     for code in NUMBERS:
         for epsilon in (1.0, 10.0):
             row = [code, f"{epsilon:g}"]
@@ -75,7 +76,10 @@ def _numbers(runs: Runs) -> list[str]:
                 pairs = _pairs(runs, code, epsilon, method)
                 row.append(_errors(pairs))
                 if pairs:
-                    logs.setdefault((epsilon, method), []).append(float(np.mean([math.log(b / a) for a, b in pairs])))
+                    log = float(np.mean([math.log(b / a) for a, b in pairs]))
+                    logs.setdefault((epsilon, method), []).append(log)
+                    found = (math.exp(log), f"{code} at epsilon {epsilon:g}")
+                    worst[method] = max(worst.get(method, found), found)
             if any(row[2:]):
                 rows.append(row)
     for epsilon in (1.0, 10.0):
@@ -83,7 +87,13 @@ def _numbers(runs: Runs) -> list[str]:
         shown = [f"**{math.exp(float(np.mean(m))):.3f}** ({len(m)} sets)" if m else "" for m in means]
         rows.append(["**geometric mean**", f"{epsilon:g}", *shown])
     head = ["set", "epsilon", *(f"{method}: the data's, stated, ratio" for method in METHODS)]
-    return ["## Regression (test MSE)", "", *pipes(head, rows)]
+    return ["## Regression (test MSE)", "", *pipes(head, rows), "", _dearest(worst)]
+
+
+def _dearest(worst: dict[str, tuple[float, str]]) -> str:
+    """Return where stated bounds cost each method most."""
+    said = "; ".join(f"{method} {where}, {ratio:.2f}" for method, (ratio, where) in worst.items())
+    return f"Dearest for each method: {said}."
 
 
 def _errors(pairs: Sequence[tuple[float, float]]) -> str:
