@@ -57,3 +57,41 @@ def test_example_settings_are_those_that_compose_asks_for():
     asked = set(re.findall(r"\$\{(\w+):\?", (DEPLOY / "compose.yaml").read_text()))
     offered = set(re.findall(r"^(\w+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE))
     assert asked == offered
+
+
+def two_servers():
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load((DEPLOY / "two-servers.yaml").read_text())["services"]
+
+
+@pytest.mark.parametrize("role", ["leader", "helper"])
+def test_a_server_of_two_is_told_who_it_is_before_it_starts(role):
+    services = two_servers()
+    done = {"condition": "service_completed_successfully"}
+    assert services[role]["depends_on"] == {f"{role}-operator": done}
+    assert services[f"{role}-operator"]["depends_on"] == {f"{role}-init": done}
+    parser = build_parser(("serve",))
+    assert parser.parse_args(["serve", *services[f"{role}-init"]["command"]]).if_missing
+    told = parser.parse_args(["serve", *services[f"{role}-operator"]["command"]])
+    run = parser.parse_args(["serve", *services[role]["command"]])
+    assert told.origin == f"http://{run.host}:{run.port}"
+    assert f"{told.origin}/livez" in services[role]["healthcheck"]["test"][-1]
+    own = [services[name] for name in (role, f"{role}-operator", f"{role}-init")]
+    assert all(each["environment"] == own[0]["environment"] and each["volumes"] == own[0]["volumes"] for each in own)
+
+
+def test_two_servers_share_no_database_token_or_address():
+    services = two_servers()
+    for of in ("volumes", "command", "environment"):
+        assert services["leader"][of] != services["helper"][of]
+    tokens = [services[role]["environment"]["HEDGEROW_CURATOR_TOKEN"] for role in ("leader", "helper")]
+    assert len(set(tokens)) == 2 and all(":?" in token for token in tokens), "no token has a default"
+    assert services["leader-operator"]["command"][2] != services["helper-operator"]["command"][2]
+
+
+def test_the_image_has_what_two_servers_need():
+    extras = re.search(r'whl\)\[([a-z,]+)\]"', (DEPLOY / "Dockerfile").read_text())[1].split(",")
+    import tomllib
+
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {"service", "postgres", "aggregate"} <= set(extras) <= set(known)
