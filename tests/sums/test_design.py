@@ -1,0 +1,71 @@
+"""Chains of groups: what a group is sent of those before it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from hedgerow.sums import design
+from hedgerow.sums.design import Chain, group_sizes
+from hedgerow.tasks.sums.noisy import NoisySums
+
+RNG = np.random.default_rng(0)
+X = RNG.random((30_000, 2))
+Y = X[:, 0] + (X[:, 1] > 0.5)
+
+
+@pytest.fixture(scope="module")
+def chain():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(design, "FOREST", (16,) * 8)
+        patch.setattr(design, "ASKED", (8,) * 8)
+        yield Chain.of(
+            X[:200], Y[:200], epsilon=4.0, delta=1e-6, label_bounds=(0, 2), n_holders=29_800, public_model=Ridge()
+        )
+
+
+def test_a_group_that_learns_is_judged_with_those_before_it_and_one_that_checks_is_not(chain):
+    task = chain.first()
+    assert task.earlier == () and task.open == 1
+    told = []
+    while task is not None:
+        model = task.model(task.simulate(X[200:5200], Y[200:5200], task.group))
+        if model.checks:
+            assert task.earlier == ()
+        else:
+            assert [before.sums for before in task.earlier] == told
+            assert np.allclose(task.sent, task.steps[-1].added(design.corrections((), *rows_of(chain))))
+            told.append(model.sums)
+        task = chain.after(model)
+    assert len(told) == len(chain.sizes) - 1 >= 2
+
+
+def rows_of(chain):
+    return chain.pool.rows[:, :-1], chain.pool.rows[:, -1]
+
+
+def test_a_group_of_nobody_tells_nothing(chain):
+    task = chain.first()
+    model = task.model(NoisySums(task.id, 0, (0,) * task.length, True))
+    after = chain.after(model)
+    assert after.earlier == () and not after.steps[-1].trees.value.any()
+
+
+def test_more_groups_leave_less_open(chain):
+    first = chain.first()
+    model = first.model(first.simulate(X[200:5200], Y[200:5200], 1))
+    second = chain.after(model)
+    again = second.model(second.simulate(X[5200:10_200], Y[5200:10_200], 2))
+    assert again.learnt.open < model.learnt.open < 1
+    assert replace(second, earlier=()).model(again_sums(second, again)).learnt.gain < again.learnt.gain
+
+
+def again_sums(task, model):
+    bare = replace(task, earlier=())
+    return NoisySums(bare.id, model.n_reports, model.sums, True)
+
+
+def test_groups_are_no_more_than_their_sums_can_be_judged_together():
+    assert len(group_sizes(10**7, 8.0, 1e-6, 100)) == 7
+    assert len(group_sizes(10**7, float("inf"), 1e-6, 100)) == 7
