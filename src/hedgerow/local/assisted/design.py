@@ -80,20 +80,25 @@ def _in_deviations(values: FloatArray) -> FloatArray:
 def expected_error(trees: Trees, choice: Choice, S2: float, n_holders: int) -> float:
     r"""Return the expected squared error of the assisted model, up to a constant.
 
-    .. math:: -\frac{\tau^2}{\tau + b + N}, \qquad \tau = \varphi(K) S^2, \qquad b = \varphi(K)\,
-              \mathrm{var}(\mathrm{clip}(res)/\gamma - res)
+    .. math:: -\sum_k \frac{\tau_k^2}{\tau_k + b_k + N_k}, \qquad \tau_k = \Delta\varphi_k S^2, \qquad
+              b_k = \Delta\varphi_k\, \mathrm{var}(\mathrm{clip}(res)/\gamma - res), \qquad
+              N_k = \frac{k - k'}{K} N
 
-    where tau is what corrections by K leaves can be expected to gain, b the squared bias of clipping, N the noise of
-    their average over trees, and phi :func:`~hedgerow.tasks.assisted.choose.expected_share`: the best that a multiple
-    of a correction with these errors does.
+    K leaves are 1, 2, 3, 4, 6 ... K leaves, each step from k' to k of them splitting some of those before. The step can
+    be expected to gain :math:`\tau_k`, with phi :func:`~hedgerow.tasks.assisted.choose.expected_share`; b is the squared
+    bias of clipping, N the noise of the average over trees, to which a step adds as leaves. Every step has the best that
+    a multiple of a correction with these errors does: corrections are pooled (:mod:`hedgerow.tasks.assisted.pool`), so
+    that what few leaves tell is kept where what many tell is not.
     """
     T = len(trees.sizes)
     p = trees.value
     noise = float(np.sum((p * choice.A + (1 - p) * choice.B) / p)) * T / n_holders / T**2
-    share = expected_share(max(trees.n_leaves))
+    K = max(trees.n_leaves)
+    steps = np.array([k for k in SIZES if k < K] + [K])
+    share = np.diff([expected_share(int(k)) for k in steps], prepend=0.0)
     tau = share * S2
-    total = tau + share * choice.excess + noise
-    return -(tau**2) / total if total > 0 else 0.0
+    total = tau + share * choice.excess + np.diff(steps, prepend=0) / K * noise
+    return -float(np.sum(tau**2 / np.maximum(total, 1e-300)))
 
 
 def design_assisted(
@@ -133,8 +138,8 @@ def design_assisted(
     >>> options = dict(epsilon=2.0, label_bounds=(-3, 5), public_model=Ridge())
     >>> for n in (100, 10_000, 1_000_000):
     ...     print(max(design_assisted(X, y, n_holders=n, **options).trees.n_leaves))
-    3
-    6
+    2
+    8
     32
     """
     epsilon = check_epsilon(epsilon)

@@ -17,7 +17,7 @@ __all__ = ["SIZES", "Choice", "choices", "choose_randomizer", "expected_share", 
 
 
 RADII = (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)  # tried, in public root mean squares: steps of about the root of 2
-SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # of subsets, tried: two to a power of 2
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # of trees and subsets, tried: two to a power of 2
 _INSIDE = 0.5
 """Least public share of residuals within the radius. Decoding divides by it: where all errors of holders are within the
 radius, corrections are too large by a factor of 1/.5 = 2 at most, and twice the right correction does not harm."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hedgerow.errors import FormatError
 from hedgerow.tasks.assisted.intervals import CorrectionLaw, correction_ends, overlap_doubt
 from hedgerow.tasks.assisted.mismatch import decoding_bias, leaves_scale, level_scale, with_share_errors
-from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool, rake
+from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool, rake, smoothed
 from hedgerow.tasks.assisted.shrink import Corrections, estimate, posterior
 from hedgerow.tasks.assisted.task import AssistedTask
 from hedgerow.tasks.intervals import Ends, cut, holding, widened
@@ -117,7 +117,9 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
         """How leaves overlap among the holders, see :func:`~hedgerow.tasks.assisted.pool.overlaps`."""
         rows = self.task.reference
         leaves = self.task.trees.n_leaves
-        return overlaps(rows, leaves, rake(rows, leaves, np.concatenate(self.corrections.p)))
+        p = np.concatenate(self.corrections.p)
+        M, G = overlaps(rows, leaves, rake(rows, leaves, p))
+        return smoothed(M, leaves, p, self.task.residuals.n_public * self.task.trees.value), G
 
     @cached_property
     def safe(self) -> float:

@@ -21,11 +21,16 @@ import numpy.typing as npt
 
 from hedgerow.types import FloatArray
 
-__all__ = ["Pooled", "overlaps", "pool", "rake"]
+__all__ = ["Pooled", "overlaps", "pool", "rake", "smoothed"]
 
 
 SWEEPS = 50  # of raking; by hand, weights are taken as they are after so many
 SPIKE = 0.3  # prior chance that leaves do not differ; by hand
+HALF = 0.5
+"""Records that are added to the public ones of a leaf (:func:`smoothed`), as in Jeffreys's prior of a share. Among 0, 1/2,
+1, 2 and 4 at epsilon 2, 4 and 8 (400 public records of ABA, CAL, CCP, GAS and MET, two forests, three draws each, in a
+script) 1/2 raised no set's mean by more than .00005 and lowered it by up to .005 at epsilon 8; 1 lowered it by up to
+.008, and raised that of MET by .001. With any of the five sets left out, 1/2 is the largest that raised none, or 1."""
 GRID = np.logspace(-3, 1, 17)
 """Of tau^2, in units of the public mean squared error, four a decade; where leaves differ, each is as likely."""
 
@@ -73,6 +78,23 @@ def overlaps(
     M = G / np.where(empty, 1.0, share)[:, None]
     M[empty, empty] = 1.0
     return M, G
+
+
+def smoothed(M: FloatArray, leaves: tuple[int, ...], shares: FloatArray, records: FloatArray) -> FloatArray:
+    r"""Return overlaps with half a record more in each leaf, that is in leaves of other trees by their shares.
+
+    .. math:: \frac{m M + \frac12 p}{m + \frac12}
+
+    with m the number of public records of a leaf (``records``) and p the shares of leaves: what a handful of records
+    say of where a leaf's holders are in other trees is rough.
+
+    >>> M, _ = overlaps(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]), (2, 2))
+    >>> smoothed(M, (2, 2), np.full(4, 0.5), np.array([2.0, 2.0, 1e9, 1e9])).round(3).tolist()[::2]
+    [[1.0, 0.0, 0.9, 0.1], [1.0, 0.0, 1.0, 0.0]]
+    """
+    tree = np.repeat(np.arange(len(leaves)), leaves)
+    weight = (HALF / (records + HALF))[:, None]
+    return np.where(tree[:, None] == tree, M, (1 - weight) * M + weight * shares)
 
 
 def _places(reference: npt.NDArray[np.integer], leaves: tuple[int, ...]) -> npt.NDArray[np.int64]:
