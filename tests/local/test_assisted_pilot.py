@@ -185,7 +185,7 @@ def test_small_leaves_are_not_trusted_where_errors_are_larger(public, base):
     for scale in (0.5, 1.0, 3.0):
         found = design_assisted(*public, n_holders=10**6, pilot=ideal(task, scale * res), **options(base, 8.0))
         leaves[scale] = max(found.trees.n_leaves)
-    assert leaves == {0.5: 64, 1.0: 64, 3.0: 16}
+    assert leaves == {0.5: 128, 1.0: 128, 3.0: 16}
 
 
 def test_nobody_answers_twice(public, base):

@@ -10,7 +10,7 @@ from hedgerow import FeatureSpace
 from hedgerow.local.assisted import design_assisted
 from hedgerow.local.assisted.reference import N_REFERENCE, reference_rows
 from hedgerow.portable import Linear, PortableModel
-from hedgerow.tasks.assisted.pool import GRID, SPIKE, overlaps, pool, rake
+from hedgerow.tasks.assisted.pool import GRID, SPIKE, overlaps, pool, rake, smoothed
 from hedgerow.tasks.holder import privatize_many
 
 
@@ -50,6 +50,18 @@ def test_overlaps_are_shares_of_rows():
     assert G.trace() == pytest.approx(3)
     alone, _ = overlaps(np.zeros((1, 2), int), (2, 2))
     assert alone[1].tolist() == [0, 1, 0, 0]  # nobody is known to be there
+
+
+def test_smoothed_overlaps_are_shares_with_half_a_record_more():
+    reference, _, _ = made(2)
+    leaves = (3, 4, 2)
+    M, G = overlaps(reference, leaves)
+    p = np.diag(G)
+    records = np.linspace(1, 9, 9)
+    got = smoothed(M, leaves, p, records)
+    np.testing.assert_array_equal(got[3:7, 3:7], np.eye(4))  # a tree's own leaves do not overlap
+    np.testing.assert_allclose(got[3, :3], (4 * M[3, :3] + 0.5 * p[:3]) / 4.5)
+    np.testing.assert_allclose(got.sum(axis=1), 3)
 
 
 def test_raked_rows_have_the_shares_of_holders():

@@ -84,11 +84,11 @@ def expected_error(trees: Trees, choice: Choice, S2: float, n_holders: int) -> f
               b_k = \Delta\varphi_k\, \mathrm{var}(\mathrm{clip}(res)/\gamma - res), \qquad
               N_k = \frac{k - k'}{K} N
 
-    K leaves are 1, 2, 3, 4, 6 ... K leaves, each step from k' to k of them splitting some of those before. The step can
-    be expected to gain :math:`\tau_k`, with phi :func:`~hedgerow.tasks.assisted.choose.expected_share`; b is the squared
-    bias of clipping, N the noise of the average over trees, to which a step adds as leaves. Every step has the best that
-    a multiple of a correction with these errors does: corrections are pooled (:mod:`hedgerow.tasks.assisted.pool`), so
-    that what few leaves tell is kept where what many tell is not.
+    K leaves are 1, 2, 3, 4, 6 ... K leaves, each step from k' to k splitting some of those before. A step can be
+    expected to gain :math:`\tau_k`, with phi :func:`~hedgerow.tasks.assisted.choose.expected_share`; b is the squared
+    bias of clipping, N the noise of the average over trees, of which a step has its share of the leaves. Of every step
+    so much is kept as is best with these errors: corrections are pooled (:mod:`hedgerow.tasks.assisted.pool`), and what
+    few leaves tell is kept where what many tell is not.
     """
     T = len(trees.sizes)
     p = trees.value
