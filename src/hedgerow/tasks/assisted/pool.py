@@ -76,7 +76,8 @@ def overlaps(
     size = sum(leaves)
     each = np.full(n, 1 / n) if weights is None else weights
     pairs = places[:, :, None] * size + places[:, None, :]
-    G = np.bincount(pairs.ravel(), np.repeat(each, T * T), size * size).reshape(size, size)
+    counted = np.bincount(pairs.ravel(), np.repeat(each, T * T), size * size)
+    G: FloatArray = counted.astype(np.float64).reshape(size, size)
     share = np.diag(G).copy()
     empty = share == 0
     M = G / np.where(empty, 1.0, share)[:, None]
