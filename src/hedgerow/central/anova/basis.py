@@ -13,7 +13,7 @@ from hedgerow.content import Content
 from hedgerow.errors import FormatError
 from hedgerow.features import CategoricalFeature
 from hedgerow.space import FeatureSpace
-from hedgerow.types import FloatArray
+from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["Basis", "Single", "choose", "singles"]
 
@@ -147,27 +147,34 @@ def choose(
     """
     pool = singles(space, frequency, missing)
     weights = np.array([importance[s.feature] / s.complexity for s in pool])
-    functions: list[tuple[Single, ...]] = [(s,) for s in pool]
-    heavy = list(weights)
+    energies = np.array([s.energy(space) for s in pool])
+    none = np.zeros(0, dtype=np.int64)
+    first, second, products = none, none, np.zeros(0)
     if pair_weight > 0:
-        for a, b, weight in _pairs(pool, weights, pair_weight, pair_complexity, least):
-            functions.append((pool[a], pool[b]))
-            heavy.append(weight)
-    ranked = np.argsort(-np.array(heavy), kind="stable")
-    kept = [int(i) for i in ranked[:most] if heavy[i] >= least]
-    energies = [float(np.prod([s.energy(space) for s in functions[i]])) for i in kept]
-    return Basis(tuple(functions[i] for i in kept), tuple(float(heavy[i]) for i in kept), tuple(energies))
+        first, second, products = _pairs(pool, weights, pair_weight, pair_complexity, least)
+    heavy = np.concatenate([weights, products])
+    alone = len(pool)
+    squares = np.concatenate([energies, energies[first] * energies[second]])
+    ranked = np.argsort(-heavy, kind="stable")[:most]
+    kept = ranked[heavy[ranked] >= least]
+    functions: list[tuple[Single, ...]] = []
+    for i in kept.tolist():
+        if i < alone:
+            functions.append((pool[i],))
+        else:
+            functions.append((pool[first[i - alone]], pool[second[i - alone]]))
+    return Basis(tuple(functions), tuple(heavy[kept].tolist()), tuple(squares[kept].tolist()))
 
 
 def _pairs(
     pool: list[Single], weights: FloatArray, factor: float, complexity: float, least: float
-) -> Iterator[tuple[int, int, float]]:
-    """Yield pairs of different features, below a complexity and above a weight."""
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return pairs of different features, below a complexity and above a weight: both places, and their weights."""
     usable = np.array([i for i, s in enumerate(pool) if s.kind in ("cosine", "category")], dtype=np.int64)
     usable = np.sort(usable[np.argsort(-weights[usable], kind="stable")[:_POOL]])
     feature = np.array([pool[i].feature for i in usable])
     fine = np.array([pool[i].complexity for i in usable])
     product = factor * np.outer(weights[usable], weights[usable])
     fits = (feature[:, None] < feature[None, :]) & (np.outer(fine, fine) <= complexity) & (product >= least)
-    for i, k in np.argwhere(fits):
-        yield int(usable[i]), int(usable[k]), float(product[i, k])
+    i, k = np.nonzero(fits)
+    return usable[i], usable[k], np.asarray(product[i, k])

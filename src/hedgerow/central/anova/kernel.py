@@ -64,7 +64,7 @@ def layout(products: Products) -> Layout:
     >>> tables = np.zeros((2, 256), dtype=np.int8)
     >>> found = layout(Products(np.array([0, 1]), tables, np.zeros((0, 2), dtype=np.int64), factors, np.ones(4), None))
     >>> found.places.tolist(), found.arrays[4].tolist()
-    ([[1, -1], [2, -1], [3, -1]], [[2, 0, 2, 0, 2], [0, 2, 1, 2, 1]])
+    ([[1, 2], [-1, 3]], [[2, 0, 1, 0, 2], [0, 1, 1, 2, 1]])
     """
     one = len(products.tables) + len(products.derived)
     place, slots = _slots(products)
@@ -117,19 +117,12 @@ def _grouped(factors: IntArray, one: int) -> list[tuple[int, list[tuple[int, int
 def _slots(products: Products) -> tuple[dict[int, int], list[list[int]]]:
     """Return the place of each function in the slots, and the two functions of each slot; one may be there twice.
 
-    Functions of one feature share slots: where one of them is a factor, the next one mostly is one too.
+    Functions that are factors equally often share slots: in most groups both are there, or neither.
     """
-    by_column: dict[int, list[int]] = {}
-    for f in sorted({int(f) for pair in products.factors[1:] for f in pair}):
-        column = int(products.columns[f]) if f < len(products.columns) else -1
-        by_column.setdefault(column, []).append(f)
-    place = dict[int, int]()
-    slots = list[list[int]]()
-    for own in by_column.values():
-        for i in range(0, len(own), 2):
-            pair = own[i : i + 2]
-            place.update({f: 2 * len(slots) + half for half, f in enumerate(pair)})
-            slots.append([pair[0], pair[-1]])
+    times = Counter(int(f) for pair in products.factors[1:] for f in pair)
+    ranked = sorted(times, key=lambda f: (-times[f], f))
+    place = {f: at for at, f in enumerate(ranked)}
+    slots = [[ranked[i], ranked[min(i + 1, len(ranked) - 1)]] for i in range(0, len(ranked), 2)]
     return place, slots
 
 

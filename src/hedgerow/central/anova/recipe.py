@@ -14,7 +14,7 @@ from hedgerow.central.anova.basis import Basis, choose
 from hedgerow.central.anova.coded import Coded, Drawn, Records
 from hedgerow.central.anova.curvature import curvature, curvature_release
 from hedgerow.central.anova.descent import QUANTILE, Descent, Steps, descend, noise_variance, remains
-from hedgerow.central.anova.design import GRID, FeatureMap
+from hedgerow.central.anova.design import FeatureMap
 from hedgerow.central.anova.products import Products
 from hedgerow.central.anova.pure_plan import PURE_RULES, PureRules
 from hedgerow.central.anova.quantiles import Quantiles, estimate
@@ -39,6 +39,7 @@ _FEWEST_LONG = 40  # rounds, where steps are as long as the records allow; by ha
 _MOST = 300  # rounds: more only take longer
 _STEP = 0.95  # of one over the largest eigenvalue: no coefficient overshoots
 _RADIUS = 0.8  # norm at which records are cut, over the root mean square norm in the basis
+_AT_ONCE = 128  # of these points: their functions stay in the cache
 _POINTS = 2048  # for the mean square of functions: it errs by 3 %, as a root of 1/1,000
 
 
@@ -246,8 +247,17 @@ def pulls(feature_map: FeatureMap) -> FloatArray:
     source = SeededRandomness(0)  # the same points always: nothing private, nothing secret
     columns = [source.integers(feature_map.size(j), _POINTS) for j in range(len(feature_map.space))]
     codes = np.column_stack(columns).astype(np.int32)
-    whole = np.square(feature_map.functions(codes)).mean(axis=0)
-    cut = np.square(feature_map.vectors(codes) / GRID).mean(axis=0)
+    whole = np.zeros(len(feature_map.basis))
+    cut = np.zeros(len(feature_map.basis))
+    for start in range(0, _POINTS, _AT_ONCE):
+        values = feature_map.functions(codes[start : start + _AT_ONCE])
+        squares = np.square(values)
+        shorter = 1 / np.maximum(1.0, squares.sum(axis=1))
+        if np.isfinite(feature_map.most):
+            sizes = np.maximum(np.abs(values).sum(axis=1), 1e-300)
+            shorter = np.minimum(shorter, np.square(feature_map.most / sizes))
+        whole += squares.sum(axis=0)
+        cut += shorter @ squares
     return np.asarray(QUANTILE * energies(feature_map) * cut / np.maximum(whole, 1e-300))
 
 
