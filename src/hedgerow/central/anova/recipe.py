@@ -211,14 +211,19 @@ def rounds_of(reach: float, size: float, share: Fraction, look_share: Fraction, 
 
     More rounds cost time, not privacy, but momentum beyond ``1 - 3/T`` cannot take effect within T rounds: the rounds
     grow with the root of the reach, which is then cut to ``T**2 / 4``. Where the error is less steep than it might be,
-    steps are longer, and a descent of the same length takes as many of them fewer.
+    steps are longer, and a descent of the same length takes as many of them fewer: no more than are needed for that.
 
     >>> [(s.rounds, round(s.rate, 1)) for s in (rounds_of(4e3, 1e5, Fraction(1), Fraction(0), h) for h in (None, 0.1))]
-    [(158, 1.0), (51, 9.5)]
+    [(158, 1.0), (42, 9.5)]
     """
-    longest = 1.0 if steepest is None else max(1.0, _STEP / steepest)
-    fewest = _FEWEST if steepest is None else _FEWEST_LONG
-    rounds = int(np.clip(2.5 * math.sqrt(reach / longest), fewest, _MOST))
+    longest = 1.0
+    wanted = 2.5 * math.sqrt(reach)
+    fewest = _FEWEST
+    if steepest is not None:
+        longest = max(1.0, _STEP / steepest)
+        wanted = math.ceil(2 * math.sqrt(reach / longest))  # the least of which T**2 / 4 is the reach
+        fewest = _FEWEST_LONG
+    rounds = int(np.clip(wanted, fewest, _MOST))
     steps = min(reach / longest, rounds**2 / 4)
     ratio = 0.75 * rounds / steps
     return Steps(rounds, longest * min(1.0, 1 / ratio), max(0.0, 1 - ratio), share, look_share, size)
