@@ -451,7 +451,14 @@ _MODELS = (
         path=f"{_ANOVA}/quantiles.py",
         before="    total = max(_LEAST, float(counts.sum(axis=1).mean()))\n",
         after="    total = max(_LEAST, float(n))\n",
-        caught_by=_fits("PrivateAnovaRegressor", "PrivateAnovaRegressor, pure"),
+        caught_by=_fits("PrivateAnovaRegressor"),
+    ),
+    Fault(
+        name="number of records without noise, in pure fits",
+        path=f"{_ANOVA}/quantiles.py",
+        before="    return max(_LEAST, float(noisy[0]) / release.weight)\n",
+        after="    return max(_LEAST, float(n))\n",
+        caught_by=_fits("PrivateAnovaRegressor, pure"),
     ),
     Fault(
         name="quantiles of d features paid for as one",
@@ -459,6 +466,13 @@ _MODELS = (
         before="    each = purse.release(share / levels, int(numeric.size), _WEIGHT)\n",
         after="    each = purse.release(share / levels, 1, _WEIGHT)\n",
         caught_by=_fits("PrivateAnovaRegressor"),
+    ),
+    Fault(
+        name="quantiles of d features paid for as one, in pure fits",
+        path=f"{_ANOVA}/quantiles.py",
+        before="        each = purse.release(share / levels, len(columns), _WEIGHT)\n",
+        after="        each = purse.release(share / levels, 1, _WEIGHT)\n",
+        caught_by=("tests/central/test_anova_pure.py::test_quantiles_are_priced_by_the_number_of_features",),
     ),
     Fault(
         name="look at a correction not paid for",

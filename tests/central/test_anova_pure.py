@@ -191,6 +191,22 @@ def test_few_records_are_counted_twice_and_flat_features_cost_nothing():
     assert spent[1] in (Fraction(9, 100), Fraction(14, 100))  # one count, and one or two levels
 
 
+def test_quantiles_are_priced_by_the_number_of_features(monkeypatch):
+    """Noise of one level of d features is d times as wide as that of one."""
+    seen = []
+    release = LaplacePurse.release
+
+    def spy(purse, share, norm, least):
+        seen.append(norm)
+        return release(purse, share, norm, least)
+
+    monkeypatch.setattr(LaplacePurse, "release", spy)
+    table = Table(np.random.default_rng(0).random((300, 7)), np.zeros((300, 1)))
+    finest = table.counts(wide(7))[1]
+    estimate_known(wide(7), finest, 300.0, LaplacePurse(Fraction(1)), Fraction(1, 10), 2, SeededRandomness(0))
+    assert seen == [7]
+
+
 def test_the_doubt_in_a_count_is_its_deviation():
     """400 noisy numbers: their deviation is known to 5.6 % (Laplace noise), six of which are 34 % (2e-9)."""
     source = SeededRandomness(0)
