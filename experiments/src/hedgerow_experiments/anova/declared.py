@@ -15,6 +15,7 @@ __all__ = [
     "MADE",
     "NUMBERS",
     "PURE",
+    "PURE_VARIANTS",
     "RULES",
     "SETS",
     "SHIPPED",
@@ -87,6 +88,21 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 """Which numbers differ, by name."""
 
+PURE_VARIANTS: dict[str, dict[str, Any]] = {
+    "pure, explained .3": {"explained": 0.3},
+    "pure, explained .8": {"explained": 0.8},
+    "pure, decay .5": {"decay": 0.5},
+    "pure, decay 1.5": {"decay": 1.5},
+    "pure, seen .5": {"seen": 0.5},
+    "pure, seen 2": {"seen": 2.0},
+    "pure, mean .03": {"mean": 0.03},
+    "pure, look .15": {"look": 0.15},
+    "pure, radius 1": {"radius": 1.0},
+    "pure, pair weight .5": {"pair_weight": 0.5},
+}
+"""The same for pure epsilon."""
+PURE_EPSILONS = (0.1, 0.5, 1.0, 10.0)
+
 RULES = Experiment(
     name="anova-rules",
     title="PrivateAnova's length, stages and capacity, each set held out in turn",
@@ -95,7 +111,8 @@ RULES = Experiment(
     groups=(
         Group(SHIPPED),
         Group(BEFORE, needs="hedgerow_before"),
-        *(Group(name, epsilons=(0.1, 0.5, 1.0, 10.0)) for name in (PURE, FOREST)),
+        *(Group(name, epsilons=PURE_EPSILONS) for name in (PURE, FOREST)),
+        *(Group(name, epsilons=PURE_EPSILONS, most=1) for name in PURE_VARIANTS),
         *(Group(name, most=1) for name in VARIANTS),
     ),
     epsilons=(1.0, 10.0),

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from hedgerow_experiments.anova.declared import BEFORE, CLEAR, FOREST, PURE, SETS, SHIPPED, VARIANTS
+from hedgerow_experiments.anova.declared import BEFORE, CLEAR, FOREST, PURE, PURE_VARIANTS, SETS, SHIPPED, VARIANTS
 from hedgerow_experiments.experiment import Files
 from hedgerow_experiments.forms import pipes
 from hedgerow_experiments.found import Evidence
@@ -30,6 +30,7 @@ with that commit's `src` first on the path, and beside it an empty package `hedg
 Friedman's first function (ten features, noise .01, 300 and 800 records for training) and steps with plateaus of four
 features (4,000 records). Ratios are geometric means over splits (number in brackets), then over sets.
 """
+_TURNS = "Split 0, both epsilons together; a number is chosen by the geometric mean over the sets that are left."
 _ANCHORS = """\
 ## Anchors that are not run here
 
@@ -59,16 +60,21 @@ def pages(found: Evidence) -> Files:
         return {}
     logs = _logs(runs)
     first = {run: value for run, value in runs.items() if run[2] == 0}  # other numbers are tried on this split only
-    parts = [_HEAD, *_table(runs, logs), "", *_pure(runs), "", *_chosen(_logs(first)), "", _ANCHORS]
+    parts = [
+        _HEAD, *_table(runs, logs), "", *_pure(runs), "",
+        "## Each set held out in turn", "", _TURNS, "", *_chosen(_logs(first), SHIPPED, VARIANTS, "over before"), "",
+        "With pure epsilon, all four together:", "",
+        *_chosen(_logs(first, FOREST), PURE, PURE_VARIANTS, "over DiPriMe"), "", _ANCHORS,
+    ]  # fmt: skip
     return {"anova-rules.md": ("\n".join(parts) + "\n").encode()}
 
 
-def _logs(runs: Runs) -> Logs:
-    """Return logarithms of ratios over the recipe before, one a split."""
+def _logs(runs: Runs, over: str = BEFORE) -> Logs:
+    """Return logarithms of ratios over the recipe before, or over another method, one a split."""
     logs: Logs = {}
     for (code, epsilon, repeat, method), value in runs.items():
-        start = runs.get((code, epsilon, repeat, BEFORE))
-        if start is not None and method != BEFORE:
+        start = runs.get((code, epsilon, repeat, over))
+        if start is not None and method != over:
             logs.setdefault((code, epsilon, method), []).append(math.log(value / start))
     return logs
 
@@ -119,27 +125,24 @@ def _pure(runs: Runs) -> list[str]:
     return ["## Pure epsilon", "", text, "", *pipes(["set", *(f"epsilon {e:g}" for e in epsilons)], rows)]
 
 
-def _chosen(logs: Logs) -> list[str]:
+def _chosen(logs: Logs, shipped: str, variants: Collection[str], over: str) -> list[str]:
     """Return, for each other number, what it gives on all sets, and where leaving one set out would have chosen it."""
-    epsilons = sorted({epsilon for _, epsilon, method in logs if method == SHIPPED})
+    epsilons = sorted({epsilon for _, epsilon, method in logs if method == shipped})
     rows = []
-    for name in VARIANTS:
-        codes = [c for c in SETS if all((c, e, m) in logs for e in epsilons for m in (name, SHIPPED))]
+    for name in variants:
+        codes = [c for c in SETS if all((c, e, m) in logs for e in epsilons for m in (name, shipped))]
         if not codes or not epsilons:
             continue
-        other, ours = (_mean(logs, codes, epsilons, m) or math.nan for m in (name, SHIPPED))
-        turned = [code for code in codes if _better([c for c in codes if c != code], epsilons, logs, name)]
+        other, ours = (_mean(logs, codes, epsilons, m) or math.nan for m in (name, shipped))
+        turned = [c for c in codes if _better([o for o in codes if o != c], epsilons, logs, (name, shipped))]
         worst = max(codes, key=lambda c: _mean(logs, [c], epsilons, name) or 0.0)
         rows.append([
             name, str(len(codes)), f"{other:.3f}", f"{ours:.3f}", f"{worst} {_mean(logs, [worst], epsilons, name):.3f}",
             ", ".join(turned) or "none",
         ])  # fmt: skip
-    head = ["other number", "sets", "over before", "shipped", "its worst set", "would be chosen without"]
-    text = "Split 0, both epsilons together; a number is chosen by the geometric mean over the sets that are left."
-    return ["## Each set held out in turn", "", text, "", *pipes(head, rows)]
+    return pipes(["other number", "sets", over, "shipped", "its worst set", "would be chosen without"], rows)
 
 
-def _better(codes: list[str], epsilons: list[float], logs: Logs, name: str) -> bool:
-    other = _mean(logs, codes, epsilons, name)
-    ours = _mean(logs, codes, epsilons, SHIPPED)
+def _better(codes: list[str], epsilons: list[float], logs: Logs, names: tuple[str, str]) -> bool:
+    other, ours = (_mean(logs, codes, epsilons, name) for name in names)
     return other is not None and ours is not None and other < ours

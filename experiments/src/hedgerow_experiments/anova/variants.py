@@ -9,7 +9,7 @@ import numpy as np
 
 from hedgerow.central import DiPriMeForestRegressor
 from hedgerow.central.anova import PrivateAnovaRegressor
-from hedgerow_experiments.anova.declared import FOREST, PURE, VARIANTS
+from hedgerow_experiments.anova.declared import FOREST, PURE, PURE_VARIANTS, VARIANTS
 from hedgerow_experiments.anova.sets import known, split
 from hedgerow_experiments.experiment import Key
 
@@ -22,9 +22,14 @@ def _planned(group: str) -> Any:
         return DiPriMeForestRegressor
     if group == PURE:
         return partial(PrivateAnovaRegressor, delta=0.0)
+    if group in PURE_VARIANTS:
+        from hedgerow.central.anova.pure_plan import PureRules  # commit 4339863 has neither
+
+        own = {"_pure_rules": PureRules(**PURE_VARIANTS[group])}
+        return partial(type("Planned", (PrivateAnovaRegressor,), own), delta=0.0)
     if group not in VARIANTS:
         return PrivateAnovaRegressor
-    from hedgerow.central.anova.rules import Rules  # commit 4339863 has none
+    from hedgerow.central.anova.rules import Rules
 
     return type("Planned", (PrivateAnovaRegressor,), {"_rules": Rules(**VARIANTS[group])})
 
