@@ -15,6 +15,8 @@ from hedgerow.aggregate.protocol import verify_key
 from hedgerow.kernels import native
 from hedgerow.randomness import SecureRandomness
 from hedgerow.sealing import KeyPair, Role
+from hedgerow.sums.design import ASKED
+from hedgerow.tasks.sums.message import SumsMessage
 
 LEAST = {True: 1500.0, False: 50.0}  # reports a second, with the kernel and without: issue 22
 SLOWEST = {True: 5.0, False: 150.0}  # milliseconds that a device needs: likewise
@@ -30,7 +32,9 @@ def _parties() -> tuple[Protocol, KeyPair, KeyPair, KeyPair]:
         collector.public,
         digest,
     )
-    return Protocol(hashlib.sha256(b"task").digest(), 512, 8, 23, Fraction(0), 1, servers), leader, helper, collector
+    circuit = SumsMessage(2 * sum(ASKED), len(ASKED)).circuit
+    rules = (circuit.length, circuit.max_weight, circuit.chunk, Fraction(0), 1)
+    return Protocol(hashlib.sha256(b"task").digest(), *rules, servers), leader, helper, collector
 
 
 def run(quick: bool) -> list[Row]:
