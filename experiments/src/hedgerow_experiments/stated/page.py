@@ -48,8 +48,21 @@ def pages(found: Evidence) -> Files:
             outside[r.dataset] = r.value
     if not runs:
         return {}
-    parts = [_HEAD.format(repeats=_repeats(runs)), *_numbers(runs), "", *_classes(runs), "", *_list(outside)]
+    parts = [
+        _HEAD.format(repeats=_repeats(runs) + _when(found)),
+        *_numbers(runs),
+        "",
+        *_classes(runs),
+        "",
+        *_list(outside),
+    ]
     return {"stated_bounds.md": ("\n".join(parts) + "\n").encode()}
+
+
+def _when(found: Evidence) -> str:
+    """Return when the rows were begun and ended, as far as that is known: learners change."""
+    days = sorted({str(run["started"])[:10] for run in found.made(BOUNDS.name).get("runs", ())})
+    return f" Learners are those of {days[0] if len(days) == 1 else ' to '.join((days[0], days[-1]))}." if days else ""
 
 
 def _repeats(runs: Runs) -> str:
