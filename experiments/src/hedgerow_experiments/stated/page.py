@@ -60,7 +60,7 @@ def pages(found: Evidence) -> Files:
 
 
 def _when(found: Evidence) -> str:
-    """Return when the rows were begun and ended, as far as that is known: learners change."""
+    """Return on which days the rows were made, as far as that is known: learners change."""
     days = sorted({str(run["started"])[:10] for run in found.made(BOUNDS.name).get("runs", ())})
     return f" Learners are those of {days[0] if len(days) == 1 else ' to '.join((days[0], days[-1]))}." if days else ""
 
