@@ -41,6 +41,7 @@ TABLES = Experiment(
     choose="none",
     seeds="repeat",
     bundle=("dataset", "repeat"),
+    keep="all",
     page="hedgerow_experiments.diprime.page:pages",
     notes="Settings: '1' (regression, mse) and '2' (classification, accuracy) are the paper's tables, 'peers' compares "
     "with DP-EBM; a setting that ends in ' fresh' has splits from 100 on, which nothing was chosen on.",
