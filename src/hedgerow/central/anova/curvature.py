@@ -37,7 +37,7 @@ def curvature(rows: Sums, energy: FloatArray, release: Release, size: float, ran
 
     One over it is as long a step as a descent on a squared error can bear. Records of norm 1 allow a step of 1 without
     a look at them, but they are seldom all alike: the eigenvalue is .05 to .5, and rounds are saved in proportion to
-    its root. The other functions are too light to matter: with all of them it was 2 % larger at most (CAL, CCP, ABA,
+    its root. The other functions are too light to matter: with all of them it was 6 % larger at most (CAL, CCP, ABA,
     GAS, MET, AIR), and a descent with momentum is stable at steps that are a third too long.
 
     Proof: a record adds ``u u'`` to the matrix M of whole numbers, with ``|u|**2 <= MOMENT`` and u its own alone
