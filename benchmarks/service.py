@@ -122,6 +122,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer requests, one round")
     parser.add_argument("--only", nargs="+", choices=PLANS, default=PLANS)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--add", action="store_true", help="keep saved rows that are not measured again")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     parser.add_argument("--page", type=Path, help="a page of the documentation that shows the table")
     options = parser.parse_args()
@@ -150,16 +151,20 @@ def main() -> None:
             rows += memory(f"sqlite:///{folder}/memory.db", ends)
     for row in rows:
         print(row)
-    _save(options.output, options.quick, rows)
+    _save(options.output, options.quick, rows, options.add)
     if options.page is not None:
         write_page(options.page, options.output)
 
 
-def _save(path: Path, quick: bool, rows: list[Row]) -> None:
+def _save(path: Path, quick: bool, rows: list[Row], keep: bool) -> None:
     from benchmarks.__main__ import machine
 
     saved = {"machine": machine() | {"nice": os.nice(0)}, "quick": quick}
-    path.write_text(json.dumps({**saved, "rows": [asdict(r) | {"met": r.met} for r in rows]}, indent=1) + "\n")
+    measured = [asdict(r) | {"met": r.met} for r in rows]
+    if keep:
+        names = {row["name"] for row in measured}
+        measured = [row for row in json.loads(path.read_text())["rows"] if row["name"] not in names] + measured
+    path.write_text(json.dumps({**saved, "rows": measured}, indent=1) + "\n")
     print(f"saved to {path}")
 
 

@@ -126,3 +126,32 @@ def test_stopping_does_not_wait_for_a_postgres_that_hangs(local_task, holders, p
         ending.join(20)
         assert not ending.is_alive()
         assert time.monotonic() - start < 6
+
+
+def test_what_arrives_is_scrubbed_while_reports_keep_coming(inside, local_task, holders, part, monkeypatch):
+    from hedgerow.service import aggregator
+
+    monkeypatch.setattr(aggregator, "_MANY", 40)
+    monkeypatch.setattr(aggregator, "_SEGMENT", 10)
+    service, task = inside(), local_task()
+    service.publish(task)
+    reports = holders(task, 300)
+    waiting = [part(reports, i, i + 10) for i in range(0, 300, 10)]
+    step = service.service.aggregator.segment
+    most = []
+
+    def busy(number):
+        """Aggregate a segment, while the next one arrives."""
+        done = step(number)
+        if waiting:
+            service.send(task, waiting.pop())
+        with service.service.database.read() as connection:
+            most.append(connection.exec_driver_sql("SELECT count(*) FROM arrivals").scalar())
+        return done
+
+    service.send(task, waiting.pop())
+    monkeypatch.setattr(service.service.aggregator, "segment", busy)
+    service.service.aggregator.turn()
+    assert not waiting
+    assert max(most) <= 6  # commits of ten reports each; all thirty if nothing is scrubbed until the end
+    assert service.status(task)["aggregated"] == 300

@@ -177,6 +177,8 @@ class Aggregator:
             step = self._share if kind.shared else self.segment
             while not self._stop.is_set() and (n := step(number)):
                 done += n
+                if self._since >= _MANY:
+                    self.scrub()  # here too: while reports come in all the time, this loop does not end
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
         return done
