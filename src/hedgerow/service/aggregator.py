@@ -23,6 +23,7 @@ from hedgerow.service.database import Database, StorageError, StoragePressure
 from hedgerow.service.kinds import Kind
 from hedgerow.service.known import sorted_rows
 from hedgerow.service.logs import log
+from hedgerow.service.memory import give_back
 from hedgerow.service.problems import Problem
 from hedgerow.service.removal import some_of
 from hedgerow.service.schema import (
@@ -232,6 +233,7 @@ class Aggregator:
             self._since = 0
             self._rest_until = end + _REST * (end - start)
         self._clean = True
+        give_back()
 
     def segment(self, number: int) -> int:
         """Aggregate one segment of a task; return its number of reports."""

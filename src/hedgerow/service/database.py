@@ -41,7 +41,8 @@ _SERIES = "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE 
 _SQLITE = {
     "sealed": _SERIES + "SELECT r.key, r.mark FROM i CROSS JOIN report_ids r "
     f"ON r.task = :task AND r.key = substr(:keys, n*{KEY}+1, {KEY})",
-    "seal": _SERIES + "INSERT INTO report_ids SELECT :task, "
+    # Or rollback: else SQLite keeps all pages that it changes as they were, in memory, to undo this statement alone.
+    "seal": _SERIES + "INSERT OR ROLLBACK INTO report_ids SELECT :task, "
     f"substr(:ids, n*{KEY + MARK}+1, {KEY}), substr(:ids, n*{KEY + MARK}+{KEY}+1, {MARK}) FROM i",
     "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (:task, :ids, :tokens) RETURNING seq",
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (:task, :n, :simulation, :body)",
@@ -287,8 +288,9 @@ def _pragmas(connection: Any, _: object) -> None:
     # Ids arrive in no order, so nearly every one touches a page of its own: small pages keep the log small.
     for pragma in ("page_size=1024", "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
-    # What is only of the moment (sorting, rewriting) stays off the disk.
-    for pragma in ("wal_autocheckpoint=16000", "cache_size=-65536", "temp_store=MEMORY"):
+    # What is only of the moment (sorting, rewriting) stays off the disk. The cache is small: ids arrive in no order, so
+    # that a large one fills with pages that are not needed again; the system's own cache has them too.
+    for pragma in ("wal_autocheckpoint=16000", "cache_size=-8192", "temp_store=MEMORY"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
 
