@@ -38,6 +38,19 @@ def test_posterior_is_that_of_the_dense_model(seed):
     assert 0 < got.kept < 1
 
 
+@pytest.mark.parametrize("size", [0.1, 1.0, 3.0])
+def test_the_response_is_the_derivative_of_the_corrections(size):
+    """By differences: how noise in z moves u, the weights of tau included."""
+    reference, z, V = made(5)
+    z = size * z
+    M, _ = overlaps(reference, (3, 4, 2))
+    step = 1e-5
+    columns = []
+    for each in step * np.eye(len(z)):
+        columns.append((pool(z + each, V, M, 2.0, 3, 0.1).u - pool(z - each, V, M, 2.0, 3, 0.1).u) / (2 * step))
+    np.testing.assert_allclose(pool(z, V, M, 2.0, 3, 0.1).response, np.array(columns).T, atol=1e-7)
+
+
 def test_overlaps_are_shares_of_rows():
     reference, _, _ = made(1)
     M, G = overlaps(reference, (3, 4, 2))

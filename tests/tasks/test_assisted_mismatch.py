@@ -82,6 +82,25 @@ def test_the_gain_of_pooled_corrections_is_estimated_without_bias(task, monkeypa
     assert np.sqrt(np.mean(error[:, 1] ** 2)) == pytest.approx(error[:, 0].std(), rel=0.1)
 
 
+def test_the_estimate_is_without_bias_where_the_size_of_corrections_is_learnt(task, monkeypatch):
+    # As above, with tau by evidence: errors that look large let tau grow. The mean of 20,000 estimates is within five
+    # standard errors; with the weights of tau taken as fixed it is more than twenty-five off.
+    seen = []
+    monkeypatch.setattr("hedgerow.tasks.assisted.mismatch.safe_scale", lambda *given: seen.append(given) or 1.0)
+    rng = np.random.default_rng(5)
+    M, G = overlaps(np.arange(2)[:, None], (2,))
+    truth = np.array([0.3, -0.3])
+    V = np.ones(2)
+    p = np.full(2, 0.5)
+    error = []
+    for _ in range(20_000):
+        z = truth + rng.normal(size=2)
+        pooled = pool(z, V, M, 1.0, 1)
+        leaves_scale(task, pooled, z, np.diag(V), p, G)
+        error.append(seen.pop()[1] - float((pooled.u * p) @ truth))
+    assert abs(np.mean(error)) < 5 * np.std(error) / np.sqrt(len(error))
+
+
 @pytest.mark.parametrize("noise", [0.05, 1.0, 20.0])
 def test_noise_alone_seldom_harms(task, noise):
     # Nothing to correct in 16 leaves, and reports with this variance by leaf, in units of the public squared error.

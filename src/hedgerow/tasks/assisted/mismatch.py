@@ -57,10 +57,11 @@ def leaves_scale(
 ) -> float:
     r"""Return the share of the pooled corrections that is safe, see :mod:`hedgerow.tasks.gate`.
 
-    With ``u = C z`` the corrections that leaves add and P the shares of leaves, ``E f^2 = u' G u`` and ``E[r f]`` is
-    u' P times the true means by leaf. Of these z is an estimate with errors of covariance Sigma, which u has taken in:
+    With u the corrections that leaves add, J their derivative by z, and P the shares of leaves, ``E f^2 = u' G u`` and
+    ``E[r f]`` is u' P times the true means by leaf. Of these z is an estimate with errors of covariance Sigma, which u
+    has taken in, and which have a say in how large u is thought to be:
 
-    .. math:: u' P z - \mathrm{tr}(P C \Sigma), \qquad sd^2 \approx u' P \Sigma P u + \mathrm{tr}(P C \Sigma P C \Sigma)
+    .. math:: u' P z - \mathrm{tr}(P J \Sigma), \qquad sd^2 \approx u' P \Sigma P u + \mathrm{tr}(P J \Sigma P J \Sigma)
 
     is without bias (Stein's estimate of a loss). It is as if each leaf were judged by reports it was not learnt from.
 
@@ -72,7 +73,7 @@ def leaves_scale(
         Shares of leaves, tree by tree, and the mean of ``a a'`` over records, a their indicators.
     """
     weighted = pooled.u * p
-    taken = (p[:, None] * pooled.smoother) @ covariance
+    taken = (p[:, None] * pooled.response) @ covariance
     product = float(weighted @ z - np.trace(taken))
     variance = float(weighted @ covariance @ weighted + np.sum(taken * taken.T))
     square = float(pooled.u @ G @ pooled.u)

@@ -48,14 +48,14 @@ class Pooled:
         Posterior weight of "leaves do not differ".
     kept : float
         Degrees of freedom that are kept, of the number of leaves.
-    smoother : array
-        The matrix C of ``u = C z``.
+    response : array
+        The derivative J of u by z: ``u = C z``, and C depends on z by the weights of tau^2.
     """
 
     u: FloatArray
     nothing: float
     kept: float
-    smoother: FloatArray
+    response: FloatArray
 
 
 def overlaps(
@@ -134,7 +134,11 @@ def pool(z: FloatArray, V: FloatArray, M: FloatArray, scale: float, n_trees: int
 
     tau^2 is 0 with prior weight .3, else anywhere on ``scale`` times a log grid: how much leaves tell of a public
     model's errors is not known beforehand, and what is too much the gate takes back. Everything is diagonal with
-    ``V^-1/2 M M' V^-1/2 = U S^2 U'``: ``U' V^-1/2 z`` has variances ``1 + (tau^2 + bias)/T S^2``.
+    ``V^-1/2 M M' V^-1/2 = U S^2 U'``: ``U' V^-1/2 z`` has variances ``1 + (tau^2 + bias)/T S^2``. With weights w_k of
+    tau_k^2 and ``C = sum_k w_k C_k``, the derivative of ``u = C z`` is
+
+    .. math:: J = C + \sum_k w_k\, (C_k z)(g_k - \bar g)', \qquad g_k = \nabla_z \log p(z \mid \tau_k), \quad
+              \bar g = \sum_k w_k g_k .
 
     Examples
     --------
@@ -157,5 +161,8 @@ def pool(z: FloatArray, V: FloatArray, M: FloatArray, scale: float, n_trees: int
     weights = np.concatenate([[SPIKE], np.full(len(GRID), (1 - SPIKE) / len(GRID))]) * np.exp(fit - fit.max())
     weights /= weights.sum()
     smoother = A.T @ ((U * (weights @ (t2 / total))) @ (U.T / root))
+    means = (t2 / total * seen) @ U.T @ A  # of u, for each tau
+    slopes = -(seen / total) @ U.T / root
+    response = smoother + (weights[:, None] * means).T @ (slopes - weights @ slopes)
     kept = weights @ (t2 * square / total).mean(axis=1)
-    return Pooled(smoother @ z, float(weights[0]), float(kept), smoother)
+    return Pooled(smoother @ z, float(weights[0]), float(kept), response)
