@@ -40,7 +40,7 @@ def test_a_full_disk_is_said_and_loses_nothing_that_was_acknowledged(inside, loc
             kept.append(batch)
         else:
             assert (answer.status_code, answer.json()["code"]) == (507, "storage-full")
-            assert "full" in answer.json()["detail"] and int(answer.headers["retry-after"]) > 0
+            assert "log of the server" in answer.json()["detail"] and int(answer.headers["retry-after"]) > 0
             refused += 1
     assert kept and refused
     collection, expected = service.service.collection(task.id), Aggregate(task)

@@ -94,11 +94,15 @@ async def decode(request: Request, kind: type[T]) -> T:
 
 
 def storage_problem(error: StorageError) -> Problem:
-    """Say what is wrong with the database, and write it to the log."""
+    """Say that something is wrong with the database; what it is goes to the log alone.
+
+    Drivers name addresses, users and paths, and whoever asks may be anybody.
+    """
     if isinstance(error, Busy):
         return Problem("busy", str(error))
     log("storage", level="error", reason=str(error))
-    return Problem("storage-busy" if isinstance(error, StoragePressure) else "storage-full", str(error))
+    code = "storage-busy" if isinstance(error, StoragePressure) else "storage-full"
+    return Problem(code, "Try again later. The log of the server says what is wrong.")
 
 
 def problem_of(error: Exception) -> Problem:

@@ -106,7 +106,7 @@ def trimmed(parts: Sequence[Totals], trim: float) -> Trimmed:
     >>> X = np.linspace(0, 1, 2000)[:, None]
     >>> parts = [task.simulate(X, X[:, 0], seed) for seed in range(10)]
     >>> trimmed(parts, 0.1)
-    Trimmed(totals=Totals(18897 reports to task ..., simulation), n_reports=20000, n_groups=10, dropped=1)
+    Trimmed(totals=Totals(18860 reports to task ..., simulation), n_reports=20000, n_groups=10, dropped=1)
     """
     task = parts[0].task
     dropped = check_groups(task, len(parts), trim)
