@@ -35,6 +35,10 @@ def test_facts_are_complete(code):
     assert source.prepare is not None or not source.files
 
 
+def test_something_is_stated_of_every_set():
+    assert set(STATED) == set(FACTS)
+
+
 @pytest.mark.parametrize("code", sorted(STATED))
 def test_stated_bounds_are_round_and_have_a_reason(code):
     assert FACTS[code].features == STATED[code]

@@ -37,7 +37,7 @@ def test_accuracies_are_compared_by_difference_and_shares_outside_are_told():
         rows("BAN", STATED, [0.0123], "outside", 2.0), rows("BAN", OWN, [0.0], "outside", 2.0),
     )  # fmt: skip
     assert "| BAN | 2 | 0.900, 0.800, -0.100 (1) |" in text
-    assert "| BAN | 1.23% | `*` | -20 to 20 |" in text and "| BUI | not run here | all | nothing is stated |" in text
+    assert "| BAN | 1.23% | `*` | -20 to 20 |" in text and "| BUI | not run here | `V-1` | 1 to 20 |" in text
 
 
 def test_without_rows_there_is_no_page():

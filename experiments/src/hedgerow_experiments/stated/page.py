@@ -144,8 +144,6 @@ def _list(outside: dict[str, float]) -> list[str]:
         for s in facts.features:
             names = ", ".join(f"`{name}`" for name in s.names)
             rows.append([code, share, names, f"{s.low:g} to {s.high:g}", s.why])
-        if not facts.features:
-            rows.append([code, share, "all", "nothing is stated", "indices whose units our copy does not give"])
     text = "`*` and `?` stand for any text and any letter; the first line that fits a column counts."
     head = ["set", "records with a value outside", "columns", "stated", "why"]
     return ["## What is stated", "", text, "", *pipes(head, rows)]
