@@ -115,6 +115,20 @@ FAULTS = (
         caught_by=_fits("public model and its records"),
     ),
     Fault(
+        name="level of noisy errors learnt from private ones",
+        path=_REGRESSOR,
+        before="        untold = self.response_.untold(errors, usual)\n",
+        after="        untold = self.response_.untold(private * unit, unit)\n",
+        caught_by=_fits("public model and its records"),
+    ),
+    Fault(
+        name="errors told in units are read without their level",
+        path=_REGRESSOR,
+        before='(private, source.child("labels", 0)) + untold.mean()\n',
+        after='(private, source.child("labels", 0))\n',
+        caught_by=("tests/label/test_scale.py::test_noisy_errors_in_units_have_the_level_of_public_errors",),
+    ),
+    Fault(
         name="rare classes found in the private labels",
         path="src/hedgerow/label/classifier.py",
         before="        self.mechanism_ = self._mechanism(public if ranked else None)\n",

@@ -46,6 +46,22 @@ def test_noisy_errors_follow_errors_that_are_moved_a_little(epsilon):
         assert abs(noisy.mean() - PUBLIC.mean() - moved) < 6 * noisy.std() / math.sqrt(300_000) + 0.03
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_errors_told_in_units_are_right_on_average_by_what_was_untold(epsilon):
+    """Errors lean up where they are large, and down elsewhere: drawn in alike in units, they are not alike beside."""
+    rng = np.random.default_rng(1)
+    units = np.repeat([2.0, 0.2], 200)
+    errors = units * np.repeat([1.0, -1.0], 200) * (rng.exponential(size=400) - 1)
+    response = made(epsilon, residuals=errors / units)
+    level = response.untold(errors, units).mean()
+    spread = np.sqrt(np.mean(errors**2))
+    assert level > 0.02 * spread
+    read = units * response.expected(errors / units) + level
+    assert read.mean() == pytest.approx(errors.mean())
+    moved = units * response.expected((errors + 0.01 * spread) / units) + level
+    assert moved.mean() - read.mean() == pytest.approx(0.01 * spread, rel=0.2)
+
+
 def test_answers_agree_with_their_expectation():
     """400,000 answers each; six standard errors are a false alarm of 2e-9."""
     response = made(2.0)

@@ -6,6 +6,7 @@ from sklearn.linear_model import Ridge
 
 from hedgerow import LabelPrivateRegressor
 from hedgerow.label.scale import error_scale
+from hedgerow.randomness import as_randomness
 
 
 def uneven(n, seed):
@@ -62,6 +63,20 @@ def test_holders_report_in_units_of_the_errors_around_them():
         noisy = fit(Zero(errors), X, y, *public)._halves.labels
         halves.append(np.std(noisy[size < 0.15]) / np.std(noisy[size > 0.9]))
     assert halves[1] < 0.6 * halves[0]
+
+
+def test_noisy_errors_in_units_have_the_level_of_public_errors():
+    """The same draws, read in units, and moved by what public errors leave untold."""
+    F, errors, _ = uneven(400, 3)
+    X, y, _ = uneven(500, 4)
+    errors = errors + np.where(F[:, 0] > 0.7, 3 * (errors > 0.5), 0.0)
+    found = fit(Zero(errors), X, y, F, errors)
+    scale = error_scale(np.column_stack([F, np.zeros(400)]), errors)
+    unit = scale(np.column_stack([X, np.zeros(500)]))
+    drawn = found.response_.randomize(y / unit, as_randomness(0).child("labels", 0))
+    level = np.mean(errors - scale.public * found.response_.expected(errors / scale.public))
+    assert abs(level) > 1e-3
+    assert found._halves.labels == pytest.approx(unit * drawn + level)
 
 
 def test_records_that_a_fitted_model_was_not_fitted_to_are_left_aside():

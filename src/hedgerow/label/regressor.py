@@ -228,13 +228,14 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
         # Records are public: each holder knows the scale of its error, and so does the curator.
         unit = np.ones(1) if size is None else size(F)
         private = (np.clip(columns[0], *bounds) - g) / unit
-        noisy = unit * self.response_.randomize(private, source.child("labels", 0))
+        untold = self.response_.untold(errors, usual)
+        noisy = unit * self.response_.randomize(private, source.child("labels", 0)) + untold.mean()
         self.releases_ = []
         self.label_bounds_ = [bounds]
         self.one_output_ = True
         witness = None
         if told is not None and not is_fitted(self.public_model):
-            witness = Witness(told, errors - usual * self.response_.expected(errors / usual))
+            witness = Witness(told, untold - untold.mean())
         self.regressor_ = learn_residuals(model, self.regressor, F, noisy, witness)
         self._halves = Halves(self.regressor, F, noisy, public_model=model, witness=witness)
         return self

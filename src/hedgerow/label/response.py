@@ -75,6 +75,16 @@ class ResidualResponse:
         """Return the mean noisy error of holders with these errors."""
         return self._read(_mean_answers(self.task, residuals))
 
+    def untold(self, residuals: FloatArray, units: FloatArray) -> FloatArray:
+        r"""Return errors less what they are read as on average, where an error r is told in a unit s of its own.
+
+        The curator reads ``s R(r/s)``, with R the mean noisy error. ``E R(z) = E z`` over public ``z = r/s``, but
+        ``E s R(z)`` is not ``E s z`` where s has to do with what is drawn in: so the mean of what is returned,
+        :math:`E[r - s R(r/s)]`, is added to whatever is read, which is then right on the public average again. A move
+        of all errors by a little is read as what it is: :math:`E[s R'(z)/s] = E R'(z) = 1`.
+        """
+        return np.asarray(residuals - units * self.expected(residuals / units))
+
     def _read(self, answers: FloatArray) -> FloatArray:
         if self.slope <= 0:  # answers that depend on nothing
             return np.full(len(answers), self.mean)
