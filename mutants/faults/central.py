@@ -364,6 +364,24 @@ _MODELS = (
         caught_by=_fits("PrivateAnovaRegressor"),
     ),
     Fault(
+        name="products of three features left out of a record's norm",
+        path=f"{_ANOVA}/products.py",
+        before="        squares = [int(w) ** 2 for w in self.units]\n",
+        after=(
+            "        three = self.factors[:, 0] >= len(self.tables)\n"
+            "        three &= self.factors[:, 0] < len(self.tables) + len(self.derived)\n"
+            "        squares = [int(w) ** 2 for w in np.where(three, 1, self.units)]\n"
+        ),
+        caught_by=_fits("PrivateAnovaRegressor, triples"),
+    ),
+    Fault(
+        name="number of triples by the true number of records",
+        path=f"{_ANOVA}/triples.py",
+        before="    fitted = spread / course.size * float((1 - left).sum())\n",
+        after="    fitted = spread / course.data.rows.n * float((1 - left).sum())\n",
+        caught_by=_fits("PrivateAnovaRegressor, triples"),
+    ),
+    Fault(
         name="norms of records cut downwards, one notch too short",
         path=f"{_ANOVA}/products.py",
         before="        norms = (self.squares @ (whole * whole) >> _SPARE) + 1\n",

@@ -92,6 +92,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "four stages from 1500": {"many_from": 1500.0},
     "four stages never": {"many_from": float("inf")},
     "shares of the last only": {"averaged": False},
+    "no triples": {"triples": False},
 }
 """Which numbers differ, by name."""
 

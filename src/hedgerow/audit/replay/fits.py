@@ -10,7 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hedgerow.audit.replay.run import audit_replay
-from hedgerow.audit.replay.tables import Case, Table, classes_of, many_cases, more_cases, odd_cases, record_cases
+from hedgerow.audit.replay.tables import (
+    Case,
+    Table,
+    classes_of,
+    many_cases,
+    more_cases,
+    odd_cases,
+    record_cases,
+    triple_cases,
+)
 from hedgerow.audit.result import AuditResult
 from hedgerow.randomness import Randomness
 
@@ -225,6 +234,7 @@ def _large() -> Iterator[WholeFit]:
     ):
         yield WholeFit(f"{name}, many records", fit, near, many_cases)
     yield WholeFit("PrivateAnovaRegressor, more", _regression("PrivateAnovaRegressor", {}), 0.94, more_cases)
+    yield WholeFit("PrivateAnovaRegressor, triples", _regression("PrivateAnovaRegressor", {}), 0.94, triple_cases)
 
 
 def _odd() -> Iterator[WholeFit]:

@@ -20,6 +20,7 @@ __all__ = [
     "more_cases",
     "odd_cases",
     "record_cases",
+    "triple_cases",
 ]
 
 Array = npt.NDArray[Any]
@@ -176,6 +177,21 @@ def many_cases(*, quick: bool, n: int = 2500) -> list[Case]:
 def more_cases(*, quick: bool) -> list[Case]:
     """Return a table that is large enough for steps by an eigenvalue."""
     return many_cases(quick=quick, n=12_000)
+
+
+def triple_cases(*, quick: bool, n: int = 16_000) -> list[Case]:
+    """Return a table that is large and clear enough for products of three features."""
+    rng = np.random.default_rng(4)
+    X = rng.random((n, 3))
+    y = np.clip(0.5 + np.prod(2.0 * X - 0.5, axis=1) / 4, 0.0, 1.0)
+    table = Table("three together", X, y)
+    found = [
+        Neighbour(table.added(((1.0, 1.0, 1.0), 0.0)), 1),
+        Neighbour(table.added(((0.0, 0.0, 1.0), 1.0), first=True), 1),
+        Neighbour(table.replaced(0, ((0.95, 0.0, 0.999), 1.0)), 2),
+        Neighbour(Table("one of three features", np.array([[0.3, 0.7, 0.1]]), np.array([0.25])), None),
+    ]
+    return [Case(table, tuple(found[::3] if quick else found))]
 
 
 def label_cases(*, quick: bool, n: int = 60) -> list[Case]:

@@ -211,7 +211,7 @@ class AnovaBase(PrivateEstimator):
         return explain(self.model_)
 
     def explain_local(self, X: Any) -> dict[str, FloatArray]:
-        """Return for each record what each feature and pair adds; with ``"offset"`` the terms sum to the prediction.
+        """Return for each record what features, pairs and triples add; with ``"offset"`` these sum to the prediction.
 
         Values are on the scale of the (unclipped) prediction, of shape (n, outputs).
         """
@@ -220,7 +220,7 @@ class AnovaBase(PrivateEstimator):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Share of each feature in the released model's variance (pairs count half for each), less the noise's.
+        """Share of each feature in the released model's variance (pairs and triples count in parts), less the noise's.
 
         Beside a public model these are shares of the correction to it.
         """

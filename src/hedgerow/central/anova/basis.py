@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -15,7 +16,7 @@ from hedgerow.features import CategoricalFeature
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["Basis", "Single", "choose", "singles"]
+__all__ = ["Basis", "Single", "choose", "singles", "triples"]
 
 _CATEGORY = 1.5  # the complexity of an indicator; that of a cosine is its frequency
 _MISSING_SHARE = 0.05  # publicly assumed share of missing values; by hand
@@ -123,7 +124,7 @@ class Basis(Content, what="basis"):
         return float((linear + sum(indicators.values())) ** (1 / exponent))
 
     def groups(self) -> Iterator[tuple[tuple[int, ...], list[int]]]:
-        """Yield each feature or pair with the positions of its functions (the constant is position 0)."""
+        """Yield each feature, pair or triple with the positions of its functions (the constant is position 0)."""
         found: dict[tuple[int, ...], list[int]] = {}
         for m, function in enumerate(self.functions, 1):
             found.setdefault(tuple(s.feature for s in function), []).append(m)
@@ -166,11 +167,44 @@ def choose(
     return Basis(tuple(functions), tuple(heavy[kept].tolist()), tuple(squares[kept].tolist()))
 
 
+def triples(space: FeatureSpace, basis: Basis, factor: float, least: float, most: int) -> Basis:
+    """Return the heaviest products of three features: of a pair of the basis, and a later feature's single in it.
+
+    A triple has ``factor`` times the weight of its pair times that of its single. Everything here was released before.
+
+    >>> space = FeatureSpace.from_bounds((0, 1), ["a", "b", "c"])
+    >>> basis = choose(
+    ...     space, [1.0, 1.0, 1.0], frequency=2, pair_weight=0.5, pair_complexity=2.0, least=0.1, most=99, missing=False
+    ... )
+    >>> found = triples(space, basis, 0.5, 0.2, 99)
+    >>> [[s.feature for s in function] for function in found.functions], found.weights
+    ([[0, 1, 2]], (0.25,))
+    """
+    alone = [m for m, function in enumerate(basis.functions) if len(function) == 1 and _multiplies(function[0])]
+    pairs = [m for m, function in enumerate(basis.functions) if len(function) == 2]
+    weights = np.array(basis.weights)
+    last = np.array([basis.functions[m][1].feature for m in pairs])
+    third = np.array([basis.functions[m][0].feature for m in alone])
+    product = factor * np.outer(weights[pairs], weights[alone])
+    i, k = np.nonzero((last[:, None] < third[None, :]) & (product >= least))
+    heavy = product[i, k]
+    kept = np.argsort(-heavy, kind="stable")[:most]
+    places = zip(i[kept].tolist(), k[kept].tolist(), strict=True)
+    functions = tuple((*basis.functions[pairs[a]], *basis.functions[alone[b]]) for a, b in places)
+    energies = tuple(math.prod(s.energy(space) for s in function) for function in functions)
+    return Basis(functions, tuple(heavy[kept].tolist()), energies)
+
+
+def _multiplies(single: Single) -> bool:
+    """Whether products are made of it: a line is nearly a cosine, and missing values are rare."""
+    return single.kind in ("cosine", "category")
+
+
 def _pairs(
     pool: list[Single], weights: FloatArray, factor: float, complexity: float, least: float
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Return pairs of different features, below a complexity and above a weight: both places, and their weights."""
-    usable = np.array([i for i, s in enumerate(pool) if s.kind in ("cosine", "category")], dtype=np.int64)
+    usable = np.array([i for i, s in enumerate(pool) if _multiplies(s)], dtype=np.int64)
     usable = np.sort(usable[np.argsort(-weights[usable], kind="stable")[:_POOL]])
     feature = np.array([pool[i].feature for i in usable])
     fine = np.array([pool[i].complexity for i in usable])

@@ -57,7 +57,9 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """A model in parts. ``importances`` maps features and pairs to (size, noise): standard deviations in label units.
+    """A model in parts. ``importances`` maps features, pairs and triples to (size, noise) in label units.
+
+    Both are standard deviations. What three features add together has a size, and neither curve nor surface.
 
     ``additive`` says whether the prediction is exactly the sum of the curves. If not, each record's sum is shortened
     by a factor of its own (the norm clip), and ``explain_local`` gives the terms that do add up. ``units`` are those of
@@ -76,7 +78,7 @@ class Explanation:
         return f"adds to {self.outputs[output] if self.outputs else 'the prediction'}"
 
     def feature_importances(self, among: Sequence[str] | None = None) -> FloatArray:
-        """Return the share of each feature, or of some, in their squared sizes, pairs halved; sums to 1."""
+        """Return the share of each feature, or of some, in their squared sizes, which others share; sums to 1."""
         names = list(self.curves if among is None else among)
         total = np.zeros(len(names))
         for group, (size, _) in self.importances.items():
@@ -169,7 +171,7 @@ def _surface(model: AnovaModel, features: tuple[int, ...], members: list[int]) -
 
 
 def local_terms(model: AnovaModel, X: Any) -> dict[str, FloatArray]:
-    """Return for each record the exact terms of its (unclipped) prediction, by feature and pair."""
+    """Return for each record the exact terms of its (unclipped) prediction, by feature, pair and triple."""
     Z, start = model.start(X)
     phi = model.feature_map.vectors(model.feature_map.codes(Z)) / GRID
     low = np.array(model.low)

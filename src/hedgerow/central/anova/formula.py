@@ -1,4 +1,4 @@
-"""An ANOVA model as a formula: cells of features, tables of their functions, products of two, and the weighted sum.
+"""An ANOVA model as a formula: cells of features, tables of their functions, products, and the weighted sum.
 
 Every step is the one that :class:`~hedgerow.central.anova.design.FeatureMap` takes, in the same order, for values are
 rounded to whole numbers on the way: one that comes out otherwise in its last bit could be rounded to another.
@@ -48,7 +48,7 @@ def _formula(model: AnovaModel, vectors: Term, start: Term) -> Formula:
 
 
 def anova_anatomy(model: AnovaModel, level: float) -> Anatomy:
-    """Return the terms of features and pairs, which add up to the prediction, and its interval."""
+    """Return the terms of features, pairs and triples, which add up to the prediction, and its interval."""
     rows, start = _start(model)
     vectors = _vectors(model.feature_map, rows)
     formula = _formula(model, vectors, start)

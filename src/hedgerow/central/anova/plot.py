@@ -73,13 +73,13 @@ def plot_explanation(explanation: Explanation, output: int = 0, most: int = 12) 
         _draw_curve(axes, curve, output, limits, explanation)
     if surfaces:
         _draw_surfaces(figure, grid, rows, surfaces, output, explanation)
-    note = "\n".join(textwrap.wrap(_note(bool(surfaces)), 45 * columns + 10))
+    note = "\n".join(textwrap.wrap(_note(explanation, bool(surfaces)), 45 * columns + 10))
     figure.supxlabel(note, fontsize="small", color="0.3", x=0.01, ha="left")
     return figure
 
 
-def _note(surfaces: bool) -> str:
-    """Return what bands, ticks and colours mean."""
+def _note(explanation: Explanation, surfaces: bool) -> str:
+    """Return what bands, ticks and colours mean, and what is not drawn."""
     text = (
         f"Bands: {100 * LEVEL:g} % of the known noise of the coefficients, point by point. They are too narrow for "
         "intervals: noise also chose functions, quantiles and clips (another fit of the same records differs by up to "
@@ -88,6 +88,9 @@ def _note(surfaces: bool) -> str:
     )
     if surfaces:
         text += " Pairs: what two features add beyond their curves; faint where it is less than its band."
+    triples = [size for group, (size, _) in explanation.importances.items() if len(group) == 3]
+    if triples:
+        text += f" Not drawn: what three features add together (the largest by {plain(max(triples), 2)})."
     return text
 
 

@@ -24,7 +24,19 @@ from hedgerow.randomness import Randomness, SeededRandomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
-__all__ = ["Data", "Fitted", "Options", "carry", "descend_in", "energies", "fit_anova", "fitted_of"]
+__all__ = [
+    "Course",
+    "Data",
+    "Fitted",
+    "Options",
+    "carry",
+    "descend_in",
+    "energies",
+    "fit_anova",
+    "fitted_of",
+    "map_of",
+    "steps_of",
+]
 
 
 # Of the prototype's recipe: chosen by hand among about 48 settings by test errors of splits 0 and 1 of DIA, ABA, CCP,
@@ -117,41 +129,52 @@ def _staged(data: Data, options: Options, quantiles: dict[int, Quantiles], size:
     each = _CURVATURE_SHARE / len(shares)
     if curvature_release(data.purse, each, size) is None:
         each = Fraction(0)
-    plan = _Plan(data, options, quantiles, size, whole - each * len(shares), shares, each)
-    frequency = int(np.clip(0.4 * math.sqrt(min(signal, 1e6)), 4, 32))
+    course = Course(data, options, quantiles, size, whole - each * len(shares), shares, each)
     basis = choose(
         data.space,
         np.ones(d).tolist(),
-        frequency=min(8, frequency),
+        frequency=min(8, course.frequency),
         pair_weight=0.3 if pairs else 0.0,
         pair_complexity=2.25,
         least=0.0,
         most=800,
         missing=options.missing,
     )
-    fitted = _stage(plan, basis, shares[0], None, None)
+    fitted = _stage(course, basis, shares[0], None, None)
     first_clip = fitted.clip
     shown: list[FloatArray] = []
-    for share in shares[1:]:
+    for place in range(1, len(shares)):
         shown.append(relevance(fitted, d))
-        relevant = rules.weights(shown)
-        found = Found(explained(fitted), fitted.clip, first_clip, relevant)
-        basis = choose(
-            data.space,
-            found.relevance.tolist(),
-            frequency=frequency,
-            pair_weight=rules.pair_weight(found) if pairs else 0.0,
-            pair_complexity=math.inf,
-            least=signal**-0.5,
-            most=500,
-            missing=options.missing,
-        )
-        fitted = _stage(plan, basis, share, fitted, found)
+        found = Found(explained(fitted), fitted.clip, first_clip, rules.weights(shown))
+        basis = _next_basis(course, fitted, found, place, pairs=pairs)
+        fitted = _stage(course, basis, shares[place], fitted, found)
     return fitted
 
 
+def _next_basis(course: Course, fitted: Fitted, found: Found, place: int, *, pairs: bool) -> Basis:
+    """Return what the descent at this place goes over: curves, pairs and, in the last two, triples if they will pay."""
+    from hedgerow.central.anova.triples import with_triples  # which is made of the parts below
+
+    rules = course.options.rules
+    factor = rules.pair_weight(found) if pairs else 0.0
+    basis = choose(
+        course.data.space,
+        found.relevance.tolist(),
+        frequency=course.frequency,
+        pair_weight=factor,
+        pair_complexity=math.inf,
+        least=course.least,
+        most=500,
+        missing=course.options.missing,
+    )
+    after = len(course.shares) - 1 - place
+    if not pairs or not rules.triples or after > 1:
+        return basis
+    return with_triples(course, basis, factor, course.shares[place], fitted, found, last=after == 0)
+
+
 @dataclass(frozen=True, eq=False)
-class _Plan:
+class Course:
     """What all descents of a fit have in common.
 
     ``whole`` is the share of the purse that they divide by ``shares``; ``curvature`` is what each spends on the largest
@@ -166,32 +189,57 @@ class _Plan:
     shares: tuple[Fraction, ...]
     curvature: Fraction
 
+    @property
+    def signal(self) -> float:
+        """The noisy number of records times the strength of the purse."""
+        return self.size * self.data.purse.strength
 
-def _stage(plan: _Plan, basis: Basis, share: Fraction, warm: Fitted | None, found: Found | None) -> Fitted:
+    @property
+    def frequency(self) -> int:
+        """Half periods of cosines, at most."""
+        return int(np.clip(0.4 * math.sqrt(min(self.signal, 1e6)), 4, 32))
+
+    @property
+    def least(self) -> float:
+        """Weight below which functions are left out, once features have weights."""
+        return float(self.signal**-0.5)
+
+
+def map_of(course: Course, basis: Basis) -> FeatureMap:
+    """Return the map that a descent in this basis goes by."""
+    radius = _RADIUS * basis.root_mean_square() if course.options.interactions else basis.largest(2)
+    return FeatureMap(course.data.space, course.quantiles, basis, radius)
+
+
+def steps_of(course: Course, share: Fraction, found: Found | None, steepest: float | None) -> Steps:
+    """Return how a descent with this share goes."""
+    own = course.whole * share
+    signal = course.signal * math.sqrt(own)
+    later = Fraction(1) if found is None else share / sum(course.shares[1:])
+    reach = course.options.rules.reach(signal, course.size, float(later), found)
+    return rounds_of(reach, course.size, own, _LOOK_SHARE / (2 * len(course.shares)), steepest)
+
+
+def _stage(course: Course, basis: Basis, share: Fraction, warm: Fitted | None, found: Found | None) -> Fitted:
     """Descend once in a basis, from zero or from what the stage before found."""
-    data = plan.data
-    options = plan.options
-    radius = _RADIUS * basis.root_mean_square() if options.interactions else basis.largest(2)
-    feature_map = FeatureMap(data.space, plan.quantiles, basis, radius)
-    own = plan.whole * share
-    signal = plan.size * data.purse.strength * math.sqrt(own)
-    later = Fraction(1) if found is None else share / sum(plan.shares[1:])
-    reach = options.rules.reach(signal, plan.size, float(later), found)
+    data = course.data
+    options = course.options
+    feature_map = map_of(course, basis)
     rows = data.rows.over(Products.of(feature_map), options.jobs)
-    steps = rounds_of(reach, plan.size, own, _LOOK_SHARE / (2 * len(plan.shares)), _steepest(plan, rows, feature_map))
+    steps = steps_of(course, share, found, _steepest(course, rows, feature_map))
     start = np.zeros((len(basis), data.rows.outputs)) if warm is None else carry(warm, feature_map)
     clip = options.clip if warm is None else warm.clip
     energy = energies(feature_map)
     descent = descend(rows, start, clip, steps, data.purse, energy, data.randomness, options.progress)
-    return fitted_of(feature_map, descent, steps, plan.size, warm)
+    return fitted_of(feature_map, descent, steps, course.size, warm)
 
 
-def _steepest(plan: _Plan, rows: Sums, feature_map: FeatureMap) -> float | None:
+def _steepest(course: Course, rows: Sums, feature_map: FeatureMap) -> float | None:
     """Return the noisy largest eigenvalue of these records, or None where it is not asked for."""
-    release = curvature_release(plan.data.purse, plan.curvature, plan.size) if plan.curvature else None
+    release = curvature_release(course.data.purse, course.curvature, course.size) if course.curvature else None
     if release is None:
         return None
-    return curvature(rows, energies(feature_map), release, plan.size, plan.data.randomness)
+    return curvature(rows, energies(feature_map), release, course.size, course.data.randomness)
 
 
 def fitted_of(feature_map: FeatureMap, found: Descent, steps: Steps, size: float, warm: Fitted | None) -> Fitted:

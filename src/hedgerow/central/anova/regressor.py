@@ -45,7 +45,8 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
         Public category lists by column, required for categorical columns: neither the values nor the type of a private
         column count as a list. Values that are not listed count as "other", or else as the first category.
     interactions : bool, default=True
-        Whether pairs of features are learnt, and long records shortened. If not, the model is exactly additive.
+        Whether pairs of features are learnt, triples where it is predicted that they will pay, and long records
+        shortened. If not, the model is exactly additive.
     neighbours : {"add/remove", "replace"}, default="add/remove"
         The neighbour relation of the guarantee; "replace" needs twice the noise.
     missing : {"middle", "indicator"}, default="middle"

@@ -82,6 +82,8 @@ class Rules:
         What a pair counts beside its features, at least and at most.
     pair_clear, pair_few : float
         From this clearness on it grows, as fewer features are used than there are: times the root of their share.
+    triples : bool
+        Whether products of three features may be used, where it is predicted that they will pay (triples.py).
     """
 
     stages_from: tuple[float, float] = (400.0, 60.0)
@@ -97,6 +99,7 @@ class Rules:
     pair_weights: tuple[float, float] = (0.5, 1.0)
     pair_clear: float = 0.3
     pair_few: float = 1.4
+    triples: bool = True
 
     def pairs(self, signal: float, d: int) -> bool:
         """Whether there is signal enough for pairs of d features."""
