@@ -1,28 +1,32 @@
 """A fit of Parquet files larger than memory: time of each part, memory of the process, disk.
 
-``python -m benchmarks.larger --rows 1e8 --folder /big/disk`` writes the files if they are not there (8 bytes a value),
-fits them in a process of its own, and prints one line of JSON. ``--rounds`` ends each descent after so many rounds, and
-gives the time of one round: rounds are alike. Memory is what the process holds beyond the page cache (RssAnon), at its
-highest, looked at ten times a second. ``--dask 2`` fits on a cluster of so many processes instead, and ``--check``
-compares with a fit in memory.
+``python -m benchmarks.larger --rows 1e8 --folder /big/disk`` writes the files if they are not there (4 bytes a value),
+fits them in a process of its own, prints one line of JSON, and keeps it in ``benchmarks/results/larger.json`` (``-o``).
+``--rounds`` ends each descent after so many rounds: rounds are alike. Memory is what the process holds beyond the page
+cache (RssAnon), at its highest, looked at ten times a second. ``--dask 2`` fits on a cluster of so many processes
+instead, and ``--check`` compares with a fit in memory. ``--table`` prints what is kept, for docs/performance.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import itertools
 import json
+import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.watch import Marks, Memory
+
+RESULTS = Path(__file__).parent / "results" / "larger.json"
 _ROWS = 1_000_000  # of a file
+_LIMIT = 1000.0  # megabytes beyond the page cache
+_TESTED = 100_000  # records whose error is measured, of the first file
 
 
 def write_files(folder: Path, rows: int, columns: int) -> list[Path]:
@@ -39,8 +43,9 @@ def write_files(folder: Path, rows: int, columns: int) -> list[Path]:
         if path.exists():
             continue
         rng = np.random.default_rng(i)
-        X = rng.random((columns, n))
-        y = np.sin(6 * X[0]) + 2 * X[1] * X[2] + X[3:8].sum(axis=0) / 2 + rng.normal(0, 0.3, n)
+        X = rng.random((columns, n), dtype=np.float32)
+        noise = rng.normal(0, 0.3, n)
+        y = (np.sin(6 * X[0]) + 2 * X[1] * X[2] + X[3:8].sum(axis=0) / 2 + noise).astype(np.float32)
         table = pa.table({**{f"x{j}": X[j] for j in range(columns)}, "y": y})
         part = path.with_suffix(".part")
         pq.write_table(table, part, use_dictionary=False, compression="none", row_group_size=1 << 17)
@@ -48,51 +53,12 @@ def write_files(folder: Path, rows: int, columns: int) -> list[Path]:
     return paths
 
 
-class Memory(threading.Thread):
-    """The most memory of this process beyond the page cache, and the most with it, in megabytes."""
+def _table(paths: list[Path], columns: int) -> tuple[Any, Any]:
+    """Return all records of some files in memory."""
+    import pandas as pd
 
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.anonymous = 0.0
-        self.start()
-
-    def run(self) -> None:
-        while True:
-            lines = Path("/proc/self/status").read_text().splitlines()
-            found = next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
-            self.anonymous = max(self.anonymous, found / 1024)
-            time.sleep(0.1)
-
-
-class Marks:
-    """When reads and rounds were."""
-
-    def __init__(self, rounds: int) -> None:
-        self.rounds = rounds
-        self.reads: list[tuple[int, float]] = []
-        self.turns: list[tuple[int, float]] = []
-        self.planned: list[int] = []
-
-    def read(self, done: int, share: float | None) -> None:
-        self.reads.append((done, time.perf_counter()))
-
-    def begin(self, rounds: int) -> None:
-        self.planned.append(rounds)
-
-    def __call__(self, t: int) -> bool:
-        self.turns.append((t, time.perf_counter()))
-        return False
-
-    def summary(self, start: float, end: float) -> dict[str, Any]:
-        again = next((i for i in range(1, len(self.reads)) if self.reads[i][0] <= self.reads[i - 1][0]), None)
-        stages = [i for i, (t, _) in enumerate(self.turns) if t == 0] + [len(self.turns)]
-        spans = [(b - a, self.turns[b - 1][1] - self.turns[a][1]) for a, b in itertools.pairwise(stages)]
-        out: dict[str, Any] = {"seconds": round(end - start, 1), "rounds": self.planned}
-        if again is not None:
-            out["first read"] = round(self.reads[again - 1][1] - start, 1)
-            out["second read"] = round(self.reads[-1][1] - self.reads[again - 1][1], 1)
-        out["seconds a round"] = [round(span / (n - 1), 4) for n, span in spans if n > 1]
-        return out
+    frame = pd.concat([pd.read_parquet(path) for path in paths])
+    return frame[[f"x{j}" for j in range(columns)]], frame["y"]
 
 
 def measure(folder: Path, rows: int, columns: int, rounds: int, dask: int, check: bool) -> dict[str, Any]:
@@ -102,16 +68,16 @@ def measure(folder: Path, rows: int, columns: int, rounds: int, dask: int, check
     from hedgerow.sources.files import FileSource
 
     if rounds:
-        recipe._FEWEST = min(recipe._FEWEST, rounds)
-        recipe._MOST = min(recipe._MOST, rounds)
+        recipe._MOST = rounds
     paths = write_files(folder, rows, columns)
-    marks = Marks(rounds)
+    marks = Marks()
     known: dict[str, Any] = {"label_bounds": (-3, 8), "feature_bounds": (0, 1), "random_state": 0}
     source = FileSource(paths, "y", progress=marks.read)
     estimator = PrivateAnovaRegressor(1.0, callback=marks, **known)
+    load = os.getloadavg()[0]
     memory = Memory()
-    before = memory.anonymous
     start = time.perf_counter()
+    cpu = time.process_time()
     if dask:
         from hedgerow.collect.dask import connect, fit
 
@@ -119,34 +85,76 @@ def measure(folder: Path, rows: int, columns: int, rounds: int, dask: int, check
             model = fit(estimator, source, "y", client=client)
     else:
         model = estimator.fit(source, "y")
-    end = time.perf_counter()
-    out = {"rows": rows, "columns": columns, **marks.summary(start, end)}
-    out["MB beyond the page cache"] = round(memory.anonymous)
-    out["of these before the fit"] = round(before)
+    out: dict[str, Any] = {"rows": rows, "columns": columns, "ended after": rounds, "workers": dask}
+    out["seconds"] = round(time.perf_counter() - start, 1)
+    out["CPU seconds"] = round(time.process_time() - cpu, 1)
+    out |= marks.summary(start)
+    out["MB beyond the page cache"] = round(memory.most)
+    out["of these before the fit"] = round(memory.before)
+    out["MB on disk"] = round(rows * (columns + 4) / 1e6)  # a byte a value, and four of the label
+    out["load"] = [round(load, 1), round(os.getloadavg()[0], 1)]
+    out["date"] = time.strftime("%Y-%m-%d")
     out["model"] = hashlib.sha256(model.model_.to_json().encode()).hexdigest()[:16]
+    X, y = _table(paths[:1], columns)
+    out["error"] = round(float(np.mean((model.predict(X[:_TESTED]) - y[:_TESTED]) ** 2)), 5)
     if check:
-        batches = list(FileSource(paths, "y").batches())
-        X = np.concatenate([np.column_stack([batch.X[f"x{j}"] for j in range(columns)]) for batch in batches])
-        y = np.concatenate([batch.labels[0] for batch in batches])
-        held = PrivateAnovaRegressor(1.0, **known).fit(X, y)
+        held = PrivateAnovaRegressor(1.0, **known).fit(*_table(paths, columns))
         out["as in memory"] = held.model_.to_json() == model.model_.to_json()
     return out
 
 
+def keep(found: dict[str, Any], path: Path) -> None:
+    """Put a row in the place of the one of the same sizes."""
+    same = ("rows", "columns", "ended after", "workers")
+    kept = json.loads(path.read_text()) if path.exists() else []
+    kept = [row for row in kept if any(row[name] != found[name] for name in same)]
+    kept.append(found)
+    kept.sort(key=lambda row: [row[name] for name in same])
+    path.write_text("[\n" + ",\n".join(json.dumps(row) for row in kept) + "\n]\n")
+
+
+def table(path: Path) -> list[str]:
+    """Return the lines of what is kept."""
+    lines = [
+        "| records | rounds | both reads | a round | in all | CPU | memory before | most | on disk | error | load |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in json.loads(path.read_text()):
+        each = max(row["seconds a round"])
+        reads = row["first read"] + row["second read"]
+        verdict = "" if row["MB beyond the page cache"] <= _LIMIT else " (**missed**)"
+        lines.append(
+            f"| {row['rows']:,} | {sum(row['rounds'])} | {reads:,.0f} s | {each:.3g} s | {row['seconds']:,.0f} s | "
+            f"{row['CPU seconds']:,.0f} s | {row['of these before the fit']} MB | "
+            f"{row['MB beyond the page cache']} MB{verdict} | {row['MB on disk']:,} MB | {row['error']:.4f} | "
+            f"{row['load'][0]:g} to {row['load'][1]:g} |"
+        )
+    return lines
+
+
 def main() -> None:
+    """Write, fit, print and keep; or print what is kept."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=float, default=1e6)
     parser.add_argument("--columns", type=int, default=20)
-    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--folder", type=Path)
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--dask", type=int, default=0)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.table:
+        print("\n".join(table(arguments.output)))
+        return
+    if arguments.folder is None:
+        parser.error("name a directory for the files by --folder")
     if arguments.here:
         rows = int(arguments.rows)
         found = measure(arguments.folder, rows, arguments.columns, arguments.rounds, arguments.dask, arguments.check)
         print(json.dumps(found), flush=True)
+        keep(found, arguments.output)
         return
     write_files(arguments.folder, int(arguments.rows), arguments.columns)
     subprocess.run([sys.executable, "-m", "benchmarks.larger", *sys.argv[1:], "--here"], check=True)

@@ -111,6 +111,15 @@ def test_numeric_categories_have_one_name():
     assert CategoricalFeature("n", (1, 2)).codes([2, 1]).tolist() == [1.0, 0.0]
 
 
+@pytest.mark.parametrize("kind", ["f8", "f4", "f2", "i8", "u1", "?"])
+def test_numbers_of_an_array_have_the_codes_of_each_by_itself(kind):
+    feature = CategoricalFeature("n", ("0", "1", "0.1", "2", "True", "inf", "other", "missing"))
+    column = np.array([2, 1, 0, 1, 7, 2] if kind in ("i8", "u1", "?") else [0.1, -0.0, math.nan, 2, 1, 0, math.inf, 7])
+    column = column.astype(kind)
+    assert feature.codes(column).tolist() == [feature.value(value) for value in column]
+    assert feature.codes(column, 3).tolist() == [7.0] * 3  # a column of another length is missing
+
+
 def test_an_object_column_of_numbers_is_numeric_and_of_text_is_not():
     frame = pd.DataFrame({"a": [1.5, 2.5], "b": ["x", "y"]}, dtype=object)
     for public in (frame, frame.to_numpy()):

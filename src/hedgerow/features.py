@@ -121,6 +121,11 @@ class CategoricalFeature(Content, what="categorical feature"):
         other = index[self.unknown]
         index.setdefault("", index[self.missing])
         index[cast("str", None)] = index[self.missing]
+        array = column if isinstance(column, np.ndarray) and column.ndim == 1 else None
+        if array is not None and array.dtype.kind in "fiub" and n in (None, array.size):
+            distinct, place = np.unique(array, return_inverse=True)  # few, of many records
+            own = np.array([index.get(cast("str", category(v)), other) for v in distinct], dtype=np.float64)
+            return np.asarray(own[place])
         values = cells(column, n)
         if set(map(type, values)) == {str}:
             return np.array([index.get(v, other) for v in values], dtype=np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -57,10 +58,16 @@ class Single(NamedTuple):
         if self.kind == "linear":
             out[:] = quantiles[self.feature].linear()
         elif self.kind == "cosine":
-            out[:CELLS] = np.cos(np.pi * self.k * (np.arange(CELLS) + 0.5) / CELLS)
+            out[:CELLS] = _cosine(self.k)
         else:
             out[self.k] = 1.0
         return out
+
+
+@lru_cache(maxsize=256)
+def _cosine(k: int) -> FloatArray:
+    """Return k half periods by cell: the same for all features."""
+    return np.asarray(np.cos(np.pi * k * (np.arange(CELLS) + 0.5) / CELLS))
 
 
 def singles(space: FeatureSpace, most: int, missing: bool) -> list[Single]:

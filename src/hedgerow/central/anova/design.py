@@ -107,19 +107,22 @@ class FeatureMap(Content, what="feature map"):
         return out
 
     def functions(self, codes: Codes) -> FloatArray:
-        """Return ``w_m b_m(x) / scale`` for all functions, the constant first; not yet rounded or clipped."""
+        """Return ``w_m b_m(x) / scale`` for all functions, the constant first; not yet rounded or clipped.
+
+        A function's values lie side by side.
+        """
         used, tables, factors = self.tables
         values = np.ones((len(used) + 1, len(codes)))
         for i, single in enumerate(used):
             values[i] = tables[i][codes[:, single.feature]]
-        out = np.empty((len(codes), len(self.basis)))
-        out[:, 0] = self.weights[0]
+        out = np.empty((len(self.basis), len(codes)))
+        out[0] = self.weights[0]
         first, second, third = factors.T
         products = values[first] * values[second]
         if (third < len(used)).any():
             products *= values[third]
-        out[:, 1:] = (products * self.weights[1:, None]).T
-        return out
+        np.multiply(products, self.weights[1:, None], out=out[1:])
+        return out.T
 
     def vectors(self, codes: Codes) -> FloatArray:
         """Return phi as whole numbers (of type float, for exact products)."""

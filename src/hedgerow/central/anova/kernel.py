@@ -99,18 +99,18 @@ def layout(products: Products) -> Layout:
 
 def _grouped(factors: IntArray, one: int) -> list[tuple[int, list[tuple[int, int]]]]:
     """Return groups of functions (the other factor, place in the sums); the constant, place 0, is in none."""
-    left = {m: (int(a), int(b)) for m, (a, b) in enumerate(factors) if m > 0}
     out = []
-    single = [(a if b == one else b, m) for m, (a, b) in left.items() if one in (a, b)]
-    if single:
-        out.append((one, single))
-    left = {m: pair for m, pair in left.items() if one not in pair}
-    while left:
-        count = Counter(factor for pair in left.values() for factor in pair)
-        factor = min(count, key=lambda f: (-count[f], f))
-        members = [(b if a == factor else a, m) for m, (a, b) in left.items() if factor in (a, b)]
-        out.append((factor, members))
-        left = {m: pair for m, pair in left.items() if factor not in pair}
+    left = np.arange(1, len(factors))
+    factor = one
+    while left.size:
+        pairs = factors[left]
+        own = (pairs == factor).any(axis=1)
+        others = np.where(pairs[own, 0] == factor, pairs[own, 1], pairs[own, 0])
+        if own.any():
+            out.append((factor, list(zip(others.tolist(), left[own].tolist(), strict=True))))
+        left = left[~own]
+        if left.size:
+            factor = int(np.bincount(factors[left].ravel()).argmax())  # the first, of those that are there as often
     return out
 
 
@@ -119,7 +119,7 @@ def _slots(products: Products) -> tuple[dict[int, int], list[list[int]]]:
 
     Functions that are factors equally often share slots: in most groups both are there, or neither.
     """
-    times = Counter(int(f) for pair in products.factors[1:] for f in pair)
+    times = Counter(products.factors[1:].ravel().tolist())
     ranked = sorted(times, key=lambda f: (-times[f], f))
     place = {f: at for at, f in enumerate(ranked)}
     slots = [[ranked[i], ranked[min(i + 1, len(ranked) - 1)]] for i in range(0, len(ranked), 2)]

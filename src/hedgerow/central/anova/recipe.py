@@ -303,14 +303,14 @@ def pulls(feature_map: FeatureMap) -> FloatArray:
     whole = np.zeros(len(feature_map.basis))
     cut = np.zeros(len(feature_map.basis))
     for start in range(0, _POINTS, _AT_ONCE):
-        values = feature_map.functions(codes[start : start + _AT_ONCE])
+        values = feature_map.functions(codes[start : start + _AT_ONCE]).T
         squares = np.square(values)
-        shorter = 1 / np.maximum(1.0, squares.sum(axis=1))
+        shorter = 1 / np.maximum(1.0, squares.sum(axis=0))
         if np.isfinite(feature_map.most):
-            sizes = np.maximum(np.abs(values).sum(axis=1), 1e-300)
+            sizes = np.maximum(np.abs(values).sum(axis=0), 1e-300)
             shorter = np.minimum(shorter, np.square(feature_map.most / sizes))
-        whole += squares.sum(axis=0)
-        cut += shorter @ squares
+        whole += squares.sum(axis=1)
+        cut += squares @ shorter
     return np.asarray(QUANTILE * energies(feature_map) * cut / np.maximum(whole, 1e-300))
 
 
@@ -350,9 +350,11 @@ def _moved(warm: Fitted, values: FloatArray, feature_map: FeatureMap) -> FloatAr
     old = warm.feature_map
     plain = values * old.weights[:, None]
     place = {function: m for m, function in enumerate(old.basis.functions, 1)}
-    out = np.zeros((len(feature_map.basis), values.shape[1]))
-    out[0] = plain[0] / feature_map.weights[0]
+    shared = [(0, 0)]
     for m, function in enumerate(feature_map.basis.functions, 1):
         if function in place:
-            out[m] = plain[place[function]] / feature_map.weights[m]
+            shared.append((m, place[function]))
+    new, known = np.array(shared).T
+    out = np.zeros((len(feature_map.basis), values.shape[1]))
+    out[new] = plain[known] / feature_map.weights[new, None]
     return out
