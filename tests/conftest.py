@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from hedgerow.randomness import Randomness
+from tests.small import few_corrections, few_public_trees
 
 
 def pytest_sessionstart():
@@ -50,21 +51,14 @@ def _stacks():
 
 @pytest.fixture
 def small_models(monkeypatch):
-    """Public models of a tenth of the size, for tests of what carries them."""
-    from hedgerow.public import distil, stack
+    """Public models of few trees, for tests of what carries them."""
+    few_public_trees(monkeypatch)
 
-    members = stack.members
 
-    def few(n, seed):
-        found = members(n, seed)
-        for name in {"extra trees", "boosting"} & set(found):
-            sizes = {"n_estimators", "max_iter"} & set(found[name].get_params())
-            found[name].set_params(**dict.fromkeys(sizes, 20))
-        return found
-
-    monkeypatch.setattr(stack, "members", few)
-    monkeypatch.setattr(distil, "_ROWS", 1_200)
-    monkeypatch.setattr(distil, "_TREE_BYTES", 11_000)
+@pytest.fixture
+def small_learners(monkeypatch):
+    """Learners of corrections with few trees, for tests of what carries corrections, not of how good they are."""
+    few_corrections(monkeypatch)
 
 
 @pytest.fixture

@@ -1,9 +1,14 @@
 import pytest
 
+from tests.small import few_corrections
 
-@pytest.fixture(autouse=True)
-def small_forests(monkeypatch):
+
+@pytest.fixture(autouse=True, scope="module")
+def small_forests():
     """Few trees where corrections are looked for: what every estimator must do is the same."""
     from hedgerow.sums import design
 
-    monkeypatch.setattr(design, "FOREST", (32,) * 8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(design, "FOREST", (32,) * 8)
+        few_corrections(patch)
+        yield

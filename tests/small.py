@@ -1,0 +1,44 @@
+"""Smaller learners inside estimators, for tests of what carries them and not of how good they are."""
+
+_TREES = 8
+
+
+def _few(learner):
+    sizes = {"n_estimators", "max_iter"} & set(learner.get_params())
+    learner.set_params(**dict.fromkeys(sizes, _TREES))
+
+
+def few_public_trees(patch):
+    """Let public models be stacks of few trees, weighted by one deal of records to folds, until the patch is undone."""
+    from hedgerow.public import distil, stack
+
+    members = stack.members
+    partitions = stack.partitions
+
+    def few(n, seed):
+        found = members(n, seed)
+        for name in {"extra trees", "boosting"} & set(found):
+            _few(found[name])
+        return found
+
+    patch.setattr(stack, "members", few)
+    patch.setattr(stack, "partitions", lambda n, seed: partitions(n, seed)[:1])
+    patch.setattr(distil, "_ROWS", 1_200)
+    patch.setattr(distil, "_TREE_BYTES", 11_000)
+
+
+def few_corrections(patch):
+    """Let corrections of a public model be looked for in few trees, until the patch is undone."""
+    from hedgerow.label import residual
+    from hedgerow.semi import symbols
+
+    learners_for = residual.learners_for
+
+    def few(n, noise):
+        found = learners_for(n, noise)
+        for learner in found:
+            _few(learner)
+        return found
+
+    patch.setattr(residual, "learners_for", few)
+    patch.setattr(symbols, "learners_for", few)
