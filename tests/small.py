@@ -10,7 +10,7 @@ def _few(learner):
 
 def few_public_trees(patch):
     """Let public models be stacks of few trees, weighted by one deal of records to folds, until the patch is undone."""
-    from hedgerow.public import distil, stack
+    from hedgerow.public import distil, evidence, stack
 
     members = stack.members
     partitions = stack.partitions
@@ -23,6 +23,7 @@ def few_public_trees(patch):
 
     patch.setattr(stack, "members", few)
     patch.setattr(stack, "partitions", lambda n, seed: partitions(n, seed)[:1])
+    patch.setattr(evidence, "STEPS", 4)
     patch.setattr(distil, "_ROWS", 1_200)
     patch.setattr(distil, "_TREE_BYTES", 11_000)
 

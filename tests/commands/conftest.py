@@ -85,7 +85,7 @@ def ran():
 
 
 @pytest.fixture
-def shell(tmp_path, capsys, monkeypatch, small_models, ran):
+def shell(tmp_path, capsys, monkeypatch, small_models, small_learners, ran):
     for name, n, seed in (("public", 300, 1), ("private", 2000, 2), ("new", 50, 3)):
         columns = draw(n, seed)
         kept = ("area", "heating", "people") if name == "new" else ("area", "heating", "people", "kwh")

@@ -172,7 +172,7 @@ def test_progress_is_shown_on_a_terminal_only(table, tmp_path, capsys, monkeypat
     assert main(run) == 0 and "fitting, stage 1" in capsys.readouterr().err
 
 
-def test_public_records_come_first(table, tmp_path, capsys):
+def test_public_records_come_first(table, tmp_path, capsys, small_models):
     lines = table.read_text().splitlines()
     public = tmp_path / "public.csv"
     public.write_text("\n".join(lines[:41]) + "\n")

@@ -14,6 +14,7 @@ import itertools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,10 @@ class SignedSubset(JointMechanism):
 
     def moments(self, mean_square: float = 1.0) -> tuple[float, float]:
         """Return ``(A, B)`` by the formula of the class; a sign has square 1 whatever the value was."""
+        return self._moments
+
+    @cached_property
+    def _moments(self) -> tuple[float, float]:
         own, other = self.naming
         return float(own / self.kappa**2), float(other / self.kappa**2)
 

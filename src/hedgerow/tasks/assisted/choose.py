@@ -79,8 +79,9 @@ def choices(residuals: FloatArray, epsilon: float, K: int) -> Iterator[Choice]:
             continue
         gain = float((radius / inside) ** 2)
         excess = float(np.var(v * radius / inside - residuals))
+        squares = {levels: rounded_square(v, levels) for levels in {joint.n_levels for _, _, joint in joints}}
         for kind, k, joint in joints:
-            A, B = joint.moments(rounded_square(v, joint.n_levels))
+            A, B = joint.moments(squares[joint.n_levels])
             yield Choice(radius, kind, k, gain * A, gain * B, excess)
 
 

@@ -312,6 +312,7 @@ def choose_design(
     grids = {m: LabelGrid(*bounds, m.n_steps) for m in candidates}
     within: dict[tuple[str, int, int], list[float]] = {}
     noise: dict[tuple[str, int, int, Message], list[float]] = {}
+    seen: dict[tuple[int, int, bytes], tuple[float, list[float]]] = {}  # near the root most trees of a fold are alike
     for rule, size, f in itertools.product(rules, leaf_sizes, range(FOLDS)):
         train = fold != f
         Y = np.eye(int(bounds[1]) + 1)[y.astype(np.int64)] if by_class else y[:, None]
@@ -321,15 +322,16 @@ def choose_design(
         at = ends[tree.apply(Z)]
         for depth, home, n_leaves in _cuts(tree, depths):
             leaf = home[at]
-            within.setdefault((rule, depth, size), []).append(
-                sum(_within(leaf, column, train, n_leaves) for column in Y.T)
-            )
-            if f < _NOISE_FOLDS:
-                for m in candidates:
-                    error = predict_error(
-                        m, epsilon, grids[m], leaf, y, n_leaves, n_holders, by_class=by_class, blend=blend
-                    )
-                    noise.setdefault((rule, depth, size, m), []).append(error)
+            key = (f, n_leaves, leaf.tobytes())
+            if key not in seen:
+                options = {"by_class": by_class, "blend": blend}
+                asked = candidates if f < _NOISE_FOLDS else ()
+                errors = [predict_error(m, epsilon, grids[m], leaf, y, n_leaves, n_holders, **options) for m in asked]
+                seen[key] = (sum(_within(leaf, column, train, n_leaves) for column in Y.T), errors)
+            spread, errors = seen[key]
+            within.setdefault((rule, depth, size), []).append(spread)
+            for m, error in zip(candidates, errors, strict=False):
+                noise.setdefault((rule, depth, size, m), []).append(error)
     # A design must be possible in every fold: a depth that some fold's tree did not reach adds nothing there.
     scores = {
         key: float(np.mean(within[key[:3]]) + np.mean(errors))
