@@ -112,7 +112,7 @@ def ids_in():
     def count(database):
         with database.read() as connection:
             packed = "SELECT coalesce(sum(length(ids)), 0) FROM "
-            size = sum(int(connection.exec_driver_sql(packed + t).scalar()) for t in ("arrivals", "known"))
+            size = sum(int(connection.exec_driver_sql(packed + t).scalar()) for t in ("arrivals", "known", "sealing"))
             return size // 24 + connection.exec_driver_sql("SELECT count(*) FROM report_ids").scalar()
 
     return count

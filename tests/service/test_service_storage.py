@@ -157,7 +157,8 @@ def test_what_arrives_is_scrubbed_while_reports_keep_coming(inside, local_task, 
 
     service.send(task, waiting.pop())
     monkeypatch.setattr(service.service.aggregator, "segment", busy)
+    while waiting:
+        service.service.aggregator.turn()  # it takes what was there when it began
     service.service.aggregator.turn()
-    assert not waiting
     assert max(most) <= 6  # commits of ten reports each; all thirty if nothing is scrubbed until the end
     assert service.status(task)["aggregated"] == 300

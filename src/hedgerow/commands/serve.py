@@ -133,6 +133,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from hedgerow.service import create_app
     from hedgerow.service.connections import limited
     from hedgerow.service.logs import uvicorn_config
+    from hedgerow.service.memory import keep_loaded
     from hedgerow.service.service import FINISH_SECONDS
     from hedgerow.service.settings import Settings
     from hedgerow.tasks.keys import load_key
@@ -147,6 +148,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     app = create_app(arguments.database, key=key, settings=settings)
     url = f"http://{arguments.host}:{arguments.port}"
     print(f"hedgerow serve: listening on {url}, database {app.state.service.database.url!r}", file=sys.stderr)
+    keep_loaded()
     # No access log: it would hold addresses. No Server header: nobody needs it.
     uvicorn.run(
         app,

@@ -8,6 +8,7 @@ Another writes anew whatever the uploads had touched, so that the database forge
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -20,8 +21,8 @@ from sqlalchemy import Connection
 
 from hedgerow.errors import FormatError
 from hedgerow.service.database import Database, StorageError, StoragePressure
+from hedgerow.service.ids import sorted_rows
 from hedgerow.service.kinds import Kind
-from hedgerow.service.known import sorted_rows
 from hedgerow.service.logs import log
 from hedgerow.service.memory import give_back
 from hedgerow.service.problems import Problem
@@ -34,12 +35,14 @@ from hedgerow.service.schema import (
     partials,
     report_ids,
     sealed_segments,
+    sealing,
     segments,
     tasks,
     upload_tokens,
     uploads,
 )
 from hedgerow.service.scrub import SEALED, forget, scrub, settle
+from hedgerow.service.sealing import move_piece
 from hedgerow.service.timeline import hour_ended, mark
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
@@ -48,9 +51,9 @@ __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
 Rows = npt.NDArray[np.uint8]
 _SEGMENT = 20_000  # reports added up in one transaction: uploads wait for it; by hand
-# Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless two batches to seal have come.
+# Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless four batches to seal have come.
 _REST = 50
-_MANY = 2 * SEALED
+_MANY = 4 * SEALED
 Look = Callable[[int], tuple[Kind, Detector]]
 
 
@@ -158,6 +161,7 @@ class Aggregator:
         with self.database.read() as connection:
             either = sa.union(sa.select(uploads.c.task), sa.select(jobs.c.task))
             waiting = sorted(connection.execute(either).scalars())
+            moving = connection.execute(sa.select(sealing.c.task).limit(1)).first() is not None
             query = sa.select(tasks.c.number, tasks.c.closed).where(tasks.c.closed.is_not(None), ~tasks.c.finished)
             closed = list(connection.execute(query))
         for number in waiting:
@@ -167,7 +171,10 @@ class Aggregator:
         over = [number for number, when in closed if now >= when + self.remember and self._over(number)]
         if self._due(bool(over)):
             self.scrub()
+            moving = True
             self._finish(over)
+        if moving:
+            self._move(time.monotonic() + self.every)
         return done
 
     def _task(self, number: int) -> int:
@@ -176,13 +183,32 @@ class Aggregator:
         try:
             kind, _ = self.look(number)
             step = self._share if kind.shared else self.segment
-            while not self._stop.is_set() and (n := step(number)):
+            # What comes meanwhile waits for the next turn: each segment costs a commit, however few reports it has.
+            most = math.inf if kind.shared else self.waiting(number)
+            while not self._stop.is_set() and done < most and (n := step(number)):
                 done += n
                 if self._since >= _MANY:
-                    self.scrub()  # here too: while reports come in all the time, this loop does not end
+                    self.scrub()  # here too: a backlog may be long
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
         return done
+
+    def waiting(self, number: int) -> int:
+        """Return how many reports to a task wait to be added up."""
+        query = sa.select(sa.func.coalesce(sa.func.sum(uploads.c.n), 0)).where(uploads.c.task == number)
+        with self.database.read() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def _move(self, until: float = math.inf) -> None:
+        """Move what was set aside to its rows, piece by piece, uploads in between, until some time."""
+
+        def change() -> bool:
+            with self.database.write_uploads() as connection:
+                return move_piece(self.database, connection)
+
+        while not self._stop.is_set() and self.writer.call(change):
+            if time.monotonic() >= until:
+                return  # the rest at the next turn
 
     def _mark(self, now: float) -> None:
         """Count the reports up to the full hour that has just ended, if one has."""
@@ -200,7 +226,7 @@ class Aggregator:
     def overwrite(self) -> None:
         """Leave nothing of deleted rows on the disk."""
         self.scrub()
-        self.writer.call(lambda: forget(self.database, ("report_ids", "upload_tokens", "sealed_segments")))
+        self.writer.call(lambda: forget(self.database, ("report_ids", "upload_tokens", "sealing", "sealed_segments")))
 
     def _due(self, over: bool) -> bool:
         """Whether to scrub now: there is a reason, and it is not too soon after the last time."""
@@ -224,6 +250,8 @@ class Aggregator:
                 scrub(self.database, connection)
             settle(self.database)
 
+        if self._since >= _MANY:
+            self._move()  # so much may be set aside again: it must not pile up
         start = time.monotonic()
         self._clean = False
         try:
@@ -317,6 +345,7 @@ def _forget_young(connection: Connection, number: int) -> None:
     """Delete what is packed; the new version tells every server to forget it too."""
     connection.execute(arrivals.delete().where(arrivals.c.task == number))
     connection.execute(answers.delete().where(answers.c.task == number))
+    connection.execute(sealing.delete().where(sealing.c.task == number))
     nothing = {"version": known.c.version + 1, "sealed": 0, "ids": b"", "tokens": b""}
     if not connection.execute(known.update().where(known.c.task == number).values(**nothing)).rowcount:
         connection.execute(known.insert().values(task=number, version=1, sealed=0, ids=b"", tokens=b""))

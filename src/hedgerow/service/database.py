@@ -23,7 +23,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from hedgerow.errors import HedgerowError
-from hedgerow.service.known import KEY, MARK, Known
+from hedgerow.service.ids import KEY, MARK
+from hedgerow.service.known import Known
 from hedgerow.service.migrate import check_version, upgrade
 from hedgerow.service.postgres import patient, postgres_engine
 from hedgerow.service.schema import YOUNG

@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from hedgerow.service.database import Body, Database
-from hedgerow.service.known import KEY, MARK, Brought, View, pack_ids, pack_tokens, sorted_rows
+from hedgerow.service.ids import KEY, MARK, pack_ids, sorted_rows
+from hedgerow.service.known import Brought, View, pack_tokens
 from hedgerow.service.schema import jobs, partials, upload_tokens, uploads
 
 __all__ = ["Outcome", "Upload", "keys_of", "marks_of", "take"]

@@ -1,77 +1,39 @@
 """Which ids and tokens are known: in memory, checked against the database at the start of every transaction.
 
-The ids of a task stand in three places: packed by commit (``arrivals``), packed and sorted of all earlier commits
-(``known``), and, of tasks that have many, one a row (``report_ids``). The first two are read once and kept here. The
-version of ``known``, which every scrubbing raises, says whether they still hold; the numbers of ``arrivals`` say which
-are new. So what is here is always a copy of what is committed, also when several servers share a database. What this
-server brings itself is added after its commit, without reading it back; if the commit failed, or nobody knows, it is
-not, and is found among the arrivals if it is there.
+The ids of a task stand in four places: packed by commit (``arrivals``), packed and sorted of all earlier commits
+(``known``), and, of tasks that have many, in pieces that are moved one by one (``sealing``) to where each has a row
+(``report_ids``). All but the last are read once and kept here. The version of ``known``, which every scrubbing raises,
+says whether they still hold; the numbers of ``arrivals`` say which are new, and the first piece that is left says
+which were moved. So what is here is always a copy of what is committed, also when several servers share a database.
+What this server brings itself is added after its commit, without reading it back; if the commit failed, or nobody
+knows, it is not, and is found among the arrivals if it is there.
+
+Of the ids that have rows a sieve tells most new ones, so that nearly none has to be looked up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.service.schema import known
+from hedgerow.service.ids import KEY, MARK, Ids, Sieve, distinct, unpack_ids
+from hedgerow.service.schema import known, sealing
 
 if TYPE_CHECKING:
     from hedgerow.service.database import Database
 
-__all__ = [
-    "KEY",
-    "MARK",
-    "Brought",
-    "Known",
-    "View",
-    "pack_ids",
-    "pack_tokens",
-    "sorted_rows",
-    "unpack_ids",
-    "unpack_tokens",
-]
+__all__ = ["Brought", "Known", "View", "known_row", "pack_tokens", "unpack_tokens"]
 
-# Bytes. Of 2**40 ids, two have the same key with a chance of 2**-49, and another upload the same mark with 2**-64.
-KEY = 16
-MARK = 8
 _DIGEST = 32  # SHA-256
 _NUMBER = 8  # a 64-bit number
-_ID = np.dtype([("key", f"V{KEY}"), ("mark", f"V{MARK}")])
 # Tasks kept in memory: each has some megabytes at most, and few are open at a time.
 _TASKS = 16
-Rows = npt.NDArray[np.uint8]
-
-
-def sorted_rows(rows: Rows) -> Rows:
-    """Return rows in the order of their bytes, which tells nothing but the rows.
-
-    >>> sorted_rows(np.array([[2, 0], [1, 7], [1, 0]], dtype=np.uint8)).tolist()
-    [[1, 0], [1, 7], [2, 0]]
-    """
-    whole = np.ascontiguousarray(rows).view(f"S{rows.shape[1]}")[:, 0]
-    return rows[np.argsort(whole)]
-
-
-def pack_ids(parts: Iterable[bytes]) -> bytes:
-    """Return keys, each followed by its mark, sorted; the parts may hold any number of them."""
-    data = b"".join(parts)
-    return sorted_rows(np.frombuffer(data, dtype=np.uint8).reshape(-1, KEY + MARK)).tobytes()
-
-
-def unpack_ids(packed: bytes) -> dict[bytes, bytes]:
-    """Return marks by key.
-
-    >>> list(unpack_ids(pack_ids([bytes(16), b"marked as"[:8]])).values())
-    [b'marked a']
-    """
-    table = np.frombuffer(packed, dtype=_ID)
-    return dict(zip(table["key"].tolist(), table["mark"].tolist(), strict=True))
 
 
 def pack_tokens(spent: Mapping[bytes, int]) -> bytes:
@@ -105,40 +67,102 @@ class Brought:
 
 
 class View:
-    """What is known of one task at this moment of a transaction."""
+    """What is known of one task at this moment of a transaction.
 
-    def __init__(self, database: Database, task: int, version: int, sealed: int, ids: bytes, tokens: bytes) -> None:
+    Attributes
+    ----------
+    version, sealed : int
+        Of the row of ``known``: how often the task was scrubbed, and how many ids have left for a row each.
+    young : Ids
+        Those that have not.
+    moving : Ids
+        Those that have left, and need not have arrived (``sealing``).
+    sieve : Sieve or None
+        Holds every id that has left; None if that is not certain: all ids are looked up then.
+    """
+
+    def __init__(self, database: Database, task: int) -> None:
         self.database = database
         self.task = task
-        self.version = version
-        self.sealed = sealed
+        self.version = 0
+        self.sealed = 0
         self.last = 0
-        self._marks = unpack_ids(ids)
-        self._spent = unpack_tokens(tokens)
+        self.young = Ids()
+        self.moving = Ids()
+        self.sieve: Sieve | None = Sieve()
+        self._spent: dict[bytes, int] = {}
+        self._moving_spent: dict[int, dict[bytes, int]] = {}
+
+    def reload(self, connection: Connection, row: Any) -> None:
+        """Follow a scrubbing: read what has changed, but for the arrivals."""
+        self._place_ids(connection, row.sealed, row.length // (KEY + MARK))
+        self.version = row.version
+        self.sealed = row.sealed
+        self.last = 0
+        self._spent = unpack_tokens(row.tokens)
+        own = sa.select(sealing.c.piece, sealing.c.tokens).where(sealing.c.task == self.task)
+        self._moving_spent = {piece: unpack_tokens(tokens) for piece, tokens in connection.execute(own)}
+
+    def _place_ids(self, connection: Connection, sealed: int, packed: int) -> None:
+        """Find out where the ids are, of which so many have left and so many are packed.
+
+        Whatever was young before a scrubbing is packed after it, or all of it has left. So where the numbers agree,
+        nothing has to be read; and if as many have left as were young, or have left and are still moving, it was these.
+        """
+        left = sealed - self.sealed
+        if left == 0 and packed == len(self.young):
+            return
+        if left == len(self.young) and packed == 0 and not len(self.moving):
+            self.moving = self.young
+            self.young = Ids()
+            return
+        pieces = connection.execute(sa.select(sealing).where(sealing.c.task == self.task)).all()
+        self.moving = Ids(b"".join(piece.ids for piece in pieces))
+        if left and self.sieve is not None:
+            new = Ids(b"".join(piece.ids for piece in pieces if piece.piece >= self.sealed))
+            gone = distinct(np.concatenate([self.young.rows, new.rows]))
+            self.sieve.add(gone)
+            if left != len(gone):
+                self.sieve = None
+        self.young = Ids(connection.execute(sa.select(known.c.ids).where(known.c.task == self.task)).scalar_one())
+        if self.sieve is not None:
+            self.sieve.add(self.young.rows)
 
     def arrived(self, seq: int, ids: bytes, tokens: bytes) -> None:
         """Add what a commit brought."""
-        self._marks.update(unpack_ids(ids))
-        for digest, n in unpack_tokens(tokens).items():
-            self._spent[digest] = self._spent.get(digest, 0) + n
-        self.last = seq
+        self.add(Brought(self.task, seq, list(unpack_ids(ids).items()), unpack_tokens(tokens)))
 
     def add(self, brought: Brought) -> None:
         """Add what a commit of this server brought."""
-        self._marks.update(brought.pairs)
+        self.young.add(brought.pairs)
+        if self.sieve is not None:
+            self.sieve.add_keys([key for key, _ in brought.pairs])  # now, and not all of them when they leave
         for digest, n in brought.spent.items():
             self._spent[digest] = self._spent.get(digest, 0) + n
         self.last = brought.seq
 
+    def moved(self, first: int | None) -> None:
+        """Forget pieces that have their rows: those before the first that is left, or all."""
+        if first is None:
+            self.moving = Ids()
+        gone = [piece for piece in self._moving_spent if first is None or piece < first]
+        for piece in gone:
+            del self._moving_spent[piece]
+
     def marks(self, connection: Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the marks of those ids that are known."""
-        found = self.database.sealed(connection, self.task, list(keys)) if self.sealed else {}
-        found.update((key, self._marks[key]) for key in self._marks.keys() & set(keys))
+        found: dict[bytes, bytes] = {}
+        if self.sealed:
+            asked = list(keys) if self.sieve is None else self.sieve.may_hold(keys)
+            found = self.database.sealed(connection, self.task, asked)
+        found.update(self.moving.find(keys))
+        found.update(self.young.find(keys))
         return found
 
     def spent(self, digest: bytes) -> int:
         """Return how many reports a token brought that are not yet taken off its number in the table."""
-        return self._spent.get(digest, 0)
+        moving = sum(piece.get(digest, 0) for piece in self._moving_spent.values())
+        return self._spent.get(digest, 0) + moving
 
 
 class Known:
@@ -158,23 +182,26 @@ class Known:
         listed = ",".join(map(str, numbers))
         views = {number: self._views.pop(number, None) for number in numbers}
         news = [f"(task = {number} AND seq > {view.last})" for number, view in views.items() if view is not None]
-        unclosed, versions, new = self.database.ask(
+        unclosed, versions, pieces, new = self.database.ask(
             connection,
             f"SELECT number FROM tasks WHERE number IN ({listed}) AND closed IS NULL",
             f"SELECT task, version FROM known WHERE task IN ({listed})",
+            f"SELECT task, min(piece) FROM sealing WHERE task IN ({listed}) GROUP BY task",
             f"SELECT task, seq, ids, tokens FROM arrivals WHERE {' OR '.join(news) or 'false'} ORDER BY seq",
         )
         version = {int(task): int(number) for task, number in versions}
+        first = {int(task): int(piece) for task, piece in pieces}
         found = {}
         for number, before in views.items():
             own = [row[1:] for row in new if row[0] == number]
             view = before
             if view is None or view.version != version.get(number, 0):
-                view = self._load(connection, number)
+                view = self._load(connection, number, view)
                 query = f"SELECT seq, ids, tokens FROM arrivals WHERE task = {number} ORDER BY seq"
                 (own,) = self.database.ask(connection, query)  # all of them: after a scrubbing they are numbered anew
             for seq, ids, tokens in own:
                 view.arrived(seq, bytes(ids), bytes(tokens))
+            view.moved(first.get(number))
             found[number] = view
             self._views[number] = view  # the one used last stands last
         while len(self._views) > max(_TASKS, len(numbers)):
@@ -191,11 +218,25 @@ class Known:
         self._brought = []
         for each in brought:
             view = self._views.get(each.task)
-            if committed and view is not None:
+            if view is None:
+                continue
+            if not committed:
+                del self._views[each.task]  # the transaction may have looked at its own arrivals
+            elif each.seq > view.last:
                 view.add(each)
 
-    def _load(self, connection: Connection, task: int) -> View:
-        row = connection.execute(sa.select(known).where(known.c.task == task)).first()
-        if row is None:
-            return View(self.database, task, 0, 0, b"", b"")
-        return View(self.database, task, row.version, row.sealed, row.ids, row.tokens)
+    def _load(self, connection: Connection, task: int, before: View | None) -> View:
+        """Return what is known after a scrubbing, from what was known before."""
+        row = connection.execute(_HEAD.where(known.c.task == task)).first()
+        view = before if before is not None and row is not None else View(self.database, task)
+        if row is not None:
+            view.reload(connection, row)
+        return view
+
+
+_HEAD = sa.select(known.c.version, known.c.sealed, known.c.tokens, sa.func.length(known.c.ids).label("length"))
+
+
+def known_row(task: int) -> Any:
+    """Return the row of a task of which nothing is known yet."""
+    return SimpleNamespace(task=task, version=0, sealed=0, ids=b"", tokens=b"")

@@ -23,6 +23,7 @@ from hedgerow.service.schema import (
     refusals,
     report_ids,
     sealed_segments,
+    sealing,
     segments,
     targets,
     tasks,
@@ -65,6 +66,7 @@ def remove(database: Database, writer: Writer, task_id: str, now: int, actor: st
             row = _may_go(connection, task_id)
             own = tasks.c.number == row.number
             connection.execute(tasks.update().where(own).values(closed=row.closed or now))
+            connection.execute(sealing.delete().where(sealing.c.task == row.number))  # nothing is moved from now on
             return int(row.number)
 
     number = writer.call(begin)

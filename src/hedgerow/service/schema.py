@@ -5,7 +5,7 @@ digests, apart from payloads and in the order of the digests, so that neither le
 
 Databases remember more than their rows: which transaction wrote each, in which order, and what stood there before.
 So what uploads write (:data:`YOUNG`) is packed, not one row a report, and is written anew, whole, soon after
-(:mod:`hedgerow.service.scrub`). What grows large is moved to tables with a row for each (``report_ids``,
+(:mod:`hedgerow.service.scrub`). What grows large is moved (``sealing``) to tables with a row for each (``report_ids``,
 ``upload_tokens``, ``sealed_segments``), which are written in batches of tens of thousands only.
 """
 
@@ -141,7 +141,17 @@ known = sa.Table(
     sa.Column("ids", _Blob, nullable=False),
     sa.Column("tokens", _Blob, nullable=False),
 )
-"""The same of all earlier commits together, sorted; ``sealed`` ids of the task were moved to ``report_ids``."""
+"""The same of all earlier commits together, sorted; ``sealed`` ids of the task are in ``sealing`` or ``report_ids``."""
+
+sealing = sa.Table(
+    "sealing",
+    metadata,
+    sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("piece", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("ids", _Blob, nullable=False),
+    sa.Column("tokens", _Blob, nullable=False),
+)
+"""Pieces of a large sorted set of ids and spent tokens, on their way to ``report_ids`` and ``upload_tokens``."""
 
 report_ids = sa.Table(
     "report_ids",

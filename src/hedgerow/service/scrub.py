@@ -12,20 +12,22 @@ tokens, whatever came first and with what. On PostgreSQL the transaction writes 
 what is deleted (``secure_delete``); after the transaction its write-ahead log is cut to nothing (:func:`settle`).
 
 What is rewritten stays small: a task with :data:`SEALED` ids or more hands them, and its spent tokens, over to tables
-that are written in such batches only. There a transaction tells the crowd that somebody came with, and no more.
+that are written in such batches only (:mod:`hedgerow.service.sealing`). There a transaction tells the crowd that
+somebody came with, and no more.
 """
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from hedgerow.service.database import Database, StoragePressure
-from hedgerow.service.known import KEY, MARK, pack_ids, pack_tokens, unpack_tokens
+from hedgerow.service.ids import KEY, MARK, pack_ids
+from hedgerow.service.known import known_row, pack_tokens, unpack_tokens
 from hedgerow.service.schema import YOUNG, arrivals, known, partials
+from hedgerow.service.sealing import set_aside
 
 __all__ = ["SEALED", "forget", "merged", "scrub", "settle"]
 
@@ -36,7 +38,7 @@ SEALED = 1 << 16
 def scrub(database: Database, connection: Connection) -> None:
     """Merge arrivals and write the young tables anew, in a transaction that has them for itself."""
     for task in connection.execute(sa.select(arrivals.c.task).distinct()).scalars().all():
-        _merge(database, connection, task)
+        _merge(connection, task)
     connection.execute(arrivals.delete())
     connection.execute(partials.update().values(scrubbed=partials.c.revision))
     if not database.sqlite:
@@ -48,7 +50,7 @@ def merged(connection: Connection, task: int) -> dict[str, Any]:
     """Return the row of ``known`` with all that has arrived for a task."""
     new = connection.execute(sa.select(arrivals.c.ids, arrivals.c.tokens).where(arrivals.c.task == task)).all()
     old = connection.execute(sa.select(known).where(known.c.task == task)).first()
-    before = old or SimpleNamespace(version=0, sealed=0, ids=b"", tokens=b"")
+    before = old or known_row(task)
     return {
         "task": task,
         "version": before.version + 1,
@@ -58,37 +60,15 @@ def merged(connection: Connection, task: int) -> dict[str, Any]:
     }
 
 
-def _merge(database: Database, connection: Connection, task: int) -> None:
-    """Put what has arrived into what is known of a task, or among what is sealed."""
+def _merge(connection: Connection, task: int) -> None:
+    """Put what has arrived into what is known of a task, or set it aside to be sealed."""
     row = merged(connection, task)
     n = len(row["ids"]) // (KEY + MARK)
     if n >= SEALED:
-        database.seal(connection, task, row["ids"])
-        _take_off(connection, task, unpack_tokens(row["tokens"]))
+        set_aside(connection, task, row["sealed"], row["ids"], row["tokens"])
         row.update(ids=b"", tokens=b"", sealed=row["sealed"] + n)
     connection.execute(known.delete().where(known.c.task == task))
     connection.execute(known.insert().values(**row))
-
-
-def _take_off(connection: Connection, task: int, spent: dict[bytes, int]) -> None:
-    """Take spent reports off their tokens, in the order of digests."""
-    if not spent:
-        return
-    connection.exec_driver_sql(f"CREATE TEMP TABLE spent (digest {_BYTES[connection.dialect.name]}, n BIGINT)")
-    table = sa.table("spent", sa.column("digest", sa.LargeBinary), sa.column("n", sa.BigInteger))
-    connection.execute(table.insert(), [{"digest": digest, "n": n} for digest, n in spent.items()])
-    connection.execute(_TAKE_OFF, {"task": task})
-    connection.exec_driver_sql("DROP TABLE spent")
-
-
-_BYTES = {"sqlite": "BLOB", "postgresql": "BYTEA"}
-# An insertion that always conflicts, because an UPDATE has no order.
-_TAKE_OFF = sa.text(
-    "INSERT INTO upload_tokens (task, digest, remaining) "
-    "SELECT :task, s.digest, coalesce(t.remaining, 1) - s.n "  # a pass is good for one, and has no row until now
-    "FROM spent s LEFT JOIN upload_tokens t ON t.task = :task AND t.digest = s.digest WHERE true ORDER BY s.digest "
-    "ON CONFLICT (task, digest) DO UPDATE SET remaining = excluded.remaining"
-)
 
 
 def _rewrite(connection: Connection, table: sa.Table) -> None:
@@ -120,7 +100,7 @@ def settle(database: Database) -> None:
         raise StoragePressure("a reader keeps the write-ahead log from being cut.")
 
 
-def forget(database: Database, names: tuple[str, ...] = ("report_ids", "upload_tokens")) -> None:
+def forget(database: Database, names: tuple[str, ...] = ("report_ids", "upload_tokens", "sealing")) -> None:
     """Leave nothing of deleted ids, tokens and rows in PostgreSQL's large tables; not within a transaction."""
     if database.sqlite:
         return

@@ -466,7 +466,7 @@ class Service:
             if kind.task.makes != "model":
                 raise Problem("not-available", "This task delivers its reports as a data set; see /data.")
             return kind.task.totals().add(kind.batch(*self.rows(collection)))
-        while self._pending(collection) > _MANY and self.aggregator.segment(collection.number):
+        while self.aggregator.waiting(collection.number) > _MANY and self.aggregator.segment(collection.number):
             pass  # a backlog is worked off first, a segment at a time
         with self.database.read() as connection:
             sums = connection.execute(sa.select(partials.c.sums).where(partials.c.task == collection.number)).scalar()
@@ -483,11 +483,6 @@ class Service:
             found = totals.model(**options)
             self._learnt = {key: found}
         return found
-
-    def _pending(self, collection: Collection) -> int:
-        query = sa.select(sa.func.coalesce(sa.func.sum(uploads.c.n), 0)).where(uploads.c.task == collection.number)
-        with self.database.read() as connection:
-            return int(connection.execute(query).scalar_one())
 
     def rows(self, collection: Collection) -> tuple[Any, bool]:
         """Return every kept row of a task that delivers a data set, and whether any is of a simulation."""

@@ -15,8 +15,8 @@ from hedgerow.aggregate import Batch, Party
 from hedgerow.aggregate.job import Answer, Job
 from hedgerow.service.collection import Collection
 from hedgerow.service.database import Database, StoragePressure
+from hedgerow.service.ids import pack_ids
 from hedgerow.service.intake import keys_of, marks_of
-from hedgerow.service.known import pack_ids
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import answers, tasks
 from hedgerow.service.shared.leader import checkpoint
