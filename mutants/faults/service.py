@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mutants.fault import Fault
 
+_SEALING = "tests/service/test_sealing.py"
 _THIEF = "tests/service/test_service_thief.py"
 _SQLITE = f"{_THIEF}::test_sqlite_two_histories_leave_the_same_file"
 _PEOPLE = "tests/service/test_service_people.py"
@@ -28,7 +29,7 @@ FAULTS = (
     ),
     Fault(
         name="ids stand in the order of arrival",
-        path="src/hedgerow/service/known.py",
+        path="src/hedgerow/service/ids.py",
         before="    return sorted_rows(np.frombuffer(data, dtype=np.uint8).reshape(-1, KEY + MARK)).tobytes()\n",
         after="    return data\n",
         caught_by=(_SQLITE,),
@@ -92,9 +93,37 @@ FAULTS = (
     Fault(
         name="what was scrubbed is not known any more",
         path="src/hedgerow/service/known.py",
-        before="        return View(self.database, task, row.version, row.sealed, row.ids, row.tokens)\n",
-        after='        return View(self.database, task, row.version, row.sealed, b"", b"")\n',
-        caught_by=("tests/service/test_service_postgres.py::test_a_collection_from_end_to_end",),
+        before="        self.young = Ids(connection.execute(_PACKED.where(known.c.task == self.task)).scalar_one())\n",
+        after="        self.young = Ids()\n",
+        caught_by=(f"{_THIEF}::test_sqlite_forgets_after_a_crash_at_any_moment",),
+    ),
+    Fault(
+        name="ids on their way to their rows are not known",
+        path="src/hedgerow/service/known.py",
+        before="            self.moving = self.young\n",
+        after="",
+        caught_by=(f"{_SEALING}::test_ids_and_tokens_are_known_after_every_piece",),
+    ),
+    Fault(
+        name="a sieve that lacks ids of another server is trusted",
+        path="src/hedgerow/service/known.py",
+        before="            if left != len(gone):\n",
+        after="            if left < 0:\n",
+        caught_by=(f"{_SEALING}::test_a_server_that_missed_some_ids_looks_all_of_them_up",),
+    ),
+    Fault(
+        name="what an undone commit brought stays known",
+        path="src/hedgerow/service/known.py",
+        before="                del self._views[each.task]  # the transaction may have looked at its own arrivals\n",
+        after="                pass\n",
+        caught_by=(f"{_SEALING}::test_a_commit_that_fails_leaves_nothing_in_memory",),
+    ),
+    Fault(
+        name="a token that was taken off its number is taken off again",
+        path="src/hedgerow/service/known.py",
+        before="            del self._moving_spent[piece]\n",
+        after="            pass\n",
+        caught_by=(f"{_SEALING}::test_a_token_of_many_reports_goes_on",),
     ),
     Fault(
         name="the database is scrubbed only when the service stops",

@@ -78,7 +78,7 @@ class View:
     moving : Ids
         Those that have left, and need not have arrived (``sealing``).
     sieve : Sieve or None
-        Holds every id that has left; None if that is not certain: all ids are looked up then.
+        Holds all of them; None if that is not certain of those that have left: every id is looked up then.
     """
 
     def __init__(self, database: Database, task: int) -> None:
@@ -124,7 +124,7 @@ class View:
             self.sieve.add(gone)
             if left != len(gone):
                 self.sieve = None
-        self.young = Ids(connection.execute(sa.select(known.c.ids).where(known.c.task == self.task)).scalar_one())
+        self.young = Ids(connection.execute(_PACKED.where(known.c.task == self.task)).scalar_one())
         if self.sieve is not None:
             self.sieve.add(self.young.rows)
 
@@ -151,13 +151,11 @@ class View:
 
     def marks(self, connection: Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the marks of those ids that are known."""
-        found: dict[bytes, bytes] = {}
-        if self.sealed:
-            asked = list(keys) if self.sieve is None else self.sieve.may_hold(keys)
-            found = self.database.sealed(connection, self.task, asked)
-        found.update(self.moving.find(keys))
-        found.update(self.young.find(keys))
-        return found
+        asked = keys if self.sieve is None else self.sieve.may_hold(keys)
+        if not asked:
+            return {}
+        found = self.database.sealed(connection, self.task, list(asked)) if self.sealed else {}
+        return found | self.moving.find(asked) | self.young.find(asked)
 
     def spent(self, digest: bytes) -> int:
         """Return how many reports a token brought that are not yet taken off its number in the table."""
@@ -234,6 +232,7 @@ class Known:
         return view
 
 
+_PACKED = sa.select(known.c.ids)
 _HEAD = sa.select(known.c.version, known.c.sealed, known.c.tokens, sa.func.length(known.c.ids).label("length"))
 
 

@@ -1,0 +1,154 @@
+"""Ids on their way to rows of their own: known at every step, to every server, whatever crashes."""
+
+import pytest
+
+from hedgerow.service import aggregator, scrub, sealing
+from hedgerow.service.curators import digest_of
+from hedgerow.service.intake import take
+from hedgerow.tasks.reports import Reports
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request, tmp_path):
+    return f"sqlite:///{tmp_path}/hedgerow.db" if request.param == "sqlite" else request.getfixturevalue("postgres")
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Few ids are many; pieces of three."""
+    monkeypatch.setattr(aggregator, "_REST", 0)
+    monkeypatch.setattr(scrub, "SEALED", 8)
+    monkeypatch.setattr(sealing, "_PIECE", 3)
+
+
+def left(service):
+    with service.service.database.read() as connection:
+        return connection.exec_driver_sql("SELECT count(*) FROM sealing").scalar()
+
+
+def view_of(service, task):
+    database = service.service.database
+    with database.write_uploads() as connection:
+        return database.known.look(connection, service.service.collection(task.id).number)
+
+
+def test_ids_and_tokens_are_known_after_every_piece(url, small, inside, local_task, holders, part, ids_in, monkeypatch):
+    """A crash after each piece, and another server that looks only now and then."""
+    service, other, task = inside(url), inside(url), local_task(max_depth=7)
+    service.publish(task, tokens=True)
+    (token,) = service.post(task, "tokens", {"quota": 12}).json()["tokens"]
+    mine, reports = {"Authorization": f"Bearer {token}"}, holders(task, 14)
+    for start in (0, 6):
+        assert service.send(task, part(reports, start, start + 6), **mine).json()["accepted"] == 6
+    assert other.send(task, part(reports, 0, 1), **mine).json()["duplicates"] == 1
+
+    def crash(database, connection):
+        raise KeyboardInterrupt
+
+    for pieces in (4, 3, 2, 1, 0):
+        with monkeypatch.context() as patch:
+            done = iter([sealing.move_piece] * (pieces != 4) + [crash])
+            patch.setattr(aggregator, "move_piece", lambda *both, done=done: next(done)(*both))
+            with pytest.raises(KeyboardInterrupt):
+                service.service.aggregator.turn()
+        assert left(service) == pieces
+        assert ids_in(service.service.database) == 12
+        for each in (service, other) if pieces % 2 else (service,):
+            assert each.send(task, part(reports, 0, 12), **mine).json()["duplicates"] == 12
+            changed = Reports(task, reports.tokens[:2], reports.payloads[2:4])
+            assert [f["code"] for f in each.send(task, changed, **mine).json()["failures"]] == ["id-conflict"] * 2
+            assert each.send(task, part(reports, 12), **mine).json()["code"] == "token-spent"
+    with service.service.database.read() as connection:
+        assert connection.exec_driver_sql("SELECT remaining FROM upload_tokens").scalar() == 0
+
+
+def test_what_is_set_aside_is_not_read_again(small, inside, local_task, holders, part):
+    service, task = inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 20)
+    service.send(task, part(reports, 0, 10))
+    before = view_of(service, task)
+    young = before.young
+    service.service.aggregator.scrub()
+    after = view_of(service, task)
+    assert after is before and after.moving is young and len(after.young) == 0 and after.sieve is not None
+    service.service.aggregator.turn()
+    assert len(view_of(service, task).moving) == 0
+    assert service.send(task, part(reports, 0, 12)).json() == {"accepted": 2, "duplicates": 10, "failures": []}
+
+
+def test_a_server_that_missed_some_ids_looks_all_of_them_up(url, small, inside, local_task, holders, part):
+    """They came to another server, which has moved them already: no sieve here can hold them."""
+    service, other, task = inside(url), inside(url), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 30)
+    service.send(task, part(reports, 0, 5))
+    assert view_of(service, task).sieve is not None
+    other.send(task, part(reports, 5, 10))
+    other.service.aggregator.turn()
+    assert left(other) == 0
+    other.send(task, part(reports, 10, 12))
+    assert service.send(task, part(reports, 0, 13)).json() == {"accepted": 1, "duplicates": 12, "failures": []}
+    assert view_of(service, task).sieve is None
+
+
+def test_a_commit_that_fails_leaves_nothing_in_memory(inside, local_task, holders):
+    """Beside a copy that came too late: the transaction looks at its own arrivals, which are undone."""
+    service, task = inside(), local_task()
+    service.publish(task)
+    collection, body = service.service.collection(task.id), holders(task, 1).to_bytes()
+
+    def upload(late):
+        made = collection.kind.upload(collection.number, collection.kind.read(body), None, None)
+        made.late = late
+        return made
+
+    def undone(group):
+        with database.write_uploads() as connection:
+            take(database, connection, group)
+            raise KeyboardInterrupt
+
+    database = service.service.database
+    with pytest.raises(KeyboardInterrupt):
+        undone([upload("task-ended"), upload("")])
+    with database.write_uploads() as connection:
+        (again,) = take(database, connection, [upload("task-ended")])
+    assert (again.refused, again.duplicates) == ("task-ended", 0)
+    with database.write_uploads() as connection:
+        (sent,) = take(database, connection, [upload("")])
+    assert sent.accepted == 1
+
+
+def test_a_token_is_spent_once_where_a_late_copy_came_along(inside, local_task, holders, part):
+    service, task = inside(), local_task(max_depth=7)
+    service.publish(task, tokens=True)
+    (token,) = service.post(task, "tokens", {"quota": 2}).json()["tokens"]
+    collection, reports = service.service.collection(task.id), holders(task, 2)
+
+    def upload(i, late=""):
+        body = part(reports, i, i + 1).to_bytes()
+        made = collection.kind.upload(collection.number, collection.kind.read(body), None, digest_of(token))
+        made.late = late
+        return made
+
+    database = service.service.database
+    with database.write_uploads() as connection:
+        take(database, connection, [upload(0), upload(0, "task-ended")])
+    with database.write_uploads() as connection:
+        (second,) = take(database, connection, [upload(1)])
+    assert second.accepted == 1
+
+
+def test_a_token_of_many_reports_goes_on(small, inside, local_task, holders, part):
+    """What was taken off its number is not counted a second time."""
+    service, task = inside(), local_task(max_depth=7)
+    service.publish(task, tokens=True)
+    (token,) = service.post(task, "tokens", {"quota": 20}).json()["tokens"]
+    mine, reports = {"Authorization": f"Bearer {token}"}, holders(task, 21)
+    for start, stop in ((0, 10), (10, 11), (11, 20)):
+        assert service.send(task, part(reports, start, stop), **mine).json()["accepted"] == stop - start
+        if start == 0:
+            service.service.aggregator.scrub()
+            view_of(service, task)
+            service.service.aggregator.turn()
+    assert service.send(task, part(reports, 20), **mine).json()["code"] == "token-spent"
