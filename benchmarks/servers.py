@@ -15,6 +15,8 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.contention import cpu_of
+
 TOKEN = "hc_token-of-the-benchmark"
 
 
@@ -77,8 +79,7 @@ class Server:
     @property
     def cpu(self) -> float:
         """CPU seconds so far (Linux)."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_of(self.process.pid)
 
     @property
     def megabytes(self) -> float:

@@ -172,3 +172,14 @@ def test_no_scheduler_no_hang():
 
     with pytest.raises(HedgerowError, match="no Dask scheduler answers"), connect("nonsense://1"):
         pass
+
+
+@pytest.mark.parametrize(("key", "n_groups"), [(bytes(32), 7), (None, 4)])
+def test_groups_are_those_of_one_machine(client, paths, small_pieces, key, n_groups):
+    from hedgerow.collect import dask, files
+
+    here, copies = files.aggregate_groups(TASK, paths, key, n_groups)
+    there, found = dask.aggregate_groups(TASK, paths, key, n_groups, client=client)
+    assert (found, copies) == (800, 800) and len(there) == n_groups
+    assert [part.to_bytes() for part in there] == [part.to_bytes() for part in here]
+    assert sum(part.n_reports for part in here) == 6000

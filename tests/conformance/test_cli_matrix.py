@@ -258,14 +258,16 @@ def test_copies_are_dropped_and_said_or_refused(places, kind, capsys):
 def test_groups_are_trimmed_or_refused_by_name(places, kind, capsys):
     place = places(kind)
     why = "needs 48 reports"  # there are fewer here; with enough of them: test_cli_flow.py
+    many = "at most 1000"
     if place.task.retains or place.task.sealed:
-        why = f"a {place.task.kind} task are not added up by group"
+        why = many = f"a {place.task.kind} task are not added up by group"
     assert place.aggregate("reports.bin", more=["--groups", "3", "--trim", "0.4"], output="x") == 2
     assert why in capsys.readouterr().err
     for more, said in (
         (["--trim", "0.2"], "--trim belongs to --groups"),
         (["--groups", "some"], "must be a number or 'files'"),
-        (["--groups", "3", "--engine", "dask"], "--groups is for --engine files"),
+        (["--groups", "3", "--scheduler", "tcp://nobody:1"], "--scheduler is for --engine dask"),
+        (["--groups", "1001"], many),
         (["--groups", "3", "--checkpoint", place("point")], "--checkpoint cannot be had with --groups"),
     ):
         assert place.aggregate("reports.bin", more=more, output="x") == 2

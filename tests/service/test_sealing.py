@@ -4,7 +4,7 @@ import pytest
 
 from hedgerow.service import aggregator, scrub, sealing
 from hedgerow.service.curators import digest_of
-from hedgerow.service.intake import take
+from hedgerow.service.intake import keys_of, take
 from hedgerow.tasks.reports import Reports
 
 
@@ -89,6 +89,32 @@ def test_a_server_that_missed_some_ids_looks_all_of_them_up(url, small, inside, 
     assert left(other) == 0
     other.send(task, part(reports, 10, 12))
     assert service.send(task, part(reports, 0, 13)).json() == {"accepted": 1, "duplicates": 12, "failures": []}
+    assert view_of(service, task).sieve is None
+    service.service.aggregator.turn()  # reads all of them
+    sieve = view_of(service, task).sieve
+    assert sieve is not None and len(sieve.may_hold(keys_of([t.tobytes() for t in reports.tokens]))) == 13
+    assert service.send(task, part(reports, 0, 14)).json() == {"accepted": 1, "duplicates": 13, "failures": []}
+
+
+def test_a_sieve_that_came_too_late_is_not_used(small, inside, local_task, holders, part):
+    service, task = inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 40)
+    for start in (0, 10):
+        service.send(task, part(reports, start, start + 10))
+        service.service.aggregator.turn()
+    known = service.service.database.known
+    known._views.clear()  # as after a start
+    assert view_of(service, task).sieve is None
+    assert known.offer_sieve()
+    service.send(task, part(reports, 20, 21))  # takes it
+    known._views.clear()
+    assert view_of(service, task).sieve is None
+    assert known.offer_sieve()
+    other = inside()
+    other.send(task, part(reports, 21, 30))
+    other.service.aggregator.turn()
+    assert service.send(task, part(reports, 0, 31)).json() == {"accepted": 1, "duplicates": 30, "failures": []}
     assert view_of(service, task).sieve is None
 
 

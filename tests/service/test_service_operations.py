@@ -75,7 +75,7 @@ def test_a_backup_of_another_version_is_refused(inside, local_task, holders, tmp
     from hedgerow.service import backup as module
 
     service, _ = filled(inside, local_task, holders)
-    monkeypatch.setattr(module, "VERSION", 7)
+    monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
     backup(service.service.database, str(tmp_path / "copy"))
     monkeypatch.undo()
     with Database(f"sqlite:///{tmp_path}/new.db", "create") as new, pytest.raises(FormatError, match="version"):

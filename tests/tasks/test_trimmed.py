@@ -10,7 +10,7 @@ from hedgerow.tasks.examples import examples
 from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.tree.task import LocalTask
-from hedgerow.tasks.trimmed import Groups, check_groups, cost, trimmed
+from hedgerow.tasks.trimmed import Groups, check_groups, cost, group_key, trimmed
 
 
 def make(response="unary", epsilon=2.0, depth=2):
@@ -76,8 +76,8 @@ def test_groups_at_random_hold_every_report_once_and_nobody_chooses():
     task = make()
     reports = privatize_many(task, *records(3_000, 1), randomness=1)
     whole = task.totals().add(reports)
-    one = Groups(task, 7, 1).add(reports)
-    two = Groups(task, 7, 2).add(reports)
+    one = Groups(task, 7, group_key(1)).add(reports)
+    two = Groups(task, 7, group_key(2)).add(reports)
     assert sum(one.parts[1:], one.parts[0]) == whole
     sizes = [part.n_reports for part in one.parts]
     # Binomial(3000, 1/7): six standard deviations are 115, a chance below 1e-7 over seven groups.
@@ -93,6 +93,7 @@ def test_groups_at_random_hold_every_report_once_and_nobody_chooses():
         (10, 0.6, "at most 0.5"),
         (10, 0.05, "none of 10"),
         (9, math.nan, "above"),
+        (1001, 0.1, "at most 1000"),
     ],
 )
 def test_numbers_that_leave_nothing_are_refused(n_groups, trim, why):

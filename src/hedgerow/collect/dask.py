@@ -26,8 +26,9 @@ from hedgerow.sources import as_source
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.registry import read_task
 from hedgerow.tasks.totals import Totals
+from hedgerow.tasks.trimmed import Groups
 
-__all__ = ["aggregate", "aggregate_files", "connect", "fit", "mapper", "simulate"]
+__all__ = ["aggregate", "aggregate_files", "aggregate_groups", "connect", "fit", "mapper", "simulate"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -137,6 +138,30 @@ def aggregate_files(task: Task, paths: Sequence[str], *, client: Any, copies: st
     return Totals.from_bytes(task, _tree(client, text, futures)), found.n_copies
 
 
+def aggregate_groups(
+    task: Task, paths: Sequence[str], key: bytes | None, n_groups: int, *, client: Any, copies: str = "drop"
+) -> tuple[list[Totals], int]:
+    """Add up groups of reports on a cluster: :func:`.files.aggregate_groups`, bit for bit."""
+    names = [str(path) for path in paths]
+    sources = [open_reports(task, name) for name in names]
+    found = _find_copies(client, task, names, sources, copies)
+    text = task.to_json()
+    futures = []
+    for group in _groups(pieces(task, sources), PIECES):
+        work = [
+            (i, names[i], rows.start, rows.stop, found.keep(at, at + rows.stop - rows.start)) for at, i, rows in group
+        ]
+        futures.append(client.submit(_add_groups, text, work, key, n_groups, pure=False, retries=_RETRIES))
+    while len(futures) > 1:
+        futures = [
+            client.submit(_merge_groups, text, group, pure=False, retries=_RETRIES)
+            for group in _groups(futures, BRANCHES)
+        ]
+    parts: dict[int, bytes] = futures[0].result() if futures else {}
+    nothing = task.totals().to_bytes()
+    return [Totals.from_bytes(task, parts.get(g, nothing)) for g in range(n_groups)], found.n_copies
+
+
 def simulate(
     task: Task, parts: Sequence[Records], randomness: Randomness | int | None = None, *, client: Any
 ) -> Totals:
@@ -206,6 +231,23 @@ def _add(text: str, work: list[tuple[str, int, int, npt.NDArray[np.bool_] | None
     for path, start, stop, keep in work:
         add_source(total, _open(text, path).reports(start, stop), keep)
     return total.to_bytes()
+
+
+def _add_groups(
+    text: str, work: list[tuple[int, str, int, int, npt.NDArray[np.bool_] | None]], key: bytes | None, n_groups: int
+) -> dict[int, bytes]:
+    """Return the totals of groups that have reports."""
+    task = _task(text)
+    groups = Groups(task, n_groups, key or b"")
+    for i, path, start, stop, keep in work:
+        part = groups if key is not None else groups.parts[i]
+        add_source(part, _open(text, path).reports(start, stop), keep)
+    return {g: total.to_bytes() for g, total in enumerate(groups.parts) if total.n_reports}
+
+
+def _merge_groups(text: str, found: list[dict[int, bytes]]) -> dict[int, bytes]:
+    numbers = {g for parts in found for g in parts}
+    return {g: _merge(text, [parts[g] for parts in found if g in parts]) for g in numbers}
 
 
 def _merge(text: str, parts: list[bytes]) -> bytes:

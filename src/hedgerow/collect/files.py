@@ -35,8 +35,7 @@ __all__ = [
     "BatchFile",
     "ParquetReports",
     "aggregate",
-    "aggregate_at_random",
-    "aggregate_by_file",
+    "aggregate_groups",
     "open_reports",
     "pieces",
 ]
@@ -202,22 +201,29 @@ def aggregate(
     return total, found
 
 
-def aggregate_by_file(
-    task: Task, paths: Sequence[str], *, copies: str = "drop", progress: Progress | None = None
-) -> tuple[list[Totals], Copies]:
-    """Add up each file of its own, counting a report id once over all of them; see :func:`aggregate`."""
-    parts = [task.totals() for _ in paths]
-    found = _add_to(task, paths, lambda i: parts[i], copies, progress)
-    return parts, found
+def aggregate_groups(
+    task: Task,
+    paths: Sequence[str],
+    key: bytes | None,
+    n_groups: int,
+    *,
+    copies: str = "drop",
+    progress: Progress | None = None,
+) -> tuple[list[Totals], int]:
+    """Add up groups of reports, counting an id once over all of them; return them, and how many copies were left out.
 
-
-def aggregate_at_random(
-    task: Task, paths: Sequence[str], n_groups: int, *, copies: str = "drop", progress: Progress | None = None
-) -> tuple[list[Totals], Copies]:
-    """Add up groups into which reports are dealt at random by id, counting an id once; see :func:`aggregate`."""
-    groups = Groups(task, n_groups)
-    found = _add_to(task, paths, lambda _: groups, copies, progress)
-    return groups.parts, found
+    Parameters
+    ----------
+    key : bytes, optional
+        Reports are dealt into ``n_groups`` by their ids under this key; if None, each file is a group.
+    copies, progress
+        See :func:`aggregate`.
+    """
+    if key is None:
+        parts = [task.totals() for _ in paths]
+        return parts, _add_to(task, paths, lambda i: parts[i], copies, progress).n_copies
+    groups = Groups(task, n_groups, key)
+    return groups.parts, _add_to(task, paths, lambda _: groups, copies, progress).n_copies
 
 
 def _add_to(

@@ -130,35 +130,51 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _trim(arguments: argparse.Namespace, task: Task) -> tuple[Trimmed, int]:
     """Return trimmed totals of groups and how many copies were left out."""
-    from hedgerow.collect.files import aggregate_at_random, aggregate_by_file
-    from hedgerow.tasks.trimmed import check_groups, trimmed
+    from hedgerow.tasks.trimmed import TRIM, check_groups, group_key, trimmed
 
-    for option in ("checkpoint", "first", "scheduler"):
+    for option in ("checkpoint", "first"):
         if getattr(arguments, option) is not None:
             raise HedgerowError(f"--{option} cannot be had with --groups; leave one of them out.")
-    if arguments.engine != "files":
-        raise HedgerowError("--groups is for --engine files; leave --engine out.")
+    if arguments.engine != "dask":
+        _check_scheduler(arguments)
     by_file = arguments.groups == "files"
     if not by_file and not (arguments.groups.isascii() and arguments.groups.isdecimal()):
         raise HedgerowError(f"--groups must be a number or 'files'. Got {arguments.groups!r} instead.")
     n_groups = len(arguments.reports) if by_file else int(arguments.groups[:9])
-    trim = 0.1 if arguments.trim is None else arguments.trim
+    trim = TRIM if arguments.trim is None else arguments.trim
     check_groups(task, n_groups, trim)
+    parts, n_copies = _add_groups(arguments, task, None if by_file else group_key(), n_groups)
+    return trimmed(parts, trim), n_copies
+
+
+def _add_groups(
+    arguments: argparse.Namespace, task: Task, key: bytes | None, n_groups: int
+) -> tuple[list[Totals], int]:
+    """Return the totals of groups and how many copies were left out."""
+    if arguments.engine == "dask":
+        from hedgerow.collect.dask import aggregate_groups as on_cluster
+        from hedgerow.collect.dask import connect
+
+        with connect(arguments.scheduler) as client:
+            return on_cluster(task, arguments.reports, key, n_groups, client=client, copies=arguments.copies)
+    from hedgerow.collect.files import aggregate_groups
+
     with Progress("adding") as progress:
-        options: dict[str, Any] = {"copies": arguments.copies, "progress": progress.update}
-        if by_file:
-            parts, found = aggregate_by_file(task, arguments.reports, **options)
-        else:
-            parts, found = aggregate_at_random(task, arguments.reports, n_groups, **options)
-    return trimmed(parts, trim), found.n_copies
+        return aggregate_groups(
+            task, arguments.reports, key, n_groups, copies=arguments.copies, progress=progress.update
+        )
+
+
+def _check_scheduler(arguments: argparse.Namespace) -> None:
+    if arguments.scheduler is not None:
+        raise HedgerowError("--scheduler is for --engine dask; leave it out, or add that.")
 
 
 def _add(arguments: argparse.Namespace, task: Task) -> tuple[Totals, int]:
     """Return the totals and how many copies were left out."""
     if arguments.engine == "dask":
         return _add_on_cluster(arguments, task)
-    if arguments.scheduler is not None:
-        raise HedgerowError("--scheduler is for --engine dask; leave it out, or add that.")
+    _check_scheduler(arguments)
     from hedgerow.collect.files import aggregate
 
     check = None

@@ -112,6 +112,7 @@ class Aggregator:
         self._looked: int | None = None
         self._since = 0
         self._rest_until = 0.0
+        self._read_until = 0.0
         self._thread = threading.Thread(target=self._run, name="aggregator", daemon=True)
 
     def start(self) -> Aggregator:
@@ -175,6 +176,9 @@ class Aggregator:
             self._finish(over)
         if moving:
             self._move(time.monotonic() + self.every)
+        start = time.monotonic()
+        if start >= self._read_until and self.database.known.offer_sieve():
+            self._read_until = start + _REST * (time.monotonic() - start)
         return done
 
     def _task(self, number: int) -> int:

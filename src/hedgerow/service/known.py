@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from hedgerow.service.ids import KEY, MARK, Ids, Sieve, distinct, unpack_ids
-from hedgerow.service.schema import known, sealing
+from hedgerow.service.schema import known, report_ids, sealing
 
 if TYPE_CHECKING:
     from hedgerow.service.database import Database
@@ -34,6 +34,7 @@ _DIGEST = 32  # SHA-256
 _NUMBER = 8  # a 64-bit number
 # Tasks kept in memory: each has some megabytes at most, and few are open at a time.
 _TASKS = 16
+_SCAN = 10_000  # ids read at a time: a megabyte; by hand
 
 
 def pack_tokens(spent: Mapping[bytes, int]) -> bytes:
@@ -149,6 +150,13 @@ class View:
         for piece in gone:
             del self._moving_spent[piece]
 
+    def accept(self, sealed: int, sieve: Sieve | None) -> None:
+        """Use a sieve that holds so many ids that have left, if none has left since."""
+        if sieve is not None and sealed == self.sealed:
+            sieve.add(self.moving.rows)
+            sieve.add(self.young.rows)
+            self.sieve = sieve
+
     def marks(self, connection: Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the marks of those ids that are known."""
         asked = keys if self.sieve is None else self.sieve.may_hold(keys)
@@ -170,6 +178,7 @@ class Known:
         self.database = database
         self._views: dict[int, View] = {}
         self._brought: list[Brought] = []
+        self._offered: dict[int, tuple[int, Sieve]] = {}
 
     def look(self, connection: Connection, task: int) -> View:
         """Return what is known of a task, within a transaction of :meth:`Database.write_uploads`."""
@@ -200,11 +209,33 @@ class Known:
             for seq, ids, tokens in own:
                 view.arrived(seq, bytes(ids), bytes(tokens))
             view.moved(first.get(number))
+            if view.sieve is None:
+                view.accept(*self._offered.pop(number, (0, None)))
             found[number] = view
             self._views[number] = view  # the one used last stands last
         while len(self._views) > max(_TASKS, len(numbers)):
             del self._views[next(iter(self._views))]
         return {int(row[0]) for row in unclosed}, found
+
+    def offer_sieve(self) -> bool:
+        """Make a sieve for one task that lacks it, and leave it for the thread that writes; return whether one did.
+
+        After a start, and after commits of others that were missed: for another thread, for it reads all ids.
+        """
+        lacking = [view.task for view in list(self._views.values()) if view.sieve is None]
+        if not lacking:
+            return False
+        task = lacking[0]
+        sieve = Sieve()
+        with self.database.read() as connection:
+            sealed = connection.execute(sa.select(known.c.sealed).where(known.c.task == task)).scalar()
+            for packed in connection.execute(sa.select(sealing.c.ids).where(sealing.c.task == task)).scalars():
+                sieve.add(Ids(packed).rows)
+            rows = sa.select(report_ids.c.key).where(report_ids.c.task == task)
+            for part in connection.execution_options(stream_results=True).execute(rows).scalars().partitions(_SCAN):
+                sieve.add_keys(part)
+        self._offered[task] = (sealed or 0, sieve)
+        return True
 
     def bring(self, brought: Brought) -> None:
         """Note what the transaction under way brings; :meth:`settle` follows."""

@@ -36,11 +36,27 @@ from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Totals
+from hedgerow.types import IntArray
 
-__all__ = ["LEAST_GROUPS", "Groups", "Trimmed", "check_groups", "cost", "trimmed"]
+__all__ = [
+    "LEAST_GROUPS",
+    "MOST_GROUPS",
+    "TRIM",
+    "Groups",
+    "Trimmed",
+    "check_groups",
+    "cost",
+    "group_key",
+    "group_of",
+    "trimmed",
+]
 
 LEAST_GROUPS = 3
 """With fewer there is no middle."""
+MOST_GROUPS = 1000
+"""So many need 16 million reports; by hand."""
+TRIM = 0.1
+"""The share of groups left out at each end, unless another is said: it costs 4 % of the reports; by hand."""
 _EACH = 16  # reports of a group for every group; see above
 _KEY_BYTES = 32  # 256 bits: nobody guesses it
 
@@ -68,6 +84,11 @@ def check_groups(task: Task, n_groups: int, trim: float) -> int:
     if n_groups < LEAST_GROUPS:
         raise HedgerowError(
             f"'groups' must be at least {LEAST_GROUPS}: fewer have no middle. Got {n_groups!r} instead."
+        )
+    if n_groups > MOST_GROUPS:
+        raise HedgerowError(
+            f"'groups' must be at most {MOST_GROUPS}, for each needs {_EACH} reports for every group. Got {n_groups!r} "
+            "instead."
         )
     if not 0 < trim <= 0.5:
         raise HedgerowError(f"'trim' must be a share above 0, at most 0.5 (the median). Got {trim!r} instead.")
@@ -132,8 +153,23 @@ def _middle(parts: Sequence[Totals], key: int, dropped: int, n: int) -> Any:
     return np.rint(rates[dropped : len(parts) - dropped].mean(axis=0) * n).astype(np.int64)
 
 
+def group_key(randomness: Randomness | int | None = None) -> bytes:
+    """Draw the key under which reports are dealt into groups; a seed is for tests."""
+    return as_randomness(randomness).uint8(_KEY_BYTES).tobytes()
+
+
+def group_of(text: bytes, n_groups: int, key: bytes) -> int:
+    """Return the group of whatever has this name; without the key nobody knows, or chooses.
+
+    >>> group_of(b"an id", 10, bytes(32))
+    9
+    """
+    digest = blake2b(text, digest_size=8, key=key).digest()
+    return int.from_bytes(digest, "little") % n_groups
+
+
 class Groups:
-    """Totals of groups into which reports are dealt by id, under a key that is drawn here: nobody chooses a group.
+    """Totals of groups into which reports are dealt by id, under a key: nobody chooses a group.
 
     Parameters
     ----------
@@ -141,23 +177,24 @@ class Groups:
         What the reports answer.
     n_groups : int
         How many.
-    randomness : optional
-        Where the key comes from; a seed is for tests.
+    key : bytes, optional
+        By default one that is drawn here. Under one key, reports are dealt alike on any machine.
     """
 
-    def __init__(self, task: Task, n_groups: int, randomness: Randomness | int | None = None) -> None:
+    def __init__(self, task: Task, n_groups: int, key: bytes | None = None) -> None:
         self.task = task
         self.parts = [task.totals() for _ in range(n_groups)]
-        self._key = as_randomness(randomness).uint8(_KEY_BYTES).tobytes()
+        self._key = group_key() if key is None else key
 
     def add(self, reports: Reports) -> Groups:
         """Add reports, each to its group."""
-        own = np.array([self._group(token.tobytes()) for token in reports.tokens], dtype=np.int64)
-        for g, part in enumerate(self.parts):
-            chosen = np.flatnonzero(own == g)
-            part.add(self.task.batch(reports.tokens[chosen], reports.payloads[chosen], reports.simulation))
-        return self
+        own = [group_of(token.tobytes(), len(self.parts), self._key) for token in reports.tokens]
+        return self.add_to(np.array(own, dtype=np.int64), reports)
 
-    def _group(self, token: bytes) -> int:
-        digest = blake2b(token, digest_size=8, key=self._key).digest()
-        return int.from_bytes(digest, "little") % len(self.parts)
+    def add_to(self, groups: IntArray, reports: Reports) -> Groups:
+        """Add reports to the groups that are named, one for each."""
+        for g in np.unique(groups).tolist():
+            chosen = np.flatnonzero(groups == g)
+            batch = self.task.batch(reports.tokens[chosen], reports.payloads[chosen], reports.simulation)
+            self.parts[g].add(batch)
+        return self
