@@ -31,9 +31,9 @@ FAULTS = (
     ),
     Fault(
         name="used passes are forgotten when ids are sealed",
-        path="src/hedgerow/service/scrub.py",
-        before='"FROM spent s LEFT JOIN upload_tokens t',
-        after='"FROM spent s JOIN upload_tokens t',
+        path="src/hedgerow/service/sealing.py",
+        before="VALUES (:task, :digest, 1 - :n) ",
+        after="VALUES (:task, :digest, 1) ",
         caught_by=(f"{_PASSES}::test_used_passes_stay_used_when_ids_are_sealed",),
     ),
     Fault(

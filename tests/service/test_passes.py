@@ -10,6 +10,7 @@ pytest.importorskip("sqlalchemy")
 
 from hedgerow.blind import Blinding, PublicKey, Signer
 from hedgerow.service import scrub
+from hedgerow.service.sealing import move_piece
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.passes import blinded_of, message_of, pass_of
 
@@ -145,8 +146,11 @@ def test_used_passes_stay_used_when_ids_are_sealed(invited, holders, monkeypatch
     monkeypatch.setattr(scrub, "SEALED", 1)
     made = guest().made()
     assert upload(service, task, holders(task, 1, seed=1), made)["accepted"] == 1
-    with service.service.database.write_uploads() as connection:
-        scrub.scrub(service.service.database, connection)
+    database = service.service.database
+    with database.write_uploads() as connection:
+        scrub.scrub(database, connection)
+    with database.write_uploads() as connection:
+        assert move_piece(database, connection) and not move_piece(database, connection)
     assert upload(service, task, holders(task, 1, seed=2), made)["code"] == "token-spent"
 
 
