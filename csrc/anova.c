@@ -30,6 +30,7 @@ typedef Py_ssize_t size;
 #define SCALE 15
 #define SPARE 24
 #define MOST_OUTPUTS 1024
+#define CUTS 254
 
 /* The functions, as rows.py lays them out. */
 typedef struct {
@@ -496,4 +497,32 @@ PyObject *anova_paths(PyObject *self, PyObject *none)
         Py_XDECREF(number);
     }
     return out;
+}
+
+/* anova_codes(x, cuts, out): out = how many of 254 cuts are <= x (bytes), 255 for a missing value. All of a column take the
+ * same eight steps, without a branch that a processor could guess wrong. */
+PyObject *anova_codes(PyObject *self, PyObject *args)
+{
+    Py_buffer x, cut, out;
+    if (!PyArg_ParseTuple(args, "y*y*w*", &x, &cut, &out)) return NULL;
+    const size n = x.len / 8;
+    if (fits(&cut, CUTS, 8, "cuts") && fits(&out, n, 1, "out")) {
+        const double *from = x.buf;
+        uint8_t *to = out.buf;
+        double cuts[CUTS + 1];
+        memcpy(cuts, cut.buf, CUTS * sizeof *cuts);
+        cuts[CUTS] = NAN; /* which nothing reaches */
+        Py_BEGIN_ALLOW_THREADS
+        for (size i = 0; i < n; i++) {
+            const double value = from[i];
+            unsigned at = 0;
+#pragma GCC unroll 8
+            for (int bit = 7; bit >= 0; bit--) at += (unsigned)(cuts[at + (1u << bit) - 1] <= value) << bit;
+            to[i] = value == value ? (uint8_t)at : CUTS + 1;
+        }
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&x), PyBuffer_Release(&cut), PyBuffer_Release(&out);
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
 }

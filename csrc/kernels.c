@@ -727,6 +727,7 @@ static PyObject *features(PyObject *self, PyObject *none) { return PyUnicode_Fro
 /* in anova.c */
 PyObject *anova_records(PyObject *self, PyObject *args);
 PyObject *anova_paths(PyObject *self, PyObject *none);
+PyObject *anova_codes(PyObject *self, PyObject *args);
 
 static PyMethodDef methods[] = {
     {"walk", walk, METH_VARARGS, NULL},
@@ -745,6 +746,7 @@ static PyMethodDef methods[] = {
     {"set_sides", set_sides, METH_VARARGS, NULL},
     {"anova_records", anova_records, METH_VARARGS, NULL},
     {"anova_paths", anova_paths, METH_NOARGS, NULL},
+    {"anova_codes", anova_codes, METH_VARARGS, NULL},
     {"features", features, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -391,8 +391,8 @@ _MODELS = (
     Fault(
         name="missing values counted and coded as the last cell",
         path=f"{_ANOVA}/quantiles.py",
-        before="        return np.where(np.isnan(x), CELLS, out).astype(np.int32)\n",
-        after="        return out.astype(np.int32)\n",
+        before="            return np.where(np.isnan(x), CELLS, found).astype(np.uint8)\n",
+        after="            return found.astype(np.uint8)\n",
         caught_by=("tests/central/test_anova_rows.py::test_missing_values_have_a_code_of_their_own",),
     ),
     Fault(

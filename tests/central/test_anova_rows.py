@@ -1,6 +1,7 @@
 """What a record adds to a gradient: whole numbers of bounded norm, its own alone, whatever the record is."""
 
 import math
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -170,9 +171,11 @@ def test_long_lists_of_categories_take_several_columns():
     assert (on == np.eye(5, 6)).all()
 
 
-def test_missing_values_have_a_code_of_their_own():
+@pytest.mark.parametrize("kernels", [nullcontext, reference])
+def test_missing_values_have_a_code_of_their_own(kernels):
     own = products()
-    codes = records(20).coded(SPACE, QUANTILES).codes
+    with kernels():
+        codes = records(20).coded(SPACE, QUANTILES).codes
     assert (codes[0, 1::9] == CELLS).all() and (codes[0, 2::9] < CELLS).all()
     mapped = feature_map()
     place = [m for m, f in enumerate(mapped.basis.functions, 1) if f == (Single(0, "missing", CELLS),)]
@@ -271,6 +274,26 @@ def test_many_parts_are_worked_by_several_threads(monkeypatch):
         several = Rows(own, rows, jobs)
         for _ in range(2):  # threads and their memory are used again
             assert (several.gradient(theta, Clip(0.2, LEVELS, 2)) == one).all()
+
+
+@pytest.mark.skipif(getattr(native(), "anova_codes", None) is None, reason="the compiled kernel is not there")
+@pytest.mark.parametrize("seed", range(4))
+def test_compiled_codes_are_those_of_the_reference(seed):
+    """At every cut and beside it, at equal cuts, beyond all of them, of missing values."""
+    rng = np.random.default_rng(seed)
+    edges = np.sort(rng.integers(0, 9, 12) if seed % 2 else rng.normal(0, 10.0**seed, 40)).astype(float)
+    own = Quantiles(edges, rng.random(edges.size - 1) * rng.integers(0, 2, edges.size - 1))
+    cuts = own.cuts()
+    beside = [np.nextafter(cuts, end) for end in (-np.inf, np.inf)]
+    x = np.concatenate([cuts, *beside, [np.nan, np.inf, -np.inf, -0.0], rng.normal(0, 10.0, 1000)])
+    rng.shuffle(x)
+    with reference():
+        wanted = own.codes(x)
+    assert (own.codes(x) == wanted).all() and (wanted[np.isnan(x)] == CELLS).all()
+    strided = np.column_stack([x, x])[:, 1]
+    assert (own.codes(strided) == wanted).all()
+    with pytest.raises(ValueError, match="cuts"):
+        native().anova_codes(x, cuts[:200], np.empty(x.size, dtype=np.uint8))
 
 
 @compiled

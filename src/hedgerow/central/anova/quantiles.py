@@ -13,6 +13,7 @@ from hedgerow.arrays import listed
 from hedgerow.central.anova.accounting import Purse, Release
 from hedgerow.content import Content
 from hedgerow.errors import FormatError
+from hedgerow.kernels import native
 from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray, IntArray
@@ -77,10 +78,15 @@ class Quantiles(Content, what="quantiles"):
         """Return where cells begin, but for the first; a value is in the cell of the last cut that it reaches."""
         return np.maximum.accumulate(self.inverse(np.arange(1, CELLS) / CELLS))
 
-    def codes(self, x: FloatArray) -> npt.NDArray[np.int32]:
+    def codes(self, x: FloatArray) -> npt.NDArray[np.uint8]:
         """Return each value's cell. Comparisons only: a record's cell depends on nothing else."""
-        out = np.searchsorted(self.cuts(), x, side="right")
-        return np.where(np.isnan(x), CELLS, out).astype(np.int32)
+        search = getattr(native(), "anova_codes", None)
+        if search is None:
+            found = np.searchsorted(self.cuts(), x, side="right")
+            return np.where(np.isnan(x), CELLS, found).astype(np.uint8)
+        out = np.empty(len(x), dtype=np.uint8)
+        search(np.ascontiguousarray(x, dtype=np.float64), self.cuts(), out)
+        return out
 
     def linear(self) -> FloatArray:
         """Return the value of every cell, winsorised at 2 % and scaled to [-1, 1]; 0 for missing values."""
