@@ -267,6 +267,24 @@ FAULTS = (
         caught_by=("tests/tasks/test_gate.py::test_a_level_found_by_reports_harms_as_seldom_as_said",),
     ),
     Fault(
+        name="a large harm is as likely as a small one",
+        path="src/hedgerow/tasks/gate.py",
+        before="    return min(_within(found, slack * mean_square, chance / sides) for slack, chance in LIMITS)\n",
+        after="    return _within(found, LIMITS[0][0] * mean_square, LIMITS[0][1] / sides)\n",
+        caught_by=(
+            "tests/tasks/test_gate.py::test_the_bound_of_the_change_is_the_slack_at_most_for_every_limit",
+        ),
+    ),
+    Fault(
+        name="leaf shares are decoded as if errors were as large as public ones",
+        path="src/hedgerow/tasks/assisted/shrink.py",
+        before="    factor = busyness(task, sums)\n",
+        after="    factor = 1.0\n",
+        caught_by=(
+            "tests/local/test_assisted_shift.py::test_errors_of_another_size_do_not_pass_for_other_shares[levels-0.3]",
+        ),
+    ),
+    Fault(
         name="corrections of leaves are judged by the noise that they were learnt from",
         path="src/hedgerow/tasks/assisted/mismatch.py",
         before="    product = float(weighted @ z - np.trace(taken))\n",

@@ -16,7 +16,7 @@ from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.local.assisted import design_assisted
 from hedgerow.tasks.assisted import AssistedModel, AssistedTask
 from hedgerow.tasks.assisted.message import AssistedMessage
-from hedgerow.tasks.assisted.shrink import estimate, mixed_shares, posterior, private_shares
+from hedgerow.tasks.assisted.shrink import estimate, mixed_shares, posterior, told_shares
 from hedgerow.tasks.holder import privatize, privatize_many
 from hedgerow.tasks.totals import Totals
 
@@ -200,7 +200,7 @@ def test_shares_follow_the_holders_where_they_differ_from_the_public(public):
     _, leaf = task.place(task.space.encode(moved))
     mixes = mixed_shares(task, sums)
     for t, ((mixed, error), p, (share, variance)) in enumerate(
-        zip(mixes, task.shares, private_shares(task, sums), strict=True)
+        zip(mixes, task.shares, told_shares(task, sums), strict=True)
     ):
         true = np.bincount(leaf[:, t], minlength=len(p)) / len(X)
         assert np.abs(mixed - true).sum() < 0.5 * np.abs(p - true).sum()

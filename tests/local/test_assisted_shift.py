@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from hedgerow.local.assisted import design_assisted
-from hedgerow.tasks.assisted.shrink import find_shift
+from hedgerow.tasks.assisted.shrink import busyness, find_shift, mixed_shares, private_shares, told_shares
 
 
 def test_corrections_stay_attainable_when_holders_crowd_in_rare_leaves():
@@ -68,3 +68,38 @@ def test_holders_of_another_distribution_are(task, power):
         drawn = with_new_public(task, rng)
         aggregate = drawn.simulate(*labelled(rng.random((10_000, 3)) ** power, rng), seed)
         assert find_shift(drawn, aggregate.sums) > 0 and aggregate.model().corrections.shift > 0
+
+
+@pytest.mark.parametrize("size", [0.3, 1.0, 1.6])
+def test_errors_of_another_size_do_not_pass_for_other_shares(task, size):
+    # All errors are so many times as large as before, and holders are where the public are not. With levels a leaf is
+    # named by those whose error is not near 0: decoded as if nothing had changed, shares add up to about `size`.
+    rng = np.random.default_rng(4)
+    X, y = labelled(rng.random((40_000, 3)) ** 2, rng)
+    g, leaf = task.place(task.space.encode(X))
+    model = task.simulate(X, g + size * (y - g), 5).model()
+    sums = np.array(model.sums)
+    found = busyness(task, sums)
+    if task.randomizer == "subset":
+        assert found == 1.0
+        return
+    busy = np.minimum(1.0, np.abs(size * (y - g)) / task.radius).mean()
+    expected = busy / np.mean([np.array(task.busy)[at] for at in (leaf + np.cumsum((0, *task.trees.n_leaves[:-1])))])
+    assert found == pytest.approx(expected, rel=0.1) and (size == 1.0 or abs(found - 1) > 0.2)
+    assert np.mean([share.sum() for share, _ in private_shares(task, sums)]) == pytest.approx(found, rel=0.05)
+    assert np.mean([share.sum() for share, _ in told_shares(task, sums)]) == pytest.approx(1.0, rel=0.05)
+    assert model.mean_square == task.residuals.mean_square * min(1.0, found) ** 2
+    for (mixed, _), own in zip(mixed_shares(task, sums), leaf.T, strict=True):
+        true = np.bincount(own, minlength=len(mixed)) / len(X)
+        assert np.abs(mixed - true).sum() < 0.25
+    # And what is added is no larger than thought: where it was twice as large it harmed.
+    added = model.predict_public(X) - model.predict(X) + model.level
+    weighted = model.pooled.u @ model._overlaps[1] @ model.pooled.u * model.safe**2
+    assert weighted > 0.8 * np.mean(added**2)
+
+
+def test_few_reports_do_not_say_how_large_errors_are(task):
+    # Of 40 reports in 8 trees next to nothing is believed, and shares are never divided by nothing.
+    rng = np.random.default_rng(6)
+    found = [busyness(task, task.simulate(*labelled(rng.random((40, 3)), rng), seed).sums) for seed in range(20)]
+    assert min(found) > 0.2 and np.median(found) == pytest.approx(1.0, abs=0.1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.tasks.gate import CHANCE, held_out_scale, safe_scale
+from hedgerow.tasks.gate import CHANCE, LIMITS, Estimate, held_out_scale, safe_scale, safe_share
 
 numbers = st.floats(1e-6, 1e6)
 
@@ -33,6 +33,37 @@ def test_a_level_found_by_reports_harms_as_seldom_as_said():
         kept = np.array([f * safe_scale(f * f, f * f, 0.2 * abs(f), 0.005, CHANCE / 2) for f in found])
         harm = kept**2 - 2 * kept * d
         assert 0 < np.sum(harm > 0.005 + 1e-12) <= 620
+
+
+@given(square=numbers, product=st.floats(-1e6, 1e6), sd=numbers, square_sd=st.floats(0, 1e6), unit=numbers)
+def test_the_bound_of_the_change_is_the_slack_at_most_for_every_limit(square, product, sd, square_sd, unit):
+    s = safe_share(Estimate(square, product, sd, square_sd), unit, sides=2)
+    assert 0 < s <= 1
+    left = []
+    for slack, chance in LIMITS:
+        reach = NormalDist().inv_cdf(1 - chance / 2)
+        change = s * s * square - 2 * s * product + reach * np.hypot(s * s * square_sd, 2 * s * sd)
+        left.append((slack * unit - change) / max(slack * unit, s * abs(product), s * sd, s * s * square))
+    assert min(left) >= -1e-6
+    if s < 1:  # and no more could be kept
+        assert min(left) == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [0.2, 1.0, 4.0])
+def test_a_correction_of_rough_size_and_gain_harms_as_seldom_as_said(size):
+    # The true change of the squared error is s^2 size - 2 s gain; both are estimated. Of 20,000 draws 50 may be above
+    # the first slack (more than 90 have a chance below 1e-6) and .2 above the second (more than 5: below 1e-6).
+    rng = np.random.default_rng(0)
+    gain = 0.3 * size
+    sizes = size * (1 + 0.25 * rng.normal(size=20_000))
+    gains = gain + 0.15 * size * rng.normal(size=20_000)
+    found = [Estimate(a, b, 0.15 * size, 0.25 * size) for a, b in zip(sizes, gains, strict=True)]
+    s = np.array([safe_share(estimate, 1.0) for estimate in found])
+    change = s * s * size - 2 * s * gain
+    (slack, _), (large, _) = LIMITS
+    assert np.sum(change > slack + 1e-12) <= 90 and np.sum(change > large + 1e-12) <= 5
+    known = np.array([safe_share(Estimate(size, b, 0.15 * size), 1.0) for b in gains[:500]])
+    assert known.mean() > s[:500].mean()  # a size that is well known lets more through
 
 
 def test_a_correction_without_size_is_kept():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hedgerow.digits import plain
-from hedgerow.tasks.gate import CHANCE, SLACK
+from hedgerow.tasks.gate import LIMITS
 from hedgerow.tasks.rules import tree_rules
 
 if TYPE_CHECKING:
@@ -24,10 +24,12 @@ _MOVED = (
     "deviations in all: holders fall elsewhere{or_errors}. Corrections are cut to what errors within the radius can "
     "attain."
 )
+_HARMS = " and ".join(
+    f"by more than {slack:.1%} with a chance of about {2 * chance:.2g} or less" for slack, chance in LIMITS
+)
 _SELDOM = (
-    f"So much is kept that it makes the squared error larger by more than {SLACK:.1%} of the public one with a chance "
-    f"of about {2 * CHANCE:.1%} or less, if sums are as good as normal and public records no further off than is "
-    "reckoned with; this is an approximation, not a proof."
+    f"So much is kept that it makes the squared error larger than the public one {_HARMS}, if sums are as good as "
+    "normal and public records no further off than is reckoned with; this is an approximation, not a proof."
 )
 _UNKNOWN = 1e299  # variance of a tree that nobody answered for
 

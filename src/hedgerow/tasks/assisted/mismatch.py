@@ -13,10 +13,10 @@ from hedgerow.tasks.assisted.choose import expected_share
 from hedgerow.tasks.assisted.pool import Pooled
 from hedgerow.tasks.assisted.shrink import Corrections
 from hedgerow.tasks.assisted.task import AssistedTask
-from hedgerow.tasks.gate import CHANCE, SLACK, safe_scale
-from hedgerow.types import FloatArray
+from hedgerow.tasks.gate import Estimate, safe_share
+from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["decoding_bias", "leaves_scale", "level_scale", "with_share_errors"]
+__all__ = ["decoding_bias", "leaves_scale", "level_scale", "size_variance", "with_share_errors"]
 
 
 def decoding_bias(task: AssistedTask) -> float:
@@ -43,17 +43,45 @@ def with_share_errors(task: AssistedTask, found: Corrections, level: float) -> F
     return np.concatenate([V + middle**2 * variance / p**2 for V, variance, p in parts])
 
 
-def level_scale(task: AssistedTask, kept: float, level: float, variance: float) -> float:
+def size_variance(f: FloatArray, places: IntArray, weights: FloatArray, variance: FloatArray) -> float:
+    r"""Return the variance of ``E f^2``, which is told by reference records weighted to have the holders' leaf shares.
+
+    .. math:: \frac1{T^2} \sum_{t,j} \mathrm{var}(p_{tj})\, E[f^2 \mid tj]^2
+
+    Each tree tells ``sum_j p_j E[f^2 | j]`` by other holders. Where these crowd in leaves with few public records,
+    shares and with them the size of a correction are known roughly.
+
+    Parameters
+    ----------
+    f, places, weights : arrays
+        The correction at each reference record, its leaf in each tree (counted through all trees), and its weight.
+    variance : array
+        Of leaf shares, tree by tree.
+    """
+    T = places.shape[1]
+    each = np.repeat(weights, T)
+    within = np.bincount(places.ravel(), each, len(variance))
+    squares = np.bincount(places.ravel(), each * np.repeat(f**2, T), len(variance))
+    mean = squares / np.where(within > 0, within, 1.0)
+    return float(variance @ mean**2 / T**2)
+
+
+def level_scale(mean_square: float, kept: float, level: float, variance: float) -> float:
     """Return the share of a correction ``kept`` over all records that is safe, see :mod:`hedgerow.tasks.gate`.
 
     ``level`` is what reports say, with this variance. They also say in which direction: half the chance on either side.
     """
-    slack = SLACK * task.residuals.mean_square
-    return safe_scale(kept**2, kept * level, abs(kept) * variance**0.5, slack, CHANCE / 2)
+    return safe_share(Estimate(kept**2, kept * level, abs(kept) * variance**0.5), mean_square, sides=2)
 
 
 def leaves_scale(
-    task: AssistedTask, pooled: Pooled, z: FloatArray, covariance: FloatArray, p: FloatArray, G: FloatArray
+    mean_square: float,
+    pooled: Pooled,
+    z: FloatArray,
+    covariance: FloatArray,
+    p: FloatArray,
+    G: FloatArray,
+    square_sd: float = 0.0,
 ) -> float:
     r"""Return the share of the pooled corrections that is safe, see :mod:`hedgerow.tasks.gate`.
 
@@ -67,14 +95,18 @@ def leaves_scale(
 
     Parameters
     ----------
+    mean_square : float
+        The public model's squared error.
     z, covariance : arrays
         The differences of leaves from the overall correction, and the covariance of their errors.
     p, G : arrays
         Shares of leaves, tree by tree, and the mean of ``a a'`` over records, a their indicators.
+    square_sd : float
+        Standard deviation of ``u' G u``, see :func:`size_variance`.
     """
     weighted = pooled.u * p
     taken = (p[:, None] * pooled.response) @ covariance
     product = float(weighted @ z - np.trace(taken))
     variance = float(weighted @ covariance @ weighted + np.sum(taken * taken.T))
     square = float(pooled.u @ G @ pooled.u)
-    return safe_scale(square, product, max(variance, 0.0) ** 0.5, SLACK * task.residuals.mean_square)
+    return safe_share(Estimate(square, product, max(variance, 0.0) ** 0.5, square_sd), mean_square)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from hedgerow.types import FloatArray
 
-__all__ = ["Pooled", "overlaps", "pool", "rake", "smoothed"]
+__all__ = ["Pooled", "overlaps", "places", "pool", "rake", "smoothed"]
 
 
 SWEEPS = 50  # of raking; by hand, weights are taken as they are after so many
@@ -71,11 +71,11 @@ def overlaps(
     >>> M.tolist()[0], M.tolist()[3]
     ([1.0, 0.0, 0.5, 0.5], [0.3333333333333333, 0.6666666666666666, 0.0, 1.0])
     """
-    places = _places(reference, leaves)
-    n, T = places.shape
+    at = places(reference, leaves)
+    n, T = at.shape
     size = sum(leaves)
     each = np.full(n, 1 / n) if weights is None else weights
-    pairs = places[:, :, None] * size + places[:, None, :]
+    pairs = at[:, :, None] * size + at[:, None, :]
     counted = np.bincount(pairs.ravel(), np.repeat(each, T * T), size * size)
     G: FloatArray = counted.astype(np.float64).reshape(size, size)
     share = np.diag(G).copy()
@@ -102,7 +102,7 @@ def smoothed(M: FloatArray, leaves: tuple[int, ...], shares: FloatArray, records
     return np.where(tree[:, None] == tree, M, (1 - weight) * M + weight * shares)
 
 
-def _places(reference: npt.NDArray[np.integer], leaves: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def places(reference: npt.NDArray[np.integer], leaves: tuple[int, ...]) -> npt.NDArray[np.int64]:
     """Return the leaves of rows, counted through all trees."""
     return np.cumsum((0, *leaves[:-1])) + reference.astype(np.int64)
 
@@ -119,12 +119,12 @@ def rake(reference: npt.NDArray[np.integer], leaves: tuple[int, ...], shares: Fl
     >>> rake(rows, (2, 2), np.array([0.8, 0.2, 0.5, 0.5])).round(3).tolist()
     [0.4, 0.4, 0.1, 0.1]
     """
-    places = _places(reference, leaves)
+    at = places(reference, leaves)
     weights = np.full(len(reference), 1 / len(reference))
     for _ in range(SWEEPS):
-        now = np.bincount(places.ravel(), np.repeat(weights, places.shape[1]), len(shares))
+        now = np.bincount(at.ravel(), np.repeat(weights, at.shape[1]), len(shares))
         factor = np.log(np.maximum(shares, 1e-12) / np.where(now > 0, now, 1.0))
-        weights *= np.exp(factor[places].mean(axis=1))
+        weights *= np.exp(factor[at].mean(axis=1))
         weights /= weights.sum()
     return weights
 

@@ -5,11 +5,13 @@ All of it is post-processing of the reports: it costs no privacy.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.mechanisms.joint import JointMechanism
 from hedgerow.tasks.assisted.chi_square import chi_square_limit
 from hedgerow.tasks.assisted.pool import GRID, SPIKE, overlaps
 from hedgerow.tasks.assisted.task import AssistedTask
@@ -19,12 +21,14 @@ __all__ = [
     "Corrections",
     "Posterior",
     "ShareContrast",
+    "busyness",
     "estimate",
     "find_shift",
     "likely_shift",
     "mixed_shares",
     "posterior",
     "share_contrast",
+    "told_shares",
 ]
 
 
@@ -38,7 +42,7 @@ class Corrections:
     """For each tree: corrections ``d`` of the public model by leaf, their variances ``V``, and leaf shares ``p``.
 
     ``share_variance`` says how well the shares are known; ``shift`` is above 0 where reports contradict the public
-    ones, see :func:`find_shift`.
+    ones, see :func:`find_shift`; ``busyness`` is :func:`busyness`.
     """
 
     d: list[FloatArray]
@@ -46,6 +50,16 @@ class Corrections:
     p: list[FloatArray]
     share_variance: list[FloatArray]
     shift: float = 0.0
+    busyness: float = 1.0
+
+
+def _naming(joint: JointMechanism, busy: FloatArray) -> tuple[FloatArray, float]:
+    """Return by how much more likely holders of a leaf name it than others do, and how likely those do."""
+    if joint.naming is None:
+        other = float(1 - joint.kappa) * (joint.n_levels - 1)
+        return float(joint.kappa) * busy, other / (joint.n_leaves * (joint.n_levels - 1) + 1)
+    own, other = (float(x) for x in joint.naming)
+    return np.full(joint.n_leaves, own - other), other
 
 
 def private_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray, FloatArray]]:
@@ -55,19 +69,54 @@ def private_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray,
     for joint, (n, _, named) in zip(task.encoding.joint, task.encoding.split(sums), strict=True):
         busy = np.array(task.busy[at : at + joint.n_leaves])
         at += joint.n_leaves
-        if joint.naming is None:
-            own = float(joint.kappa) * busy
-            other = float(1 - joint.kappa) * (joint.n_levels - 1)
-            other /= joint.n_leaves * (joint.n_levels - 1) + 1
-        else:
-            a, other = (float(x) for x in joint.naming)
-            own = np.full(joint.n_leaves, a - other)
+        own, other = _naming(joint, busy)
         rate = named / max(n, 1)
         known = own > _UNTOLD if joint.n_leaves > 1 else np.zeros(1, dtype=bool)
         safe = np.where(known, own, 1.0)
         variance = np.where(known, (rate * (1 - rate) + 1 / max(n, 1)) / max(n, 1) / safe**2, np.inf)
         out.append(((rate - other) / safe, variance))
     return out
+
+
+def busyness(task: AssistedTask, sums: IntArray) -> float:
+    r"""Return how many times as often as public errors those of holders seem to round to another level than 0.
+
+    Reports with levels name a leaf where the error is not near 0. Decoded by how often that is so among public records
+    (``busy``), leaf shares of the holders do not add up to 1 but to
+
+    .. math:: \hat c = \sum_t \frac{n_t}{n} \sum_j \frac{rate_{tj} - other}{own_{tj}}
+
+    and all of them are wrong by that factor. Of its difference from 1 so much is believed as is beyond chance (of the
+    reports, and of the public records that ``busy`` stands on), but no less than the standard deviation of the reports:
+    shares are divided by it.
+    """
+    total = 0.0
+    noise = 0.0
+    n_all = max(sum(n for n, _, _ in task.encoding.split(sums)), 1)
+    at = 0
+    for joint, (n, _, named) in zip(task.encoding.joint, task.encoding.split(sums), strict=True):
+        busy = np.array(task.busy[at : at + joint.n_leaves])
+        at += joint.n_leaves
+        if joint.naming is not None or not n:
+            return 1.0
+        own, other = _naming(joint, busy)
+        if not (own > _UNTOLD).all():
+            return 1.0
+        rate = named / n
+        total += n / n_all * float(np.sum((rate - other) / own))
+        # A report names one leaf at most. The totals of forged ones may say otherwise: no variance is below 0.
+        spread = max(float(np.sum(rate / own**2) - np.sum(rate / own) ** 2), 0.0)
+        noise += n / n_all**2 * (spread + float(np.sum(1 / own**2)) / n)
+    whole = float(np.array(task.busy) @ task.trees.value) / len(task.shares)
+    chance = noise + (1 / whole - 1) / max(task.residuals.n_public, 1)
+    believed = max(0.0, 1 - chance / max((total - 1) ** 2, 1e-300))
+    return max(1 + believed * (total - 1), math.sqrt(noise))
+
+
+def told_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+    """Return :func:`private_shares` for holders whose errors are as large as reports say, see :func:`busyness`."""
+    factor = busyness(task, sums)
+    return [(share / factor, variance / factor**2) for share, variance in private_shares(task, sums)]
 
 
 def mixed_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray, FloatArray]]:
@@ -77,7 +126,7 @@ def mixed_shares(task: AssistedTask, sums: IntArray) -> list[tuple[FloatArray, F
     is returned is that of the reports alone, where they tell any: public shares may be wrong by as much as reports
     cannot rule out.
     """
-    private = private_shares(task, sums)
+    private = told_shares(task, sums)
     public = [np.asarray(p) for p in task.shares]
     shift = likely_shift(share_contrast(task, sums))
     out = []
@@ -129,7 +178,7 @@ class ShareContrast:
 
 def share_contrast(task: AssistedTask, sums: IntArray) -> ShareContrast:
     """Return how the leaf shares that reports tell differ from the public ones."""
-    share, noise = (np.concatenate(parts) for parts in zip(*private_shares(task, sums), strict=True))
+    share, noise = (np.concatenate(parts) for parts in zip(*told_shares(task, sums), strict=True))
     known = np.isfinite(noise)
     p = np.concatenate(task.shares)
     n = max(task.residuals.n_public, 1)
@@ -216,7 +265,7 @@ def estimate(task: AssistedTask, sums: IntArray) -> Corrections:
         known = n > 0
         d.append((mean / p - res.clipped_mean) * gain + res.mean if known else np.zeros(len(p)))
         V.append(gain**2 * (p * A + (1 - p) * B) / (max(n, 1) * p**2) if known else np.full(len(p), 1e300))
-    return Corrections(d, V, shares, [variance for _, variance in mixed], find_shift(task, sums))
+    return Corrections(d, V, shares, [variance for _, variance in mixed], find_shift(task, sums), busyness(task, sums))
 
 
 @dataclass(frozen=True, eq=False)
