@@ -7,6 +7,7 @@ from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.public.declared import LABEL, MANY
 from hedgerow_experiments.public.labels import compute, tidy
 from hedgerow_experiments.public.labels_page import pages
+from tests.small import few_corrections, few_public_trees
 
 
 def rows(code, setting, epsilon, repeat, public, label, alone):
@@ -24,7 +25,10 @@ def test_the_page_counts_harm_by_run_and_averages_gaps():
     assert "| large labels | 4 | 1.050 | 1.050 | 1 of 1 | 1.050 |" in text
 
 
-def test_one_run_is_measured_against_its_own_ends():
+def test_one_run_is_measured_against_its_own_ends(monkeypatch):
+    monkeypatch.delenv("HEDGEROW_BENCH_CACHE", raising=False)  # small models are not kept
+    few_public_trees(monkeypatch)
+    few_corrections(monkeypatch)
     found = compute(Key("FIS", 0, "none", 4.0, "label"), 0)
     assert set(found) == {"public", "ceiling", "label", "no public model"}
     assert found["label"] < 1.01 * found["public"]

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from hedgerow import Guarantee, HedgerowError, LabelPrivateClassifier, Ledger
 from hedgerow.classes import OBSERVED
+from hedgerow.label import classifier
 from hedgerow.label.class_learning import Corrected
 from hedgerow.mechanisms.top import TopResponse
 from hedgerow.tasks.class_labels import class_grid
@@ -83,7 +84,7 @@ def test_a_public_model_is_not_made_worse(epsilon, estimator):
     assert isinstance(model.learner_, Corrected) == (estimator is None)
 
 
-def test_ranks_are_sent_on_a_public_model_and_the_likeliest_classes_with_a_prior():
+def test_ranks_are_sent_on_a_public_model_and_the_likeliest_classes_with_a_prior(small_learners):
     model = LabelPrivateClassifier(0.5, classes=NAMES, public_model=Ridge(), random_state=0)
     model.fit(X[60:400], Y[60:400], X_public=X[:60], y_public=Y[:60])
     assert model.mechanism_.top == (0, 1) and model.task_ is None
@@ -100,7 +101,7 @@ def test_a_prior_beside_a_public_model_is_refused():
         model.fit(X[60:400], Y[60:400], X_public=X[:60], y_public=Y[:60])
 
 
-def test_collected_reports_make_the_same_model_as_fit():
+def test_collected_reports_make_the_same_model_as_fit(small_learners):
     task = LabelTask(class_grid(tuple(NAMES)), TopResponse(2.0, 2, (0, 1, 2)), classes=tuple(NAMES))
     order = rng.permutation(6000)
     reports = task.privatize(order, Y[order], randomness=7)
@@ -157,6 +158,10 @@ def test_a_fit_is_booked_before_it_draws():
 
 
 @pytest.mark.parametrize("options", [{}, {"estimator": LogisticRegression()}], ids=["boosting", "logistic"])
-def test_scikit_learn_accepts_it(options):
+def test_scikit_learn_accepts_it(options, monkeypatch):
+    class_boosting_for = classifier.class_boosting_for  # its conventions do not depend on how many trees it grows
+    monkeypatch.setattr(
+        classifier, "class_boosting_for", lambda *facts: class_boosting_for(*facts).set_params(max_iter=5)
+    )
     with threadpool_limits(1):
         check_estimator(LabelPrivateClassifier(2.0, classes="observed", random_state=0, **options), on_skip=None)
