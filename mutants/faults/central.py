@@ -389,6 +389,16 @@ _MODELS = (
         caught_by=("tests/central/test_anova_rows.py::test_the_bound_holds_to_the_last_notch",),
     ),
     Fault(
+        name="the number of records told for nothing under add/remove",
+        path=f"{_ANOVA}/accounting.py",
+        before='    replaced = neighbours == "replace"\n',
+        after="    replaced = True\n",
+        caught_by=(
+            "tests/central/test_anova_privacy.py::"
+            "test_the_number_of_records_is_paid_for_unless_neighbours_have_as_many",
+        ),
+    ),
+    Fault(
         name="missing values counted and coded as the last cell",
         path=f"{_ANOVA}/quantiles.py",
         before="            return np.where(np.isnan(x), CELLS, found).astype(np.uint8)\n",
@@ -467,7 +477,7 @@ _MODELS = (
     Fault(
         name="number of records not from the noisy counts",
         path=f"{_ANOVA}/quantiles.py",
-        before="    total = max(_LEAST, float(counts.sum(axis=1).mean()))\n",
+        before="    total = max(_LEAST, float(n) if purse.known_size else float(counts.sum(axis=1).mean()))\n",
         after="    total = max(_LEAST, float(n))\n",
         caught_by=_fits("PrivateAnovaRegressor"),
     ),
@@ -518,8 +528,8 @@ _MODELS = (
     Fault(
         name="fit beside a public model spends the whole purse, and the look besides",
         path=f"{_ANOVA}/accounting.py",
-        before="        return type(self)((1 - share) * self.total), type(self)(share * self.total)\n",
-        after="        return type(self)(self.total), type(self)(share * self.total)\n",
+        before="        parts = (None, None) if self.total is None else ((1 - share) * self.total, share * self.total)\n",
+        after="        parts = (None, None) if self.total is None else (self.total, share * self.total)\n",
         caught_by=("tests/central/test_anova_public.py::test_the_fit_and_the_look_spend_what_there_is",),
     ),
     Fault(

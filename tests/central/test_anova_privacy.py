@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hedgerow.central.anova import recipe, rows
 from hedgerow.central.anova.accounting import GaussianPurse, LaplacePurse, open_purse
 from hedgerow.central.anova.coded import Table
 from hedgerow.central.anova.design import GRID
+from hedgerow.central.anova.pure import draw_pure
 from hedgerow.central.anova.quantiles import estimate
 from hedgerow.central.anova.recipe import Options, fit_anova
 from hedgerow.errors import BudgetError
@@ -52,6 +54,31 @@ def test_a_whole_fit_spends_what_it_has_and_no_more(delta, neighbours, n):
     whole = (gdp_mu(1.0, 1e-5) ** 2 if delta else Fraction(1)) / ((4 if delta else 2) if neighbours == "replace" else 1)
     assert purse.total == whole
     assert 0.98 * whole < purse.spent <= whole  # what a level of quantiles saves goes to the descents
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-5])
+def test_the_number_of_records_is_paid_for_unless_neighbours_have_as_many(delta):
+    """A record replaced leaves their number as it is; with one more or less it is a secret that noise covers."""
+    kinds = FeatureSpace.from_bounds(None, ["k"], categories={"k": ["u", "v"]})
+    table = Table(np.zeros((700, 1)), np.zeros((700, 1)))
+    n, finest = table.counts(kinds)
+    told = {}
+    for neighbours in ("add/remove", "replace"):
+        purse = open_purse(1.0, delta, neighbours)
+        part = purse.divided(Fraction(1, 2))[0]  # what is public stays so in a part of the budget
+        if delta:
+            size = estimate(kinds, n, finest, part, Fraction(1, 10), 3, SeededRandomness(0))[1]
+        else:
+            size = draw_pure(kinds, n, finest, part, SeededRandomness(0))[1]
+        told[neighbours] = size, part.spent
+    assert told["replace"] == (700.0, 0)
+    assert told["add/remove"][0] != 700.0 and told["add/remove"][1] > 0
+    Z, y = records(600)
+    own = draw_pure if delta == 0 else partial(estimate, share=Fraction(1, 10), levels=3)
+    with_numbers = own(
+        SPACE, *Table(Z, y).counts(SPACE), open_purse(1.0, delta, "replace"), randomness=SeededRandomness(0)
+    )
+    assert with_numbers[1] == 600.0
 
 
 def test_composition_agrees_with_dp_accounting():

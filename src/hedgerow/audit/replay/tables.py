@@ -20,6 +20,7 @@ __all__ = [
     "more_cases",
     "odd_cases",
     "record_cases",
+    "replaced_cases",
     "triple_cases",
 ]
 
@@ -146,6 +147,15 @@ def record_cases(*, quick: bool) -> list[Case]:
     records = [*_TELLING, *_CORNERS]
     cases = [_case(clusters, records, records[1::2], [others[0], _crowd()]), _case(told, [], records[1::2], others[2:])]
     return cases + [_case(table, records[1:7:2], records[::4], [others[k - 1]]) for k, table in enumerate(others)]
+
+
+def replaced_cases(*, quick: bool) -> list[Case]:
+    """Return those of :func:`record_cases` with as many records: for fits that take their number as public."""
+    out = []
+    for case in record_cases(quick=quick):
+        found = [other for other in case.neighbours if len(other.table) == len(case.table)]
+        out.append(Case(case.table, (*found, Neighbour(_crowd(len(case.table)), None))))
+    return out
 
 
 def _case(table: Table, more: list[Record], instead: list[Record], unrelated: list[Table]) -> Case:

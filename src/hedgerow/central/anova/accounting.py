@@ -56,12 +56,16 @@ class Release:
 
 
 class Purse:
-    """What may be spent under add/remove, and what has been."""
+    """What may be spent under add/remove, and what has been.
+
+    ``known_size`` says that neighbours have as many records, so that their number is public and costs nothing.
+    """
 
     order = 2
 
-    def __init__(self, total: Fraction | None) -> None:
+    def __init__(self, total: Fraction | None, *, known_size: bool = False) -> None:
         self.total = total
+        self.known_size = known_size
         self.spent = Fraction(0)
 
     @property
@@ -87,9 +91,9 @@ class Purse:
         >>> [purse.total for purse in LaplacePurse(Fraction(1)).divided(Fraction(1, 4))]
         [Fraction(3, 4), Fraction(1, 4)]
         """
-        if self.total is None:
-            return type(self)(None), type(self)(None)
-        return type(self)((1 - share) * self.total), type(self)(share * self.total)
+        parts = (None, None) if self.total is None else ((1 - share) * self.total, share * self.total)
+        first, second = (type(self)(part, known_size=self.known_size) for part in parts)
+        return first, second
 
     def left(self, planned: Fraction) -> Fraction:
         """Return the share of the whole that is unspent; without noise nothing is spent but what was planned.
@@ -192,7 +196,8 @@ def open_purse(epsilon: float, delta: float, neighbours: str) -> Purse:
     """Return the purse whose content makes the whole fit (epsilon, delta)-DP under ``neighbours``.
 
     A replacement is a removal and an addition: it moves every sum by at most twice as much. So "replace" gets half
-    of mu (a quarter of its square), or half of epsilon.
+    of mu (a quarter of its square), or half of epsilon. It leaves the number of records as it was: whatever is a
+    function of that number is the same for both neighbours, and is told without noise and for nothing.
 
     Examples
     --------
@@ -207,10 +212,11 @@ def open_purse(epsilon: float, delta: float, neighbours: str) -> Purse:
         )
     if not 0 <= delta < 1:
         raise HedgerowError(f"The 'delta' parameter must be in [0, 1). Got {delta!r} instead.")
+    replaced = neighbours == "replace"
     factor = 2 if neighbours == "replace" else 1
     epsilon = check_epsilon(epsilon)
     if math.isinf(epsilon):
-        return GaussianPurse(None) if delta else LaplacePurse(None)
+        return GaussianPurse(None, known_size=replaced) if delta else LaplacePurse(None, known_size=replaced)
     if delta:
-        return GaussianPurse((gdp_mu(epsilon, float(delta)) / factor) ** 2)
-    return LaplacePurse(Fraction(epsilon) / factor)
+        return GaussianPurse((gdp_mu(epsilon, float(delta)) / factor) ** 2, known_size=replaced)
+    return LaplacePurse(Fraction(epsilon) / factor, known_size=replaced)

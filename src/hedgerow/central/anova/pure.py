@@ -36,12 +36,12 @@ _GRAIN = 1 << 20  # shares are multiples of one over this: prices stay short fra
 
 
 def draw_pure(space: FeatureSpace, n: int, finest: IntArray, purse: Purse, randomness: Randomness) -> Drawn:
-    """Return quantiles of all numeric features, and a noisy number of records.
+    """Return quantiles of all numeric features, and a noisy number of records, or the number itself if it is public.
 
     Features are taken as flat where noise would hide a bin that holds all records.
     """
     size = count(n, purse, _COUNT, randomness)
-    if size * purse.strength < _FEW:
+    if size * purse.strength < _FEW and not purse.known_size:
         first = count_deviation(purse, _COUNT) ** -2
         second = count_deviation(purse, _AGAIN) ** -2
         size = (first * size + second * count(n, purse, _AGAIN, randomness)) / (first + second)
@@ -121,6 +121,8 @@ def _certain(data: Data, size: float) -> float:
 
     Were there many more records than it says, steps would be too long, and grow.
     """
+    if data.purse.known_size:
+        return 1.0
     doubt = count_deviation(data.purse, _COUNT)
     if size * data.purse.strength < _FEW:
         doubt = (doubt**-2 + count_deviation(data.purse, _AGAIN) ** -2) ** -0.5

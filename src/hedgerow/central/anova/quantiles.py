@@ -196,7 +196,8 @@ def estimate(
 
     Proof: given the levels before, the bins are fixed, and a record is in at most one bin of each feature. The counts
     of a level therefore have L1 sensitivity d and squared L2 sensitivity d; each level gets ``share / levels``.
-    Without numeric features the number of records is one noisy count, of sensitivity 1.
+    Without numeric features the number of records is one noisy count, of sensitivity 1. Where that number is public
+    (:class:`~.accounting.Purse`), it is taken as it is.
     """
     numeric = np.flatnonzero(~space.is_categorical)
     if not numeric.size:
@@ -204,7 +205,7 @@ def estimate(
     each = purse.release(share / levels, int(numeric.size), _WEIGHT)
     columns = _columns(space, finest)
     counts = _first_counts(columns, finest, each, randomness)
-    total = max(_LEAST, float(counts.sum(axis=1).mean()))
+    total = max(_LEAST, float(n) if purse.known_size else float(counts.sum(axis=1).mean()))
     for row, column in zip(counts, columns.values(), strict=True):
         present = project(row, total)[:-1]
         column.mass = present if present.sum() > 0 else np.full(_FIRST, total / _FIRST)
@@ -269,7 +270,9 @@ def shrunk(counts: FloatArray, deviation: float) -> FloatArray:
 
 
 def count(n: int, purse: Purse, share: Fraction, randomness: Randomness) -> float:
-    """Return a noisy number of records, of sensitivity 1, and not below 50: sizes are divided by."""
+    """Return a noisy number of records, of sensitivity 1, and not below 50: sizes are divided by; exact if public."""
+    if purse.known_size:
+        return max(_LEAST, float(n))
     release = purse.release(share, 1, _WEIGHT)
     noisy = release.noisy(np.array([release.weight * n]), randomness)
     return max(_LEAST, float(noisy[0]) / release.weight)

@@ -48,7 +48,8 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
         Whether pairs of features are learnt, triples where it is predicted that they will pay, and long records
         shortened. If not, the model is exactly additive.
     neighbours : {"add/remove", "replace"}, default="add/remove"
-        The neighbour relation of the guarantee; "replace" needs twice the noise.
+        The neighbour relation of the guarantee; "replace" needs twice the noise, and takes the number of records as
+        public.
     missing : {"middle", "indicator"}, default="middle"
         What a missing value counts as: the middle of its range (a category as an unlisted one), or something of its
         own, with an indicator in the model.
