@@ -59,9 +59,9 @@ FAULTS = (
     ),
     Fault(
         name="a correction that a group was sent is left out of what it told",
-        path="src/hedgerow/tasks/sums/learn.py",
-        before="        told = self.radius * (self.up - self.down) / np.sqrt(T) + self.n * Aw.T @ self.sent\n",
-        after="        told = self.radius * (self.up - self.down) / np.sqrt(T)\n",
+        path="src/hedgerow/tasks/sums/told.py",
+        before=" - self.clip.offset * everybody + means @ self.sent\n",
+        after=" - self.clip.offset * everybody\n",
         caught_by=(f"{_CHECK}::test_what_was_sent_is_not_learnt_twice",),
     ),
     Fault(

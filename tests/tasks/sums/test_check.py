@@ -3,9 +3,11 @@
 import numpy as np
 
 from hedgerow.portable import Trees
+from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.sums.check import checked
-from hedgerow.tasks.sums.learn import Leaves, Told, learn, shares_of
+from hedgerow.tasks.sums.learn import learn
 from hedgerow.tasks.sums.means import leaf_means
+from hedgerow.tasks.sums.told import Leaves, Told, shares_of
 from tests.tasks.sums.test_task import example_task
 
 N = 4000
@@ -107,3 +109,17 @@ def test_leaf_means_are_those_of_both_signs():
     assert found.mean[0] == 1.0 and np.isinf(found.sd[1])
     low, high = found.ends(np.array([[0], [1]]), 0.9)
     assert low[0] < 1.0 < high[0] and (low[1], high[1]) == (-2.0, 2.0)
+
+
+def test_what_clipping_takes_from_skewed_errors_is_given_back():
+    """Nobody errs on average, but clipped errors do; and where all err by more, clipped ones say less than that."""
+    residuals = np.random.default_rng(0).exponential(size=4000) - 1
+    known = Residuals.summarise(residuals, 0.5, 2)
+    for level in (0.0, 0.4, -0.3):
+        clipped = float(np.clip(residuals + level, -0.5, 0.5).mean() / 0.5)
+        clip = known.clipping(0.5, clipped)
+        up, down = (np.full(2, 10**6 * (1 + s * clipped) / 4) for s in (1, -1))
+        group = Told(up, down, ROWS, 10**6, NOISE, 0.5, np.zeros(100), 1.0, clip)
+        found = learn([group], ROWS, 1.0, 4000).values
+        assert np.allclose(found, level, atol=0.06)
+        assert abs(clipped * 0.5 - level) > 0.08

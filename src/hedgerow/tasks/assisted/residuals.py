@@ -12,9 +12,29 @@ from hedgerow.errors import FormatError
 from hedgerow.tasks.models import check_level
 from hedgerow.types import FloatArray
 
-__all__ = ["Residuals", "rounded_square"]
+__all__ = ["Clipping", "Residuals", "rounded_square"]
 
 _QUANTILES = 101  # percentiles from 0 to 100
+_SHIFTS = 401  # of a table of what clipped means are: each differs from the next by 1 % of the radius or little more
+
+
+@dataclass(frozen=True)
+class Clipping:
+    """What the mean of clipped errors tells about the mean error: ``radius / inside * clipped - offset``.
+
+    Attributes
+    ----------
+    inside : float
+        By how much the clipped mean moves where all errors move by 1: the share of errors within the radius.
+    offset : float
+        What the tails that are cut off make of it.
+    variance : float
+        Of the offset, for it is known from so many public records only.
+    """
+
+    inside: float = 1.0
+    offset: float = 0.0
+    variance: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -81,6 +101,34 @@ class Residuals(Content, what="public residuals"):
         weights = np.ones(_QUANTILES)
         weights[[0, -1]] = 0.5
         return float(np.average((added - np.average(added, weights=weights)) ** 2, weights=weights))
+
+    def clipping(self, radius: float, seen: float) -> Clipping:
+        """Return how to read means of errors that were clipped to the radius, near a mean over the radius of ``seen``.
+
+        Errors are taken to have the shape of the public residuals, and that mean. The nearer it is to 1, the fewer are
+        within the radius, and the less such means tell.
+
+        >>> residuals = Residuals.summarise(np.linspace(-1, 1, 1001), 0.5, 2)
+        >>> wide = residuals.clipping(1.0, 0.0)
+        >>> wide.inside, round(abs(wide.offset), 9)
+        (1.0, 0.0)
+        >>> far = residuals.clipping(0.5, 0.75)
+        >>> round(far.inside, 2), round(0.5 / far.inside * 0.75 - far.offset, 2)
+        (0.5, 0.5)
+        """
+        res = np.array(self.quantiles)
+        weights = np.ones(_QUANTILES)
+        weights[[0, -1]] = 0.5
+        most = radius + float(np.abs(res).max())
+        shifts = np.linspace(-most, most, _SHIFTS)
+        means = np.average(np.clip(res[:, None] + shifts, -radius, radius), axis=0, weights=weights) / radius
+        shift = float(np.interp(seen, means, shifts))
+        within = float(np.average(np.abs(res + shift) <= radius, weights=weights))
+        inside = max(within, 1 / (self.n_public + 1))
+        added = np.clip(res + shift, -radius, radius) / inside - res
+        mean = float(np.average(added, weights=weights))
+        variance = float(np.average((added - mean) ** 2, weights=weights)) / max(self.n_public, 1)
+        return Clipping(inside, mean - shift, variance)
 
     def spread(self, level: float) -> tuple[float, float]:
         """Return how far errors stray below and above their mean, at this level."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hedgerow.tasks.gate import SLACK, safe_scale
-from hedgerow.tasks.sums.learn import shares_of
+from hedgerow.tasks.sums.told import shares_of
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:

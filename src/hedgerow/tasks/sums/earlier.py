@@ -10,9 +10,10 @@ from hedgerow.content import Content
 from hedgerow.errors import FormatError
 from hedgerow.grid import LARGEST, SMALLEST
 from hedgerow.mechanisms.bit_sums import BitSums
+from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import LeafNumbers
-from hedgerow.tasks.sums.learn import Leaves, Told
 from hedgerow.tasks.sums.noisy import MOST, SERVERS
+from hedgerow.tasks.sums.told import Leaves, Told, seen
 from hedgerow.types import FloatArray
 
 __all__ = ["Earlier", "both_signs"]
@@ -81,10 +82,11 @@ class Earlier(Content, what="earlier group"):
         if any(abs(value) > LARGEST for value in self.sent):
             raise FormatError(f"'sent' of an earlier group must be in -{LARGEST:g} .. {LARGEST:g}.")
 
-    def told(self, epsilon: float, delta: float) -> Told:
-        """Return what it told; the noise follows from epsilon, delta and the trees."""
+    def told(self, epsilon: float, delta: float, residuals: Residuals) -> Told:
+        """Return what it told; the noise follows from epsilon, delta and the trees, clipping from public residuals."""
         leaves = Leaves(self.reference, self.sizes)
         noise = BitSums(epsilon, delta, len(self.sizes), len(self.sums)).variance
         sent = np.array(self.sent)
         up, down = both_signs(self.sums)
-        return Told(up, down, leaves, self.n_reports, SERVERS * float(noise), self.radius, sent, self.open)
+        clip = residuals.clipping(self.radius, seen(up, down, self.n_reports, len(self.sizes)))
+        return Told(up, down, leaves, self.n_reports, SERVERS * float(noise), self.radius, sent, self.open, clip)

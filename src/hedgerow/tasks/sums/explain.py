@@ -76,7 +76,7 @@ def sums_table(model: SumsModel, level: float) -> list[dict[str, Any]]:
 
 
 def _shares(model: SumsModel) -> FloatArray:
-    from hedgerow.tasks.sums.learn import shares_of
+    from hedgerow.tasks.sums.told import shares_of
 
     up, down = model.signs
     task = model.task

@@ -15,11 +15,12 @@ from hedgerow.tasks.models import About, Model, Node, check_level
 from hedgerow.tasks.rules import reports, tree_nodes
 from hedgerow.tasks.sums.check import checked
 from hedgerow.tasks.sums.earlier import Earlier, both_signs
-from hedgerow.tasks.sums.learn import LEAST, LEAST_CHECKED, Learnt, Leaves, Told, learn
+from hedgerow.tasks.sums.learn import LEAST, LEAST_CHECKED, Learnt, learn
 from hedgerow.tasks.sums.means import LeafMeans, leaf_means
 from hedgerow.tasks.sums.noisy import MOST, SERVERS
 from hedgerow.tasks.sums.steps import Step, corrections
 from hedgerow.tasks.sums.task import SumsTask
+from hedgerow.tasks.sums.told import Leaves
 from hedgerow.types import FloatArray
 
 if TYPE_CHECKING:
@@ -81,6 +82,10 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
     @property
     def told(self) -> Earlier:
         """What this group told, for those after it."""
+        return self._group(self.learnt.open)
+
+    def _group(self, left: float) -> Earlier:
+        """Return what this group told, where it leaves so much of the error open."""
         task = self.task
         return Earlier(
             task.trees.n_leaves,
@@ -90,18 +95,16 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
             task.radius,
             tuple(task.sent.tolist()),
             task.open,
-            self.learnt.open,
+            left,
         )
 
     @cached_property
     def learnt(self) -> Learnt:
         """What all groups so far teach."""
         task = self.task
-        up, down = self.signs
-        asked = Leaves(task.reference, task.trees.n_leaves)
-        own = Told(up, down, asked, self.n_reports, self.noise, task.radius, task.sent, task.open)
+        groups = (*task.earlier, self._group(1.0))
         return learn(
-            [*(before.told(task.epsilon, task.delta) for before in task.earlier), own],
+            [group.told(task.epsilon, task.delta, task.residuals) for group in groups],
             Leaves(task.places, task.steps[-1].trees.n_leaves),
             task.residuals.mean_square,
             task.residuals.n_public,
