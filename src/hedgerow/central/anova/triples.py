@@ -36,17 +36,20 @@ def with_triples(
     and takes none where none were tried.
     """
     outlook = Outlook.of(fitted, found.clip, course.options.clip)
-    if not outlook.orthogonal or (last and not outlook.tried):
+    if not outlook.orthogonal or not outlook.hoped or (last and not outlook.tried):
         return basis
     extra = triples(course.data.space, basis, factor, course.least, _NUMBERS[-1])
-    numbers = {0, *(min(number, len(extra.functions)) for number in _NUMBERS)}
-    widest = _joined(basis, extra, len(extra.functions))
-    prior = outlook.prior(widest)
-    errors = {
-        number: _error(course, _joined(basis, extra, number), prior, share, found, outlook.spread)
-        for number in sorted(numbers)
-    }
-    return _joined(basis, extra, min(errors, key=errors.__getitem__))
+    prior = outlook.prior(_joined(basis, extra, len(extra.functions)))
+    best = basis
+    least = _error(course, basis, prior, share, found, outlook.spread)
+    for number in sorted({min(number, len(extra.functions)) for number in _NUMBERS} - {0}):
+        wider = _joined(basis, extra, number)
+        error = _error(course, wider, prior, share, found, outlook.spread)
+        if error >= least:  # more only add to the noise of these
+            break
+        best = wider
+        least = error
+    return best
 
 
 def _joined(basis: Basis, extra: Basis, number: int) -> Basis:
