@@ -58,7 +58,7 @@ def coverage(encoding, mass, repeats=REPEATS, shrink=1.0):
     return covered / repeats
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0])
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
 @pytest.mark.parametrize("response", ["bits", "unary", "k_ary"])
 def test_intervals_cover_within_two_points_of_what_they_say(response, epsilon):
     """2,500 holders a leaf. 8,000 intervals: exact coverage strays by 2 points with probability 4e-9."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -300,17 +301,34 @@ def _candidate(
     )
 
 
-def _best(about: Situation, candidate: _Candidate, share: float) -> Plan:
-    """Return the best rounds and reach of one candidate."""
-    best = Plan(math.inf)
+class _Descents(NamedTuple):
+    """All reaches of so many rounds, with the responses of each to functions of some energies."""
+
+    rounds: int
+    rates: FloatArray
+    momenta: FloatArray
+    gain: FloatArray
+    left: FloatArray
+
+
+@lru_cache(maxsize=256)  # candidates: another fit over the same columns asks for the same ones
+def _descents(energies: tuple[float, ...]) -> tuple[_Descents, ...]:
+    found = []
     for rounds in _ROUNDS:
         within = max(1.0, rounds / 4) >= _REACHES
         reaches = rounds * _REACHES[within]
         rates = np.minimum(1.0, reaches / (0.75 * rounds)) if rounds > 1 else np.minimum(1.0, reaches)
         momenta = np.maximum(0.0, 1 - 0.75 * rounds / reaches) if rounds > 1 else np.zeros_like(reaches)
-        shape = (reaches.size, candidate.energy.size)
-        energy = np.broadcast_to(candidate.energy, shape)
+        energy = np.broadcast_to(np.array(energies), (reaches.size, len(energies)))
         gain, left = responses(rounds, rates[:, None] + 0 * energy, momenta[:, None] + 0 * energy, energy)
+        found.append(_Descents(rounds, rates, momenta, gain, left))
+    return tuple(found)
+
+
+def _best(about: Situation, candidate: _Candidate, share: float) -> Plan:
+    """Return the best rounds and reach of one candidate."""
+    best = Plan(math.inf)
+    for rounds, rates, momenta, gain, left in _descents(tuple(candidate.energy.tolist())):
         noise = math.sqrt(2) * about.clip * candidate.most * rounds / (share * about.epsilon * about.size)
         errors = (
             candidate.missed + (left**2) @ candidate.prior + noise**2 * (gain @ (candidate.number * candidate.energy))
