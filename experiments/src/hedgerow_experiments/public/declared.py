@@ -126,6 +126,7 @@ SEMI = Experiment(
         Group("one round", ("public", "ceiling", "one round")),
         Group("label"),
         Group("assisted"),
+        Group("no noise", epsilons=(), most=1),
     ),
     epsilons=(1.0, 4.0),
     repeats=10,

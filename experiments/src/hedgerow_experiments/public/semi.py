@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,9 @@ _KINDS: dict[str, Any] = {
     "one round": HistOfTreeRegressor,
     "label": LabelPrivateRegressor,
     "assisted": AssistedForestRegressor,
+    "no noise": HistOfTreeRegressor,
 }
+_ONE_ROUND = ("one round", "no noise")
 
 
 def private_column(case: Case) -> str:
@@ -36,13 +39,14 @@ def compute(key: Key, seed: int) -> dict[str, float]:
     case = draw(key.dataset, key.repeat, key.setting)
     model = public_model(case)
     kind = _KINDS[key.group]
+    epsilon = math.inf if key.group == "no noise" else key.epsilon
     made = kind(
-        epsilon=key.epsilon, label_bounds=case.label_bounds, public_model=model, random_state=seed % 2**31
+        epsilon=epsilon, label_bounds=case.label_bounds, public_model=model, random_state=seed % 2**31
     )  # fmt: skip
     more: dict[str, Any] = {}
     if key.group != "label":
         more = {"X_public": case.X_public, "y_public": case.y_public}
-    if key.group == "one round":
+    if key.group in _ONE_ROUND:
         more["private"] = [private_column(case)]
     made.fit(case.X, case.y, **more)
     return {
