@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.holder.browser import ARGUMENTS, CHROMIUM
+
 
 class Stub:
     """Announcements by id, uploads as received, and answers to give instead of taking the report."""
@@ -122,6 +124,23 @@ def stub():
     yield server
     server.server.shutdown()
     server.server.server_close()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(chromium):
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    context.set_default_timeout(90_000)  # a busy machine is no mistake of the page
+    yield context
+    context.close()
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ import pytest
 from hedgerow import LocalTask, Schema
 from hedgerow.schema import NumberColumn, WholeNumberColumn, YesNoColumn
 from hedgerow.tasks.reports import Reports
-
-from .test_holder_page import Visit, chromium, needs_chromium  # noqa: F401 (a fixture)
+from tests.holder.browser import Visit, needs_chromium
 
 HOSTILE = "How long? <img src=x onerror=alert(1)><b>Really</b>"
 SCHEMA = Schema(
@@ -20,7 +19,7 @@ TASK = LocalTask.design(schema=SCHEMA, epsilon=2.0, max_depth=2, response="k_ary
 
 
 @pytest.fixture
-def german(chromium):  # noqa: F811
+def german(chromium):
     context = chromium.new_context(viewport={"width": 375, "height": 812}, locale="de-DE")
     context.set_default_timeout(90_000)
     yield context
