@@ -51,9 +51,9 @@ __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
 Rows = npt.NDArray[np.uint8]
 _SEGMENT = 20_000  # reports added up in one transaction: uploads wait for it; by hand
-# Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless four batches to seal have come.
+# Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless three batches to seal have come.
 _REST = 50
-_MANY = 4 * SEALED
+_MANY = 3 * SEALED
 Look = Callable[[int], tuple[Kind, Detector]]
 
 

@@ -1,4 +1,4 @@
-"""Ids of reports as bytes: packed and sorted, looked up in memory at 32 bytes each, or told to be new at a glance.
+"""Ids of reports as bytes: packed and sorted, looked up in memory at 24 bytes each, or told to be new at a glance.
 
 An id is known by a key, a digest of 16 bytes, and has a mark of 8. A dictionary takes 250 bytes for each; that is most
 of the memory of a busy server.
@@ -16,8 +16,9 @@ __all__ = ["KEY", "MARK", "Ids", "Sieve", "distinct", "pack_ids", "sorted_rows",
 # Bytes. Of 2**40 ids, two have the same key with a chance of 2**-49, and another upload the same mark with 2**-64.
 KEY = 16
 MARK = 8
+_HEAD = 8  # of a key, as one number
 _ID = np.dtype([("key", f"V{KEY}"), ("mark", f"V{MARK}")])
-_FRESH = 1 << 14  # ids that wait in a dictionary to be put among the sorted ones: 4 MB, for a merge of milliseconds
+_FRESH = 1 << 14  # ids that wait in a dictionary to be sorted: 4 MB, and few runs to look through; by hand
 _BITS = 1 << 24  # of a sieve, 2 MB: after 2,000,000 ids it is wrong about 2 % of new ones, and that costs a look
 Rows = npt.NDArray[np.uint8]
 Pair = tuple[bytes, bytes]
@@ -40,7 +41,7 @@ def sorted_rows(rows: Rows) -> Rows:
 
 def _heads(rows: Rows) -> npt.NDArray[np.uint64]:
     """Return the first eight bytes of each row as a number; the order is that of bytes."""
-    return rows[:, :8].copy().view(">u8")[:, 0].astype(np.uint64)
+    return rows[:, :_HEAD].copy().view(">u8")[:, 0].astype(np.uint64)
 
 
 def distinct(rows: Rows) -> Rows:
@@ -88,61 +89,69 @@ class Ids:
 
     def __init__(self, packed: bytes = b"") -> None:
         self._fresh: dict[bytes, bytes] = {}
-        self._rows = np.empty((0, KEY + MARK), dtype=np.uint8)
-        self._heads = _heads(self._rows)
-        self._include(packed)
+        self._runs: list[_Run] = [_Run(packed)] if packed else []
 
     def __len__(self) -> int:
-        return len(self._rows) + len(self._fresh)
+        return len(self._fresh) + sum(map(len, self._runs))
 
     def add(self, pairs: Sequence[Pair]) -> None:
         """Add ids that are new."""
         self._fresh.update(pairs)
         if len(self._fresh) > _FRESH:
-            self._merge()
+            self._runs.append(self._settled())
+            self._fresh = {}
 
-    def _merge(self) -> None:
-        fresh = self._fresh
-        self._fresh = {}
-        self._include(b"".join(key + mark for key, mark in fresh.items()))
-
-    def _include(self, packed: bytes) -> None:
-        if not packed:
-            return
-        rows = np.concatenate([self._rows, np.frombuffer(packed, dtype=np.uint8).reshape(-1, KEY + MARK)])
-        heads = _heads(rows)
-        order = np.argsort(heads, kind="stable")
-        self._rows = rows[order]
-        self._heads = heads[order]
+    def _settled(self) -> _Run:
+        return _Run(b"".join(key + mark for key, mark in self._fresh.items()))
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the marks of those that are here."""
         found = {key: self._fresh[key] for key in self._fresh.keys() & set(keys)}
-        n = len(self._rows)
-        if not n or not keys:
-            return found
-        asked = np.frombuffer(b"".join(keys), dtype=">u8")[:: KEY // 8].astype(np.uint64)
-        at = np.searchsorted(self._heads, asked)
-        near = np.flatnonzero(self._heads[np.minimum(at, n - 1)] == asked)
-        for i in near.tolist():
-            found.update(self._here(int(at[i]), keys[i]))
+        if keys and self._runs:
+            heads = np.frombuffer(b"".join(keys), dtype=">u8")[:: KEY // _HEAD].astype(np.uint64)
+            for run in self._runs:
+                found.update(run.find(keys, heads))
         return found
-
-    def _here(self, at: int, key: bytes) -> list[Pair]:
-        """Return the pair of a key among the rows that begin as it does, the first of which is given."""
-        head = self._heads[at]
-        while at < len(self._rows) and self._heads[at] == head:
-            row = self._rows[at].tobytes()
-            if row[:KEY] == key:
-                return [(key, row[KEY:])]
-            at += 1
-        return []
 
     @property
     def rows(self) -> Rows:
-        """All of them, a row each, keys before marks."""
-        self._merge()
-        return self._rows
+        """All of them, a row each, keys before marks, in no order."""
+        return np.concatenate([run.rows for run in (*self._runs, self._settled())])
+
+
+class _Run:
+    """Ids in the order of the first eight bytes of their keys, which stand apart as numbers."""
+
+    def __init__(self, packed: bytes) -> None:
+        rows = np.frombuffer(packed, dtype=np.uint8).reshape(-1, KEY + MARK)
+        heads = _heads(rows)
+        order = np.argsort(heads, kind="stable")
+        self._heads = heads[order]
+        self._rest = rows[order, _HEAD:]
+
+    @property
+    def rows(self) -> Rows:
+        """The ids, a row each."""
+        return np.hstack([self._heads.astype(">u8").view(np.uint8).reshape(-1, _HEAD), self._rest])
+
+    def __len__(self) -> int:
+        return len(self._heads)
+
+    def find(self, keys: Sequence[bytes], heads: npt.NDArray[np.uint64]) -> list[Pair]:
+        """Return those of the keys that are here, with their marks; ``heads`` are their first eight bytes."""
+        at = np.searchsorted(self._heads, heads)
+        near = np.flatnonzero(self._heads[np.minimum(at, len(self) - 1)] == heads)
+        return [pair for i in near.tolist() for pair in self._from(int(at[i]), keys[i])]
+
+    def _from(self, at: int, key: bytes) -> list[Pair]:
+        """Return the pair of a key among the ids that begin as it does, the first of which is given."""
+        head = self._heads[at]
+        while at < len(self) and self._heads[at] == head:
+            rest = self._rest[at].tobytes()
+            if rest[: KEY - _HEAD] == key[_HEAD:]:
+                return [(key, rest[KEY - _HEAD :])]
+            at += 1
+        return []
 
 
 class Sieve:
