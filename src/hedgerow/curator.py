@@ -129,11 +129,17 @@ class Server:
         found: dict[str, Any] = json.loads(self._call("POST", f"/v1/tasks/{task_id}/tokens", content))
         return found
 
-    def fetch(self, task_id: str, what: str = "model") -> bytes:
-        """Return the model (JSON), the data set of a task that delivers one, or the table of leaves (JSON)."""
+    def fetch(self, task_id: str, what: str = "model", *, trim: float | None = None) -> bytes:
+        """Return the model (JSON), the data set of a task that delivers one, or the table of leaves (JSON).
+
+        With ``trim``, model or leaves are of trimmed totals: so large a share of the groups is left out at each end.
+        """
         if what not in WHAT:
             raise HedgerowError(f"'what' must be one of {sorted(WHAT)}. Got {what!r} instead.")
-        return self._call("GET", f"/v1/tasks/{task_id}/{WHAT[what]}")
+        if trim is not None and what == "data":
+            raise HedgerowError("'trim' is for models and their leaves: a data set has no sums. Leave it out.")
+        query = "" if trim is None else f"?trim={trim!r}"
+        return self._call("GET", f"/v1/tasks/{task_id}/{WHAT[what]}{query}")
 
     def join_url(self, task_id: str) -> str:
         """Return the link for holders."""

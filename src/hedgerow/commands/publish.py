@@ -34,7 +34,7 @@ like: one person in a hundred who sends forgeries then decides the result.
 """
 
 
-_WORDS = ("title", "purpose", "curator", "opens", "closes", "max_reports", "target")
+_WORDS = ("title", "purpose", "curator", "opens", "closes", "max_reports", "target", "groups")
 
 
 def register(subparsers: Any) -> None:
@@ -49,6 +49,9 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--closes", type=moment, metavar="WHEN", help="likewise (default: 30 days after it opens)")
     parser.add_argument("--max-reports", type=int, metavar="N", help="take no more (default: as many as come)")
     parser.add_argument("--target", type=int, metavar="N", help="how many reports you hope for; the dashboard shows it")
+    parser.add_argument(
+        "--groups", type=int, metavar="N", help="keep sums by N groups of upload tokens, so that they can be trimmed"
+    )
     who = parser.add_mutually_exclusive_group(required=True)
     who.add_argument("--invitations", type=int, metavar="N", help="one report a link, unlinkable; print N links")
     who.add_argument("--tokens", type=int, metavar="N", help="one report a link, not unlinkable; print N links")

@@ -89,6 +89,8 @@ def status_lines(status: dict[str, Any]) -> list[str]:
     lines += [f"  {s['role']} {s['operator']}: {s['state']}" for s in status.get("servers", [])]
     if status["forgery"] is not None:
         lines.append(f"  {status['forgery']['statement']}")
+    if status.get("trimming"):
+        lines.append(f"  {status['trimming']}")
     alarms = status["manipulation"]["alarms"]
     lines += [
         f"  ALARM {alarm['event']}: seen {alarm['seen']:,}, expected {alarm['expected']:,.0f}" for alarm in alarms

@@ -67,7 +67,7 @@ def add_rows(kind: Kind, aggregate: Any, pending: list[Any]) -> Any:
     for simulation in (False, True):
         rows = kept_rows(kind, [u.body for u in pending if bool(u.simulation) is simulation])
         if len(rows):
-            aggregate.add(kind.batch(rows, simulation))
+            kind.add(aggregate, rows, simulation)
     return aggregate
 
 

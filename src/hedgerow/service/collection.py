@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -38,6 +38,8 @@ class Collection:
         Whether reports with seeded noise are taken (demonstrations).
     text : bytes
         The announcement as it is served, byte for byte.
+    groups, group_key : int, bytes
+        How many groups sums are kept by (0: one sum of all), and the key that deals reports into them.
     """
 
     number: int
@@ -46,12 +48,16 @@ class Collection:
     first: int | None
     simulation: bool
     created: int
+    groups: int = 0
+    group_key: bytes = field(default=b"", repr=False)
 
     @classmethod
     def from_row(cls, row: Any) -> Collection:
         """Read a row of the table ``tasks``."""
         notice = Announcement.from_json(row.announcement)
-        return cls(row.number, notice, row.announcement.encode(), row.first, bool(row.simulation), row.created)
+        text = row.announcement.encode()
+        dealt = (row.groups, row.group_key or b"")
+        return cls(row.number, notice, text, row.first, bool(row.simulation), row.created, *dealt)
 
     @cached_property
     def id(self) -> str:
@@ -66,7 +72,7 @@ class Collection:
     @cached_property
     def kind(self) -> Kind:
         """How the service treats it."""
-        return Kind(self.task)
+        return Kind(self.task, self.groups, self.group_key)
 
     @cached_property
     def detector(self) -> Detector:

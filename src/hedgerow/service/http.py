@@ -29,6 +29,7 @@ __all__ = [
     "known_token",
     "read_body",
     "service_of",
+    "trim_of",
     "storage_problem",
 ]
 
@@ -103,6 +104,17 @@ def storage_problem(error: StorageError) -> Problem:
     log("storage", level="error", reason=str(error))
     code = "storage-busy" if isinstance(error, StoragePressure) else "storage-full"
     return Problem(code, "Try again later. The log of the server says what is wrong.")
+
+
+def trim_of(request: Request) -> float | None:
+    """Return the share of groups that is to be left out at each end of the sums; None where nothing is said."""
+    text = request.query_params.get("trim")
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise Problem("invalid-request", "'trim' must be a share of the groups, such as 0.1.") from None
 
 
 def problem_of(error: Exception) -> Problem:

@@ -17,10 +17,12 @@ from hedgerow.service.intake import Upload, keys_of, marks_of
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.reports import HEADER_BYTES, TOKEN_BYTES, Reports, batch_head
 from hedgerow.tasks.totals import Totals
+from hedgerow.tasks.trimmed import Groups, group_of
 from hedgerow.types import ByteRows
 
 __all__ = ["Kind", "ReadBatch"]
 
+_GROUP_BYTES = 2  # of the number of a group, which has three digits at most
 _RECORD_BYTES = 8  # of the number of a record, a 64-bit number
 _MOST_INVALID = 100  # that are looked for, each by halving: a body full of them costs at most 100 searches; by hand
 
@@ -41,8 +43,10 @@ class ReadBatch:
 class Kind:
     """How the service treats one task."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, n_groups: int = 0, group_key: bytes = b"") -> None:
         self.task = task
+        self.n_groups = n_groups
+        self._group_key = group_key
 
     @property
     def shared(self) -> bool:
@@ -72,7 +76,7 @@ class Kind:
     @property
     def kept_width(self) -> int:
         """Bytes kept of each report."""
-        return TOKEN_BYTES + self.width if self.with_ids else self.width
+        return self.width + (TOKEN_BYTES if self.with_ids else 0) + (_GROUP_BYTES if self.n_groups else 0)
 
     @property
     def with_ids(self) -> bool:
@@ -88,8 +92,11 @@ class Kind:
         invalid = frozenset(_invalid(self.task.encoding.validate, rows))
         return ReadBatch(tokens, rows, simulation, invalid)
 
-    def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None) -> Upload:
-        """Return what the writer stores of a valid batch, and what it is checked against."""
+    def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None, bearer: str = "") -> Upload:
+        """Return what the writer stores of a valid batch, and what it is checked against.
+
+        ``token`` is the digest of the upload token, ``bearer`` the token itself, where there is one.
+        """
         flag = bytes([batch.simulation])
         data = batch.payloads.tobytes()
         width = batch.payloads.shape[1]
@@ -100,9 +107,21 @@ class Kind:
         if self.with_ids:
             ids = np.frombuffer(b"".join(batch.tokens), dtype=np.uint8).reshape(-1, TOKEN_BYTES)
             rows = np.hstack([ids, rows])
+        if self.n_groups:
+            rows = np.hstack([self._groups(batch.tokens, bearer), rows])
         upload = Upload(number, keys, marks, rows, batch.simulation, token=token)
         self._check_against(upload, batch, first)
         return upload
+
+    def _groups(self, ids: list[bytes], bearer: str) -> ByteRows:
+        """Return the group of each report: all that come with one upload token are in one.
+
+        It takes the token to tell its group, or the id where there are no tokens. Of both only digests are stored.
+        """
+        names = [bearer.encode()] if bearer else ids
+        found = [group_of(name, self.n_groups, self._group_key) for name in names]
+        groups = np.array(found * len(ids) if bearer else found, dtype=">u2")
+        return groups.view(np.uint8).reshape(-1, _GROUP_BYTES)
 
     def _check_against(self, upload: Upload, batch: ReadBatch, first: int | None) -> None:
         """Note what must be new besides the ids, and what must be as in the round before."""
@@ -126,9 +145,21 @@ class Kind:
         tokens = rows[:, :at] if at else np.zeros((len(rows), TOKEN_BYTES), dtype=np.uint8)
         return self.task.batch(tokens, rows[:, at:], simulation)
 
-    def aggregate(self, data: bytes = b"") -> Totals:
-        """Return stored sums as the library's totals; without bytes, empty ones."""
+    def aggregate(self, data: bytes = b"") -> Totals | Groups:
+        """Return stored sums as the library's totals, or as totals of groups; without bytes, empty ones."""
+        if self.n_groups and data:
+            return Groups.from_bytes(self.task, self.n_groups, data)
+        if self.n_groups:
+            return Groups(self.task, self.n_groups, b"")
         return Totals.from_bytes(self.task, data) if data else self.task.totals()
+
+    def add(self, sums: Totals | Groups, rows: ByteRows, simulation: bool) -> None:
+        """Add stored rows to what :meth:`aggregate` returned."""
+        if isinstance(sums, Groups):
+            groups = np.ascontiguousarray(rows[:, :_GROUP_BYTES]).view(">u2")[:, 0].astype(np.int64)
+            sums.add_to(groups, self.batch(rows[:, _GROUP_BYTES:], simulation))
+        else:
+            sums.add(self.batch(rows, simulation))
 
     def id_in(self, body: bytes, i: int) -> bytes:
         """Return the 16-byte id of report ``i`` of a body that was read."""

@@ -21,7 +21,7 @@ from hedgerow.service.sqlite_file import StorageError
 
 __all__ = ["VERSION", "check_version", "upgrade"]
 
-VERSION = 7
+VERSION = 8
 """The number of the last step."""
 _BEFORE_ALEMBIC = "schema_version"  # the table that told the version until the first step of Alembic
 _TURN = "SELECT pg_advisory_xact_lock(7218541)"  # one server at a time

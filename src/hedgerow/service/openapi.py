@@ -8,6 +8,7 @@ from typing import Any
 from hedgerow.service.problems import CODES, REPORT_CODES
 from hedgerow.service.settings import Settings
 from hedgerow.tasks.registry import task_classes
+from hedgerow.tasks.trimmed import MOST_GROUPS
 
 __all__ = ["document"]
 
@@ -25,6 +26,12 @@ _WINDOW = {
     "passes": {"type": "boolean"},
     "max_reports": {**_COUNT, "description": "how many reports are taken; 0: as many as come"},
     "target": {**_COUNT, "type": ["integer", "null"], "minimum": 1, "description": "how many reports are hoped for"},
+    "groups": {
+        "type": "integer",
+        "minimum": 0,
+        "maximum": MOST_GROUPS,
+        "description": "sums are kept by so many groups",
+    },
 }
 
 
@@ -128,7 +135,7 @@ _SCHEMAS = {
             "signature": {"type": "string"},
             "public_key": {"type": "string"},
             "pass_key": {"type": "string", "description": "checks passes; empty if there are none"},
-            **{name: shape for name, shape in _WINDOW.items() if name not in ("passes", "target")},
+            **{name: shape for name, shape in _WINDOW.items() if name not in ("passes", "target", "groups")},
         },
         ("task_text", "kind", "pass_key", "max_reports", "signature", "public_key", "opens", "closes", "tokens"),
     ),
@@ -168,13 +175,21 @@ def _one(name: str, summary: str, *statuses: int, text: str = "found", **more: A
     return _operation(name, summary, answers, security=_CURATOR, **more)
 
 
+_TRIM = {
+    "name": "trim",
+    "in": "query",
+    "description": "of trimmed totals: the share of groups left out at each end, for tasks with 'groups'",
+    "schema": {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
+}
+
+
 def _model_options() -> list[dict[str, Any]]:
     """Return the options of the models of all kinds; one that a kind lacks is refused by name."""
     options = {
         name: option for kind in task_classes() if kind.makes == "model" for name, option in kind.model_options.items()
     }
     schemas = {name: {"enum": list(o.choices)} if o.choices else {"type": "number"} for name, o in options.items()}
-    return [{"name": name, "in": "query", "schema": schema} for name, schema in schemas.items()]
+    return [*({"name": name, "in": "query", "schema": schema} for name, schema in schemas.items()), _TRIM]
 
 
 def _by_id(settings: Settings) -> dict[str, Any]:
@@ -203,7 +218,7 @@ def _by_id(settings: Settings) -> dict[str, Any]:
         "/model": {
             "get": _one("model", "The model of all acknowledged reports", 400, 409, parameters=_model_options())
         },
-        "/leaves": {"get": _one("leaves", "The table of leaves", 400, 409, parameters=[level])},
+        "/leaves": {"get": _one("leaves", "The table of leaves", 400, 409, parameters=[level, _TRIM])},
         "/data": {"get": table},
         "/tokens": {
             "post": _operation(

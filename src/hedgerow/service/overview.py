@@ -16,6 +16,7 @@ from hedgerow.service.timeline import marks_of, target_of
 from hedgerow.tasks.alarms import ALPHA, Alarm
 from hedgerow.tasks.forecast import Forecast
 from hedgerow.tasks.models import Model
+from hedgerow.tasks.trimmed import protection
 
 __all__ = ["Overview"]
 
@@ -91,14 +92,23 @@ class Overview:
         return self.collection.detector.alarms(np.frombuffer(self._events, dtype="<i8"), self.aggregated)
 
     @property
+    def trimming(self) -> str:
+        """What trimmed totals keep out, and what not; empty where sums are not kept by group."""
+        n = self.collection.groups
+        return protection(n, tokens=self.collection.announcement.tokens) if n else ""
+
+    @property
     def servers(self) -> list[ServerSeen]:
         """Both servers of a task that two share, as far as this one knows."""
         waiting = self.accepted - self.aggregated
         return servers_seen(self.service, self.collection, self.aggregated, waiting)
 
-    def model(self, **options: Any) -> Model:
-        """Return the model of all acknowledged reports, or raise a problem."""
-        totals = self.service.total(self.collection)
+    def model(self, *, trim: float | None = None, **options: Any) -> Model:
+        """Return the model of all acknowledged reports, or of trimmed totals of them; or raise a problem."""
+        if trim is None:
+            totals = self.service.total(self.collection)
+        else:
+            totals = self.service.trimmed(self.collection, trim).totals
         if not totals.n_reports:
             raise Problem("no-reports", "A model needs at least one report.")
         made: Model = self.service.learnt(self.collection, totals, **options)
@@ -138,6 +148,8 @@ class Overview:
             "timeline": [{"until": until, "reports": n} for until, n in self.marks],
             "refused": dict(sorted(self.refused.items())),
             "forgery": None if forgery is None else forgery.to_dict(),
+            "groups": self.collection.groups,
+            "trimming": self.trimming,
             "manipulation": {
                 "watched": len(self.collection.detector.events),
                 "false_alarm_rate": ALPHA,

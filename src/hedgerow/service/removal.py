@@ -79,7 +79,7 @@ def remove(database: Database, writer: Writer, task_id: str, now: int, actor: st
         with database.write_uploads() as connection:
             for table in _SMALL:
                 connection.execute(table.delete().where(table.c.task == number))
-            nothing = {"announcement": "", "deleted": now, "finished": True}
+            nothing = {"announcement": "", "deleted": now, "finished": True, "groups": 0, "group_key": None}
             connection.execute(tasks.update().where(tasks.c.number == number).values(**nothing))
             write_audit(connection, now, actor, "delete", task=task_id)
 

@@ -18,7 +18,7 @@ from hedgerow.content import canonical
 from hedgerow.service.audit import broken_at, read_audit
 from hedgerow.service.collection import Collection
 from hedgerow.service.curators import Curator
-from hedgerow.service.http import answer, bearer, curator, decode, read_body, service_of
+from hedgerow.service.http import answer, bearer, curator, decode, read_body, service_of, trim_of
 from hedgerow.service.overview import Overview
 from hedgerow.service.passes import exchange
 from hedgerow.service.problems import Problem
@@ -27,7 +27,7 @@ from hedgerow.tasks.announcement import read_task
 
 __all__ = ["V1"]
 
-_TAKEN = ("tokens", "passes", "max_reports", "target")
+_TAKEN = ("tokens", "passes", "max_reports", "target", "groups")
 _MONTH = 30 * 86_400  # seconds that a collection is open unless its curator says otherwise; by hand
 
 
@@ -44,6 +44,7 @@ class NewTask(msgspec.Struct, forbid_unknown_fields=True):
     passes: bool = False
     max_reports: int = 0
     target: int | None = None
+    groups: int = 0
     simulation: bool = False
 
 
@@ -61,6 +62,7 @@ class Grow(msgspec.Struct, forbid_unknown_fields=True):
     passes: bool = False
     max_reports: int = 0
     target: int | None = None
+    groups: int = 0
 
 
 class NewTokens(msgspec.Struct, forbid_unknown_fields=True):
@@ -228,8 +230,10 @@ async def model(request: Request) -> Response:
     now = service.clock()
     collection = await _collection(request, service)
     await run_in_threadpool(service.note, who, "download", collection, "model")
-    options = {name: _value(collection, name, text) for name, text in request.query_params.items()}
-    text = await run_in_threadpool(lambda: Overview(service, collection, now).model(**options).to_json())
+    trim = trim_of(request)
+    given = {name: text for name, text in request.query_params.items() if name != "trim"}
+    options = {name: _value(collection, name, text) for name, text in given.items()}
+    text = await run_in_threadpool(lambda: Overview(service, collection, now).model(trim=trim, **options).to_json())
     return Response(text, media_type="application/json")
 
 
@@ -256,10 +260,11 @@ async def leaves(request: Request) -> Response:
         level = 0.0
     if not 0 < level < 1:
         raise Problem("invalid-request", "'level' must be between 0 and 1.")
+    trim = trim_of(request)
 
     def work() -> bytes:
         seen = Overview(service, collection, now)
-        found = seen.model()
+        found = seen.model(trim=trim)
         rows = seen.leaves(found, level)
         more = [str(f) for f in seen.forecasts(found)]
         return json.dumps({"n_reports": found.n_reports, "level": level, "leaves": rows, "forecasts": more}).encode()

@@ -45,6 +45,7 @@ from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.keys import base64url, ed25519, from_base64url
+from hedgerow.tasks.trimmed import Groups, Trimmed, check_groups, group_key, trimmed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -260,15 +261,17 @@ class Service:
                 raise Problem("invalid-request", f"Holders are told the {name!r} of a task: say it.")
         _check_records(task, **words)
         target = check_target(words.pop("target", None))
+        groups = check_grouping(task, words.pop("groups", 0))
         made = self._pass_key(task) if words.pop("passes", False) else (b"", b"")
         notice = Announcement.sign(task, self.key, pass_key=made[1], **words)
         first = self._first_of(task)
-        row = {"id": notice.id, "announcement": notice.to_json(), "first": first, "simulation": simulation}
+        row: dict[str, Any] = {"id": notice.id, "announcement": notice.to_json(), "first": first}
+        row |= {"simulation": simulation, "groups": groups, "group_key": group_key() if groups else None}
         witnesses = self.shared.lead(task, notice) if task.sealed else None
         stored, new = self._store(row, now, publisher.name, Role.LEADER, witnesses, made[0])
         if stored.deleted is not None:
             raise Problem("task-deleted", "This task was deleted; give the new one another title.")
-        if stored.announcement != row["announcement"] or bool(stored.simulation) != simulation:
+        if (stored.announcement, bool(stored.simulation), stored.groups) != (row["announcement"], simulation, groups):
             raise Problem("task-exists", "A published task never changes; give the new one another title.")
         if target is not None:
             self.aim(self._remember(Collection.from_row(stored)), target, now, publisher)
@@ -457,8 +460,8 @@ class Service:
 
     # Results.
 
-    def total(self, collection: Collection) -> Any:
-        """Return the aggregate of every acknowledged report, bit for bit that of the library."""
+    def _sums(self, collection: Collection) -> Any:
+        """Return the totals of every acknowledged report, by group where the task has groups."""
         kind = collection.kind
         if kind.shared:
             raise Problem("not-available", "No server can read the sums of this task: hedgerow collect.")
@@ -472,6 +475,18 @@ class Service:
             sums = connection.execute(sa.select(partials.c.sums).where(partials.c.task == collection.number)).scalar()
             pending = connection.execute(sa.select(uploads).where(uploads.c.task == collection.number)).all()
         return add_rows(kind, kind.aggregate(sums or b""), list(pending))
+
+    def total(self, collection: Collection) -> Any:
+        """Return the aggregate of every acknowledged report, bit for bit that of the library."""
+        found = self._sums(collection)
+        return found.total if isinstance(found, Groups) else found
+
+    def trimmed(self, collection: Collection, trim: float) -> Trimmed:
+        """Return totals without the groups at both ends; of a task that was published with groups."""
+        found = None if not collection.groups else self._sums(collection)
+        if not isinstance(found, Groups):
+            raise Problem("not-available", "This task was published without 'groups': its sums are kept as one.")
+        return trimmed(found.parts, trim)
 
     def learnt(self, collection: Collection, totals: Any, **options: Any) -> Any:
         """Return the model of totals; of kept reports the last one is remembered, for learning it takes a while."""
@@ -493,6 +508,13 @@ class Service:
                 for row in connection.execute(sa.select(table).where(table.c.task == collection.number))
             ]
         return kept_rows(collection.kind, [r.body for r in found]), any(r.simulation for r in found)
+
+
+def check_grouping(task: Task, groups: int) -> int:
+    """Refuse a number of groups that cannot be, and groups of a task whose reports are not added up here."""
+    if groups:
+        check_groups(task, groups, 0.5)
+    return groups
 
 
 def _check_records(task: Task, *, tokens: bool = False, passes: bool = False, **_: Any) -> None:

@@ -177,7 +177,7 @@ async def _store(
     outcome = Outcome(refused=late)
     if len(batch):
         digest = digest_of(token) if token else None
-        upload = collection.kind.upload(collection.number, batch, collection.first, digest)
+        upload = collection.kind.upload(collection.number, batch, collection.first, digest, token)
         upload.late = late
         upload.most = notice.max_reports
         upload.passed = bool(notice.pass_key)

@@ -23,6 +23,7 @@ bit at epsilon 2), by less than half of it at 1 %.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -31,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.randomness import Randomness, as_randomness
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.reports import Reports
@@ -48,6 +49,7 @@ __all__ = [
     "cost",
     "group_key",
     "group_of",
+    "protection",
     "trimmed",
 ]
 
@@ -58,6 +60,7 @@ MOST_GROUPS = 1000
 TRIM = 0.1
 """The share of groups left out at each end, unless another is said: it costs 4 % of the reports; by hand."""
 _EACH = 16  # reports of a group for every group; see above
+_SIZE = struct.Struct("<Q")
 _KEY_BYTES = 32  # 256 bits: nobody guesses it
 
 
@@ -168,6 +171,23 @@ def group_of(text: bytes, n_groups: int, key: bytes) -> int:
     return int.from_bytes(digest, "little") % n_groups
 
 
+def protection(n_groups: int, trim: float = TRIM, *, tokens: bool = True) -> str:
+    """Say what trimmed totals of groups keep out, and what not.
+
+    >>> print(protection(25))
+    Sums are kept by 25 groups, all reports of an upload token in one. Trimmed totals (2 groups left out at each ...
+    """
+    dropped = max(1, math.floor(trim * n_groups))
+    what = "upload tokens" if tokens else "reports"
+    one = ", all reports of an upload token in one" if tokens else ", each report in one by its id"
+    return (
+        f"Sums are kept by {n_groups} groups{one}. Trimmed totals ({dropped} groups left out at each end) move no "
+        f"further than honest groups differ, whatever comes with up to {dropped} {what}; forgers with more {what} than "
+        f"that, 1 % of all for instance, are in most groups, and move them as they move plain totals. It costs "
+        f"accuracy: reports count as {1 / cost(n_groups, dropped):.0%} of them."
+    )
+
+
 class Groups:
     """Totals of groups into which reports are dealt by id, under a key: nobody chooses a group.
 
@@ -185,6 +205,33 @@ class Groups:
         self.task = task
         self.parts = [task.totals() for _ in range(n_groups)]
         self._key = group_key() if key is None else key
+
+    @property
+    def total(self) -> Totals:
+        """The plain totals of all groups."""
+        result = self.task.totals()
+        for part in self.parts:
+            result = result + part
+        return result
+
+    def to_bytes(self) -> bytes:
+        """Return the totals of all groups as bytes, without the key."""
+        found = [part.to_bytes() for part in self.parts]
+        return b"".join(_SIZE.pack(len(data)) + data for data in found)
+
+    @classmethod
+    def from_bytes(cls, task: Task, n_groups: int, data: bytes) -> Groups:
+        """Read totals of groups; reports can be added to groups that are named."""
+        groups = cls(task, 0, b"")
+        at = 0
+        while at < len(data):
+            (size,) = _SIZE.unpack_from(data, at)
+            at += _SIZE.size
+            groups.parts.append(Totals.from_bytes(task, data[at : at + size]))
+            at += size
+        if len(groups.parts) != n_groups:
+            raise FormatError(f"these are totals of {len(groups.parts)} groups, not of {n_groups}.")
+        return groups
 
     def add(self, reports: Reports) -> Groups:
         """Add reports, each to its group."""

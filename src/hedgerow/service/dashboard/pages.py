@@ -36,7 +36,7 @@ from hedgerow.service.dashboard.sharing import (
 from hedgerow.service.dashboard.timeline import when
 from hedgerow.service.dashboard.views import TaskView, card, damaged_card, detail
 from hedgerow.service.database import StorageError
-from hedgerow.service.http import known_token, problem_of, read_body, service_of
+from hedgerow.service.http import known_token, problem_of, read_body, service_of, trim_of
 from hedgerow.service.overview import Overview
 from hedgerow.service.problems import Problem
 from hedgerow.service.timeline import CROWD
@@ -289,12 +289,14 @@ async def _code(request: Request) -> Response:
 
 
 async def _model(request: Request) -> Response:
-    text = await _look(request, lambda seen: seen.model().to_json())
+    trim = trim_of(request)
+    text = await _look(request, lambda seen: seen.model(trim=trim).to_json())
     return _download(text, "model.json", "application/json")
 
 
 async def _leaves(request: Request) -> Response:
-    rows = await _look(request, lambda seen: seen.leaves(seen.model()))
+    trim = trim_of(request)
+    rows = await _look(request, lambda seen: seen.leaves(seen.model(trim=trim)))
     out = io.StringIO()
     flat = [{k: v for k, v in row.items() if not isinstance(v, dict)} | _flat(row) for row in rows]
     writer = csv.DictWriter(out, list(flat[0]), lineterminator="\n")

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 _DAY = 86_400  # seconds, by definition
-_FIELDS = ("task", "title", "purpose", "curator", "closes", "tokens", "max_reports", "target")
+_FIELDS = ("task", "title", "purpose", "curator", "closes", "tokens", "max_reports", "target", "groups")
 
 
 def link_of(request: Request, task_id: str) -> str:
@@ -138,6 +138,7 @@ async def publish_form(request: Request, given: dict[str, str]) -> Response:
         "tokens": bool(given["tokens"]),
         "max_reports": number_of(given["max_reports"]) or 0,
         "target": number_of(given["target"]),
+        "groups": number_of(given["groups"]) or 0,
         "opens": now,
         "closes": int(last.timestamp()) + _DAY,
     }

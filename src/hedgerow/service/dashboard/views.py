@@ -17,6 +17,7 @@ from hedgerow.tasks.alarms import ALPHA, Alarm
 from hedgerow.tasks.forecast import Forecast
 from hedgerow.tasks.models import Model
 from hedgerow.tasks.shift import ShiftReport
+from hedgerow.tasks.trimmed import TRIM
 
 __all__ = ["Line", "Link", "TaskView", "card", "damaged_card", "detail"]
 
@@ -134,7 +135,7 @@ def detail(seen: Overview) -> TaskView:
     return TaskView(
         **_common(seen),
         refused=tuple((_reason(code), n) for code, n in seen.refused.most_common()),
-        manipulation=tuple(_manipulation(seen.collection, seen.alarms, seen.aggregated, model)),
+        manipulation=tuple(_manipulation(seen.collection, seen.alarms, seen.aggregated, model, seen.trimming)),
         downloads=_downloads(seen, shown),
         servers=tuple(seen.servers),
         one_machine=_one_machine(seen.collection),
@@ -194,13 +195,17 @@ def _reason(code: str) -> str:
     return CODES[code][1] if code in CODES else REPORT_CODES.get(code, code).capitalize()
 
 
-def _manipulation(collection: Collection, alarms: list[Alarm], n: int, model: Model | None) -> list[Line]:
+def _manipulation(
+    collection: Collection, alarms: list[Alarm], n: int, model: Model | None, trimming: str = ""
+) -> list[Line]:
     lines = []
     forgery = collection.forgery
     if forgery is not None:
         lines.append(Line(str(forgery)))
     if model is not None and forgery is not None and (now := forgery.now(model)):
         lines.append(Line(now))
+    if trimming:
+        lines.append(Line(trimming))
     if not collection.detector.events:
         return lines
     for alarm in alarms[:5]:
@@ -241,4 +246,6 @@ def _downloads(seen: Overview, shown: dict[str, Any]) -> tuple[Link, ...]:
     if shown:
         found.append(Link(f"{base}/model.json", "Download the model"))
         found.append(Link(f"{base}/leaves.csv", "Download the leaves"))
+    if shown and seen.collection.groups:
+        found.append(Link(f"{base}/model.json?trim={TRIM}", "Download the model of trimmed totals"))
     return tuple(found)
