@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mutants.fault import Fault
 
+_GROUPS = "tests/service/test_service_groups.py"
 _SEALING = "tests/service/test_sealing.py"
 _THIEF = "tests/service/test_service_thief.py"
 _SQLITE = f"{_THIEF}::test_sqlite_two_histories_leave_the_same_file"
@@ -103,6 +104,20 @@ FAULTS = (
         before="            self.moving = self.young\n",
         after="",
         caught_by=(f"{_SEALING}::test_ids_and_tokens_are_known_after_every_piece",),
+    ),
+    Fault(
+        name="everybody knows the key by which reports are dealt into groups",
+        path="src/hedgerow/service/kinds.py",
+        before="        self._group_key = group_key\n",
+        after="        self._group_key = bytes(32)\n",
+        caught_by=(f"{_GROUPS}::test_trimmed_totals_are_those_of_the_library",),
+    ),
+    Fault(
+        name="a gateway's reports are dealt into all groups",
+        path="src/hedgerow/service/kinds.py",
+        before="found * len(ids) if bearer else found",
+        after="[i % self.n_groups for i in range(len(ids))] if bearer else found",
+        caught_by=(f"{_GROUPS}::test_a_gateway_that_forges_is_in_one_group",),
     ),
     Fault(
         name="a sieve that lacks ids of another server is trusted",
