@@ -73,15 +73,15 @@ FAULTS = (
     Fault(
         name="PostgreSQL's tables are not written anew",
         path="src/hedgerow/service/scrub.py",
-        before="        for table in YOUNG:\n            _rewrite(connection, table)\n",
+        before="        _rewrite(connection, YOUNG)\n",
         after="        pass\n",
         caught_by=(_POSTGRES,),
     ),
     Fault(
         name="PostgreSQL's old pages stay in the file",
         path="src/hedgerow/service/scrub.py",
-        before='    run(f"TRUNCATE {name}")\n',
-        after='    run(f"DELETE FROM {name}")\n',
+        before='        f"TRUNCATE {name}",\n',
+        after='        f"DELETE FROM {name}",\n',
         caught_by=(_POSTGRES,),
     ),
     Fault(

@@ -18,6 +18,7 @@ somebody came with, and no more.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -42,8 +43,7 @@ def scrub(database: Database, connection: Connection) -> None:
     connection.execute(arrivals.delete())
     connection.execute(partials.update().values(scrubbed=partials.c.revision))
     if not database.sqlite:
-        for table in YOUNG:
-            _rewrite(connection, table)
+        _rewrite(connection, YOUNG)
 
 
 def merged(connection: Connection, task: int) -> dict[str, Any]:
@@ -71,19 +71,31 @@ def _merge(connection: Connection, task: int) -> None:
     connection.execute(known.insert().values(**row))
 
 
-def _rewrite(connection: Connection, table: sa.Table) -> None:
-    """Set the rows of a table of PostgreSQL aside, give it a new file, and put them back in the order of their keys."""
+def _rewrite(connection: Connection, tables: Sequence[sa.Table]) -> None:
+    """Give tables of PostgreSQL new files, with their rows in the order of their keys.
+
+    All statements go in one message: uploads wait, and each journey to the server would be as long as some of them.
+    """
+    sizes = ", ".join(f"pg_relation_size('{table.name}')" for table in tables)
+    found = connection.exec_driver_sql(f"SELECT {sizes}").one()
+    written = [table for table, size in zip(tables, found, strict=True) if size]  # the others: by nobody since then
+    statements = [statement for table in written for statement in _anew(table)]
+    if statements:
+        connection.exec_driver_sql("; ".join(statements))
+
+
+def _anew(table: sa.Table) -> list[str]:
+    """Set the rows of a table aside, give it a new file, and put them back in the order of their keys."""
     name = table.name
-    kept = f"kept_{table.name}"
-    run = connection.exec_driver_sql
-    if not run(f"SELECT pg_relation_size('{name}')").scalar():
-        return  # written to by nobody since the last time
+    kept = f"kept_{name}"
     columns = ", ".join(column.name for column in table.columns)
     keys = ", ".join(column.name for column in table.primary_key.columns)
-    run(f"CREATE TEMP TABLE IF NOT EXISTS {kept} (LIKE {name}) ON COMMIT DELETE ROWS")
-    run(f"INSERT INTO {kept} SELECT {columns} FROM {name}")
-    run(f"TRUNCATE {name}")
-    run(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {kept} ORDER BY {keys}")
+    return [
+        f"CREATE TEMP TABLE IF NOT EXISTS {kept} (LIKE {name}) ON COMMIT DELETE ROWS",
+        f"INSERT INTO {kept} SELECT {columns} FROM {name}",
+        f"TRUNCATE {name}",
+        f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {kept} ORDER BY {keys}",
+    ]
 
 
 def settle(database: Database) -> None:
