@@ -291,7 +291,7 @@ def _pragmas(connection: Any, _: object) -> None:
         connection.execute(f"PRAGMA {pragma}").fetchall()
     # What is only of the moment (sorting, rewriting) stays off the disk. The cache is small: ids arrive in no order, so
     # that a large one fills with pages that are not needed again; the system's own cache has them too.
-    for pragma in ("wal_autocheckpoint=16000", "cache_size=-8192", "temp_store=MEMORY"):
+    for pragma in ("wal_autocheckpoint=16000", "cache_size=-4096", "temp_store=MEMORY"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
 

@@ -74,7 +74,7 @@ tasks = sa.Table(
     sa.Column("closed", sa.BigInteger),
     sa.Column("finished", sa.Boolean, nullable=False, default=False),
     sa.Column("deleted", sa.BigInteger),
-    sa.Column("groups", sa.Integer, nullable=False, default=0),
+    sa.Column("groups", sa.Integer, nullable=False, server_default="0"),
     sa.Column("group_key", _Blob),
 )
 """Published tasks. Of a deleted one its number, its id and the time are left: neither is ever used again.
