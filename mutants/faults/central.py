@@ -572,8 +572,8 @@ _MODELS = (
     Fault(
         name="first clip from private residuals",
         path=f"{_ANOVA}/correct.py",
-        before="    own = replace(options, clip=known.radius(_QUANTILE, _LEAST * most, most, purse.order))\n",
-        after="    own = replace(options, clip=max(_LEAST, float(np.quantile(np.abs(targets - base), _QUANTILE))))\n",
+        before="    clip = known.radius(_QUANTILE, _LEAST * most, most, purse.order)\n",
+        after="    clip = max(_LEAST, float(np.quantile(np.abs(records.targets), _QUANTILE)))\n",
         caught_by=_fits("PrivateAnovaRegressor, public model"),
     ),
     Fault(

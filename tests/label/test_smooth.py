@@ -31,6 +31,22 @@ def test_predictions_are_those_of_the_whole_process_where_every_record_is_a_poin
     assert min(np.abs(model.predict(X) - f).max() for f in found) < 1e-3
 
 
+def test_noise_as_large_as_units_is_that_of_the_whole_process():
+    X, y, truth = made(300, 0)
+    units = np.where(X[:, 1] > 0.5, 3.0, 0.3)
+    y = truth + units * (y - truth)
+    widths = Matern(NONE, np.zeros(0), [0.0, 0.0], [0.5, 0.5])
+    model = SmoothErrors(widths).fit(X, y, units)
+    U = model.smooth_.units(X)
+    K = matern(squared_distances(U, U))
+    mean = np.average(y, weights=units**-2)
+    ratios = 10.0 ** np.arange(-4.0, 1.25, 0.25)
+    found = [mean + K @ np.linalg.solve(K + np.diag(units**2) / q, y - mean) for q in ratios]
+    assert min(np.abs(model.predict(X) - f).max() for f in found) < 1e-3
+    plain = SmoothErrors(widths).fit(X, y)
+    assert np.mean((model.predict(X) - truth) ** 2) < np.mean((plain.predict(X) - truth) ** 2)
+
+
 def test_evidence_chooses_height_and_width():
     X, y, truth = made(6000, 1, noise=3.0)
     wide = SmoothErrors(Matern(NONE, np.zeros(0), [0.0, 0.0], [0.5, 0.5])).fit(X, y)
@@ -66,6 +82,16 @@ def test_it_takes_part_and_is_exported(public):
     found = model.fit(X, y + 0.8 * np.sin(9 * X[:, 0]))
     assert any(isinstance(learner, SmoothErrors) for learner in found.regressor_.learners)
     assert np.allclose(to_sklearn(found).predict(X[:50]), found.predict(X[:50]), atol=1e-8)
+
+
+def test_it_is_told_the_units_of_reports(public):
+    X = made(600, 6)[0]
+    F = np.column_stack([X, public.predict(X)])
+    units = np.where(X[:, 1] > 0.5, 3.0, 0.3)
+    noisy = 0.1 * np.sin(9 * X[:, 0]) + 0.01 * units
+    found = learn_residuals(public, None, F, noisy, units=units)
+    smooth = next(learner for learner in found.learners if isinstance(learner, SmoothErrors))
+    assert smooth.mean_ == pytest.approx(np.average(noisy, weights=units**-2))
 
 
 def test_a_given_regressor_is_alone(public):

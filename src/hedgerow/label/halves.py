@@ -71,6 +71,7 @@ class Halves:
     params: dict[str, Any] = field(default_factory=dict)
     public_model: Any = None
     witness: Witness | None = None
+    units: FloatArray | None = None
     fits: list[Any] = field(default_factory=list)
 
     def predict(self, X: Any) -> list[FloatArray]:
@@ -85,6 +86,8 @@ class Halves:
 
     def _fit(self, rows: IntArray) -> Any:
         if self.public_model is not None:
-            return learn_residuals(self.public_model, self.learner, self.X[rows], self.labels[rows], self.witness)
+            units = None if self.units is None else self.units[rows]
+            given = (self.X[rows], self.labels[rows], self.witness, units)
+            return learn_residuals(self.public_model, self.learner, *given)
         params = _check_method_params(self.X, self.params, rows)
         return clone(self.learner).fit(_safe_indexing(self.X, rows), self.labels[rows], **params)

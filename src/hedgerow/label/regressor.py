@@ -236,8 +236,9 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
         witness = None
         if told is not None and not is_fitted(self.public_model):
             witness = Witness(told, untold - untold.mean())
-        self.regressor_ = learn_residuals(model, self.regressor, F, noisy, witness)
-        self._halves = Halves(self.regressor, F, noisy, public_model=model, witness=witness)
+        units = None if size is None else unit
+        self.regressor_ = learn_residuals(model, self.regressor, F, noisy, witness, units)
+        self._halves = Halves(self.regressor, F, noisy, public_model=model, witness=witness, units=units)
         return self
 
     def _public_errors(self, model: Any, X_public: Any) -> tuple[npt.NDArray[np.float64], Any]:

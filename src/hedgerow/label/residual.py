@@ -84,7 +84,12 @@ def learners_for(n: int, noise: float) -> list[Any]:
 
 
 def learn_residuals(
-    public_model: Any, regressor: Any, F: FloatArray, noisy: FloatArray, witness: Witness | None = None
+    public_model: Any,
+    regressor: Any,
+    F: FloatArray,
+    noisy: FloatArray,
+    witness: Witness | None = None,
+    units: FloatArray | None = None,
 ) -> ResidualModel:
     """Fit learners to noisy residuals, weighted by how well they predict noisy residuals they have not seen.
 
@@ -94,11 +99,13 @@ def learn_residuals(
     post-processing of the reports.
 
     Where the public model has a Gaussian process, one of its widths is among the learners: which columns matter, and
-    how fast labels vary with them, is known from public records.
+    how fast labels vary with them, is known from public records. It is a likelihood, and is told how large the noise of
+    each report is, where residuals were sent in ``units``. The others go by squared error, whose largest part is
+    where units are: weighted by one over their square they learnt less (boosting on MET at epsilon 0.5).
     """
     widths = widths_of(public_model, F) if regressor is None else None
     more = [] if widths is None else [SmoothErrors(widths)]
-    learners, weights = learn_corrections(regressor, F, noisy, public_model.residuals_, witness, more)
+    learners, weights = learn_corrections(regressor, F, noisy, public_model.residuals_, witness, more, units)
     return ResidualModel(public_model, learners, weights)
 
 
@@ -109,10 +116,12 @@ def learn_corrections(
     residuals: npt.ArrayLike,
     witness: Witness | None = None,
     more: Sequence[Any] = (),
+    units: FloatArray | None = None,
 ) -> tuple[list[Any], FloatArray]:
     """Return fitted learners of noisy residuals and their weights; none where the reports carry no evidence.
 
-    ``more`` are learners beside the usual ones, where no ``regressor`` is given.
+    ``more`` are learners beside the usual ones, where no ``regressor`` is given; ``units`` are for those of them that
+    take any.
     """
     signal = signal_factor(noisy, residuals)
     if len(noisy) < 10 * FOLDS or signal == 0:
@@ -126,14 +135,15 @@ def learn_corrections(
     for fold in range(FOLDS):
         held = folds == fold
         for k, learner in enumerate(learners):
-            out[held, k] = clone(learner).fit(F[~held], noisy[~held]).predict(F[held])
+            out[held, k] = _fit(learner, F, noisy, units, ~held).predict(F[held])
     weights = stack_weights(out, noisy)
     unseen = np.zeros(len(noisy))
     for fold in range(FOLDS):  # weights that have not seen the records either
         held = folds == fold
         unseen[held] = out[held] @ stack_weights(out[~held], noisy[~held])
     kept = np.flatnonzero(weights > 0)
-    fitted = [clone(learners[k]).fit(F, noisy) for k in kept]
+    every = np.ones(len(noisy), dtype=bool)
+    fitted = [_fit(learners[k], F, noisy, units, every) for k in kept]
     weights = weights[kept]
     public: tuple[Any, Any] = ((), ())
     if witness is not None:
@@ -143,6 +153,13 @@ def learn_corrections(
     if not weights.any():
         return [], np.zeros(0)
     return fitted, weights
+
+
+def _fit(learner: Any, F: FloatArray, noisy: FloatArray, units: FloatArray | None, rows: npt.NDArray[np.bool_]) -> Any:
+    """Return a learner fitted to some of the reports."""
+    if units is None or not isinstance(learner, SmoothErrors):
+        return clone(learner).fit(F[rows], noisy[rows])
+    return clone(learner).fit(F[rows], noisy[rows], units[rows])
 
 
 def stack_weights(out: FloatArray, noisy: FloatArray) -> FloatArray:

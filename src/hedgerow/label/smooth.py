@@ -50,7 +50,9 @@ class SmoothErrors(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     .. math:: a = q\, (M + q K^\top K)^{-1} K^\top r
 
     for errors r whose variance is q times that of noise (the process at as many points as there are: Nystroem). The
-    evidence of q has a closed form, with the best variance of noise for each.
+    evidence of q has a closed form, with the best variance of noise for each. Where reports were made in units of
+    their own, noise is as large as the unit: with ``units`` s, rows of K and r are divided by s, which leaves noise of
+    one variance.
 
     Parameters
     ----------
@@ -75,16 +77,17 @@ class SmoothErrors(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, widths: Matern) -> None:
         self.widths = widths
 
-    def fit(self, X: Any, y: Any) -> SmoothErrors:
-        """Fit."""
+    def fit(self, X: Any, y: Any, units: FloatArray | None = None) -> SmoothErrors:
+        """Fit errors whose noise is of one size, or of the sizes of their units."""
         U = self.widths.units(np.asarray(X, dtype=np.float64))
         y = np.asarray(y, dtype=np.float64)
-        self.mean_ = float(y.mean())
+        clear = np.ones(len(y)) if units is None else 1 / units
+        self.mean_ = float(np.average(y, weights=clear**2))
         rows = np.sort(np.random.default_rng(0).permutation(len(y))[:_POINTS])
         best = -np.inf
         for narrower in _NARROWER:
             points = narrower * U[rows]
-            evidence, weights = _most_likely(narrower * U, points, y - self.mean_)
+            evidence, weights = _most_likely(narrower * U, points, y - self.mean_, clear)
             if evidence > best:
                 best = evidence
                 self.smooth_ = replace(
@@ -98,15 +101,19 @@ class SmoothErrors(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.mean_ + self.smooth_.predict(np.asarray(X, dtype=np.float64)))
 
 
-def _most_likely(U: FloatArray, points: FloatArray, r: FloatArray) -> tuple[float, FloatArray]:
-    """Return the logarithm of the largest evidence, and the heights of bumps that it speaks for."""
+def _most_likely(U: FloatArray, points: FloatArray, r: FloatArray, clear: FloatArray) -> tuple[float, FloatArray]:
+    """Return the logarithm of the largest evidence, and the heights of bumps that it speaks for.
+
+    ``clear`` is one over the deviation of each error's noise, up to a factor.
+    """
     from scipy.linalg import cholesky, eigh, solve_triangular
 
     m = len(points)
+    r = clear * r
     gram = np.zeros((m, m))
     sums = np.zeros(m)
     for start in range(0, len(r), _ROWS):
-        K = matern(squared_distances(U[start : start + _ROWS], points))
+        K = clear[start : start + _ROWS, None] * matern(squared_distances(U[start : start + _ROWS], points))
         gram += K.T @ K
         sums += K.T @ r[start : start + _ROWS]
     M = matern(squared_distances(points, points))

@@ -23,7 +23,7 @@ from hedgerow.types import FloatArray
 __all__ = ["Corrected", "fit_correction"]
 
 _QUANTILE = 0.98
-"""Share of public residuals within the first clip; the looks at private ones lower it after a tenth of the rounds."""
+"""Share of public residuals within the first clip; from a tenth of the rounds on it follows private ones."""
 _LEAST = 1e-3  # of the label's width, at least: a public model without errors is not believed; by hand
 
 
@@ -48,7 +48,8 @@ def fit_correction(
     """
     known = start.scaled(reading.bounds)
     most = 2 * options.clip  # labels are twice as far from each other as from the middle
-    own = replace(options, clip=known.radius(_QUANTILE, _LEAST * most, most, purse.order))
+    clip = known.radius(_QUANTILE, _LEAST * most, most, purse.order)
+    own = replace(options, clip=clip, follow=not reading.classes)  # how far classes are apart is known
     fit_purse, look_purse = purse.divided(GATE)
     fitted = fit_anova(reading.space, records, fit_purse, own, randomness)
     look = _look(fitted, reading.columns, known, reading.bounds, reading.classes)

@@ -26,6 +26,9 @@ _LONGEST = 1024.0  # norm of the coefficients, of records of norm 1 and labels i
 _CELLS = 14  # of residuals: 0.7**13 is 1 % of the largest clip
 _RATIO = 0.7  # of an edge to the next
 QUANTILE = 0.9  # of the residuals, at which they are clipped
+_WIDER = _RATIO**-3  # times the first clip, up to which it may follow residuals: they are 2.9 times as large then
+_ROUNDING = 1e-9  # of a clip that is an edge
+_CLEARLY = 1.645  # deviations, of a one-sided test at 5 %
 _COUNT = 256  # least number of levels of one count
 _LOOKS = (0.1, 0.7)  # shares of the rounds after which residuals are looked at
 _EVEN = 0.1  # of the budget of all rounds, spread evenly: see allocation
@@ -73,6 +76,8 @@ def descend(
     energy: FloatArray,
     randomness: Randomness,
     progress: Callable[[int], bool] | None = None,
+    *,
+    follow: bool = False,
 ) -> Descent:
     r"""Descend on the clipped squared error of labels less the public offset.
 
@@ -82,8 +87,9 @@ def descend(
 
     Proof: given v and c, a record adds whole numbers of bounded norm to the sum, and no other record's numbers change
     (:class:`~.rows.Rows`), so the sum changes by at most this norm under add/remove.
-    Looks at the residuals count each record in one cell. Prices: :class:`~.accounting.GaussianPurse`; which round gets
-    how much is decided beforehand (:func:`allocation`).
+    Looks at the residuals count each record in one cell; they lower the clip to the edge above the quantile, or, with
+    ``follow``, let it follow the quantile itself, up too (:func:`_following`). Prices:
+    :class:`~.accounting.GaussianPurse`; which round gets how much is decided beforehand (:func:`allocation`).
     """
     # Laplace noise of many prices would need as many tables, and gained nothing where it was tried.
     parts = allocation(steps, energy) if purse.order == 2 else [Fraction(1, steps.rounds)] * steps.rounds
@@ -99,7 +105,10 @@ def descend(
     for t in range(steps.rounds):
         at = bounded(theta + steps.momentum * (theta - before))
         if t in looks:
-            clip = min(clip, _look(rows, at, edge, steps, purse, randomness))
+            if follow:
+                clip = _following(clip, _count(rows, at, edge * _WIDER, steps, purse, randomness), steps.size)
+            else:
+                clip = min(clip, _count(rows, at, edge, steps, purse, randomness).above(steps.size))
         each = purse.release(steps.share * parts[t], rows.products.norm(purse.order), LEVELS)
         sums = rows.gradient(at, Clip(clip, each.weight, purse.order))
         unit = clip / (each.weight * NORM)
@@ -130,9 +139,55 @@ def bounded(theta: FloatArray) -> FloatArray:
     return finite if length <= _LONGEST else np.asarray(finite * (_LONGEST / length))
 
 
-def _look(rows: Sums, at: FloatArray, top: float, steps: Steps, purse: Purse, randomness: Randomness) -> float:
-    """Return the upper edge of the cell of the noisy 0.9-quantile of residuals, among 14 geometric cells to ``top``."""
-    edges = top * _RATIO ** np.arange(_CELLS - 1, -1, -1)
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """Noisy numbers of residuals in cells up to these edges, and the deviation of their noise."""
+
+    edges: FloatArray
+    noisy: FloatArray
+    deviation: float
+
+    def shares(self, size: float) -> FloatArray:
+        """Return the shares of residuals up to each edge."""
+        return np.asarray(np.cumsum(project(self.noisy, size)) / size)
+
+    def above(self, size: float) -> float:
+        """Return the upper edge of the cell of the 0.9-quantile."""
+        return float(self.edges[min(int(np.searchsorted(self.shares(size), QUANTILE)), _CELLS - 1)])
+
+    def within(self, size: float) -> float:
+        """Return the 0.9-quantile, residuals spread evenly over its cell."""
+        return float(np.interp(QUANTILE, [0.0, *self.shares(size)], [0.0, *self.edges]))
+
+    def beyond(self, clip: float) -> float:
+        """Return how many residuals are in cells beyond the clip, at least: less 1.645 deviations (5 %)."""
+        cells = self.noisy[self.edges * _RATIO > (1 - _ROUNDING) * clip]
+        return float(cells.sum()) - _CLEARLY * self.deviation * math.sqrt(cells.size)
+
+
+def _following(clip: float, counted: _Counted, size: float) -> float:
+    """Return the clip after a look, where the one before is a guess that may be too small.
+
+    Residuals of a public model have their size from the first round on, so the clip is the quantile and not the edge
+    above it, which is up to 1.43 times as large, and noise with it. It rises only where clearly more than a tenth of
+    the residuals are beyond it: few public records may have been narrower than private ones.
+
+    >>> edges = 0.7 ** np.arange(13.0, -1.0, -1.0)
+    >>> def clips(*last):
+    ...     noisy = np.array([0.0] * (14 - len(last)) + list(last))
+    ...     return round(_following(0.343, _Counted(edges, noisy, 5.0), 1000.0), 3)
+    >>> clips(850, 100, 50, 0, 0, 0), clips(100, 100, 100, 300, 300, 100)
+    (0.204, 0.7)
+    """
+    quantile = counted.within(size)
+    if counted.beyond(clip) > (1 - QUANTILE) * size:
+        return quantile
+    return min(clip, quantile)
+
+
+def _count(rows: Sums, at: FloatArray, top: float, steps: Steps, purse: Purse, randomness: Randomness) -> _Counted:
+    """Return noisy numbers of residuals in 14 geometric cells to ``top``; larger ones are in the last."""
+    edges: FloatArray = np.asarray(top * _RATIO ** np.arange(_CELLS - 1, -1, -1), dtype=np.float64)
 
     order = purse.order
 
@@ -144,8 +199,7 @@ def _look(rows: Sums, at: FloatArray, top: float, steps: Steps, purse: Purse, ra
     counts = rows.total(at, term) + np.zeros(_CELLS, dtype=np.int64)
     release = purse.release(steps.look_share, 1, _COUNT)
     noisy = release.noisy(release.weight * counts, randomness) / release.weight
-    share = np.cumsum(project(noisy, steps.size)) / steps.size
-    return float(edges[min(int(np.searchsorted(share, QUANTILE)), _CELLS - 1)])
+    return _Counted(edges, noisy, release.deviation / release.weight)
 
 
 def influences(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:

@@ -57,7 +57,10 @@ _POINTS = 2048  # for the mean square of functions: it errs by 3 %, as a root of
 
 @dataclass(frozen=True)
 class Options:
-    """Public choices: pairs or not, missing values or not, the first clip, progress, how fits are planned, threads."""
+    """Public choices: pairs or not, missing values or not, the first clip, progress, how fits are planned, threads.
+
+    ``follow``: whether the clip follows the residuals, being a guess from few public ones (:mod:`.descent`).
+    """
 
     interactions: bool
     missing: bool
@@ -66,6 +69,7 @@ class Options:
     rules: Rules = RULES
     pure_rules: PureRules = PURE_RULES
     jobs: int | None = None
+    follow: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +234,9 @@ def _stage(course: Course, basis: Basis, share: Fraction, warm: Fitted | None, f
     start = np.zeros((len(basis), data.rows.outputs)) if warm is None else carry(warm, feature_map)
     clip = options.clip if warm is None else warm.clip
     energy = energies(feature_map)
-    descent = descend(rows, start, clip, steps, data.purse, energy, data.randomness, options.progress)
+    descent = descend(
+        rows, start, clip, steps, data.purse, energy, data.randomness, options.progress, follow=options.follow
+    )
     return fitted_of(feature_map, descent, steps, course.size, warm)
 
 
@@ -283,7 +289,9 @@ def descend_in(
     """Descend over the functions of a map."""
     rows = data.rows.over(Products.of(feature_map), options.jobs)
     energy = energies(feature_map)
-    return descend(rows, start, clip, steps, data.purse, energy, data.randomness, options.progress)
+    return descend(
+        rows, start, clip, steps, data.purse, energy, data.randomness, options.progress, follow=options.follow
+    )
 
 
 def energies(feature_map: FeatureMap) -> FloatArray:
