@@ -25,6 +25,9 @@
 typedef Py_ssize_t size;
 
 #define ROWS 256
+#define BEFORE 2048     /* records whose products with one function are added up in a vector of 32 bits */
+#define MOST_GROUPS 512 /* whose products are added up in 32 bits */
+#define WIDEST 64       /* bytes of a vector */
 #define ALIGNED __attribute__((aligned(64)))
 #define FULL 127
 #define SCALE 15
@@ -43,7 +46,7 @@ typedef struct {
     const int32_t *partners;  /* (function, place in the sums) */
     const int32_t *squares;   /* by place in the sums */
     const int32_t *units;
-    int n_columns, n_singles, n_derived, n_slots, n_groups, n_entries, n_functions;
+    int n_columns, n_singles, n_derived, n_slots, n_groups, n_entries, n_partners, n_functions;
     int64_t allowed, most;    /* most: -1 for none */
 } plan;
 
@@ -52,6 +55,7 @@ typedef struct {
     int16_t *pairs;
     double *f;
     int16_t *q;
+    int32_t *sums;            /* a vector of each partner */
     int64_t *norm, *size;
 } work;
 
@@ -59,7 +63,8 @@ typedef struct {
     void (*decode)(const plan *, const uint8_t *const *, work *);
     void (*interleave)(const plan *, work *);
     void (*predict)(const plan *, const int32_t *, work *);
-    void (*gradient)(const plan *, work *, int64_t *);
+    void (*gradient)(const plan *, work *);
+    void (*collect)(const plan *, work *, int64_t *);
     void (*norms)(const plan *, work *);
     void (*levels)(const double *, const int32_t *, const uint16_t *, double, double, int32_t, int16_t *);
     void (*vectors)(const work *, const int32_t *, int, const double *, int16_t *);
@@ -109,13 +114,6 @@ static inline int32_t sum128(__m128i v)
     _mm512_inserti64x4(                                                                                          \
         _mm512_castsi256_si512(_mm256_loadu2_m128i(ADDRESS(t, s, (at) + 8), ADDRESS(t, s, at))),                 \
         _mm256_loadu2_m128i(ADDRESS(t, s, (at) + 24), ADDRESS(t, s, (at) + 16)), 1)
-#define INTERLEAVE(to, a, b)                                                                                     \
-    do {                                                                                                         \
-        const __m512i p_ = _mm512_unpacklo_epi16(a, b), q_ = _mm512_unpackhi_epi16(a, b);                        \
-        const __m512i s_ = _mm512_shuffle_i64x2(p_, q_, 0x44), t_ = _mm512_shuffle_i64x2(p_, q_, 0xee);          \
-        STORE(to, _mm512_shuffle_i64x2(s_, s_, 0xd8));                                                           \
-        STORE((to) + 32, _mm512_shuffle_i64x2(t_, t_, 0xd8));                                                    \
-    } while (0)
 #define SUM32(v) _mm512_reduce_add_epi32(v)
 #include "anova.h"
 
@@ -134,12 +132,6 @@ static inline int32_t sum128(__m128i v)
 #define LEFT16(v) _mm256_slli_epi16(v, 8)
 #define RIGHT16(v) _mm256_srai_epi16(v, 8)
 #define LOOK_UP(t, s, at) _mm256_loadu2_m128i(ADDRESS(t, s, (at) + 8), ADDRESS(t, s, at))
-#define INTERLEAVE(to, a, b)                                                                                     \
-    do {                                                                                                         \
-        const __m256i p_ = _mm256_unpacklo_epi16(a, b), q_ = _mm256_unpackhi_epi16(a, b);                        \
-        STORE(to, _mm256_permute2x128_si256(p_, q_, 0x20));                                                      \
-        STORE((to) + 16, _mm256_permute2x128_si256(p_, q_, 0x31));                                               \
-    } while (0)
 #define SUM32(v) sum128(_mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)))
 #include "anova.h"
 
@@ -158,11 +150,6 @@ static inline int32_t sum128(__m128i v)
 #define LEFT16(v) _mm_slli_epi16(v, 8)
 #define RIGHT16(v) _mm_srai_epi16(v, 8)
 #define LOOK_UP(t, s, at) _mm_loadu_si128(ADDRESS(t, s, at))
-#define INTERLEAVE(to, a, b)                                                                                     \
-    do {                                                                                                         \
-        STORE(to, _mm_unpacklo_epi16(a, b));                                                                     \
-        STORE((to) + 8, _mm_unpackhi_epi16(a, b));                                                               \
-    } while (0)
 #define SUM32(v) sum128(v)
 #include "anova.h"
 #endif
@@ -209,11 +196,6 @@ static inline v16 same32(int32_t x)
 #define LEFT16(v) ((v16)((v8)(v) << 8))
 #define RIGHT16(v) ((v16)((v8)(v) >> 8))
 #define LOOK_UP(t, s, at) LOAD(ADDRESS(t, s, at))
-#define INTERLEAVE(to, a, b)                                                                                     \
-    do {                                                                                                         \
-        STORE(to, low16(a, b));                                                                                  \
-        STORE((to) + 8, high16(a, b));                                                                           \
-    } while (0)
 #define SUM32(v) (((v4)(v))[0] + ((v4)(v))[1] + ((v4)(v))[2] + ((v4)(v))[3])
 #include "anova.h"
 
@@ -334,6 +316,7 @@ static int read_plan(const buffers *b, size n, plan *p)
         bytes += (size)(column[2] + 15) / 16 * 16 * 256;
     }
     const int all = p->n_singles + p->n_derived + 1, partners = (int)(b->partners.len / 8);
+    p->n_partners = partners;
     if (!fits(&b->tables, bytes, 1, "tables") || !fits(&b->units, p->n_functions, 4, "units") || p->n_functions < 1
         || !within(p->derived, 2 * (size)p->n_derived, 1, p->n_singles, "derived")
         || !within(p->slots, 2 * (size)p->n_slots, 1, all, "slots")
@@ -405,8 +388,10 @@ static void round_block(const plan *p, const steps *v, const buffers *b, int mod
         for (size i = m; i < ROWS; i++) w->q[i] = 0;
         for (int i = 0; i < ROWS; i++) total += w->q[i];
         sums[(size)o * p->n_functions] += total * FULL * FULL;
-        v->gradient(p, w, sums + (size)o * p->n_functions);
+        v->gradient(p, w);
+        if (k > 1) v->collect(p, w, sums + (size)o * p->n_functions);
     }
+    if (k == 1 && ((at - start + ROWS) % BEFORE == 0 || at + ROWS >= stop)) v->collect(p, w, sums);
 }
 
 /* Products of all pairs of some functions, summed over a block; records beyond the last one have a factor of 0. */
@@ -455,9 +440,13 @@ PyObject *anova_records(PyObject *self, PyObject *args)
     if (ok) {
         const size x = (size)all * ROWS * 2, pairs = (size)p.n_slots * ROWS * 4, f = (size)(k + 1) * ROWS * 8;
         const size u = (size)chosen * ROWS * 2, rest = ROWS * 2 + ROWS * 16 + (size)(p.n_columns + 1) * ROWS;
-        if (fits(&b.scratch, x + pairs + f + u + rest + 64, 1, "scratch")) {
+        const size sums = (size)p.n_partners * WIDEST;
+        if (fits(&b.scratch, sums + x + pairs + f + u + rest + 64, 1, "scratch")) {
             char *at64 = (char *)(((uintptr_t)b.scratch.buf + 63) / 64 * 64);
             work w;
+            w.sums = (int32_t *)at64;
+            memset(w.sums, 0, sums);
+            at64 += sums;
             w.x = (int16_t *)at64, w.pairs = (int16_t *)(at64 + x), w.f = (double *)(at64 + x + pairs);
             double *all_f = w.f + ROWS;
             int16_t *vectors = (int16_t *)(at64 + x + pairs + f);

@@ -42,66 +42,105 @@ TARGET static void NAME(decode)(const plan *p, const uint8_t *const *code, work 
     }
 }
 
-/* Two functions side by side, for products that add up over functions. */
+/* Two functions side by side, for products that add up over functions. Of W16 records, each sixteen bytes' lower half comes
+ * first, then each one's upper half. */
 TARGET static void NAME(interleave)(const plan *p, work *w)
 {
     for (int s = 0; s < p->n_slots; s++) {
         const int16_t *a = w->x + (size)p->slots[2 * s] * ROWS, *b = w->x + (size)p->slots[2 * s + 1] * ROWS;
         int16_t *to = w->pairs + (size)s * 2 * ROWS;
-        for (int i = 0; i < ROWS; i += W16) INTERLEAVE(to + 2 * i, LOAD(a + i), LOAD(b + i));
+        for (int i = 0; i < ROWS; i += W16) {
+            const VECTOR x = LOAD(a + i), y = LOAD(b + i);
+            STORE(to + 2 * i, LOW16(x, y));
+            STORE(to + 2 * i + W16, HIGH16(x, y));
+        }
     }
 }
 
 /* f = sum over groups of X_a * (sum over entries of coefficient * X_b), exactly. A few records at a time, over all groups:
- * their functions then stay in the first cache. */
+ * their functions then stay in the first cache. The inner sum is 2**16 times a high and a low number of 16 bits; with each,
+ * MOST_GROUPS products are added up in 32 bits: 512 * 2**15 * 127 is below 2**31. */
 TARGET static void NAME(predict)(const plan *p, const int32_t *coefficient, work *w)
 {
     enum { FEW = 8 * W32 };
     for (int r = 0; r < ROWS; r += FEW) {
         double *restrict f = w->f + r;
         for (int i = 0; i < FEW; i++) f[i] = 0.0;
-        for (int g = 0; g < p->n_groups; g++) {
-            const int32_t *group = p->groups + 5 * g;
-            const int32_t *slot = p->entries + group[1];
-            const int32_t *own = coefficient + group[1];
-            const int entries = group[2];
-            int32_t inner[FEW] ALIGNED;
-            VECTOR sum[8];
-            for (int u = 0; u < 8; u++) sum[u] = ZERO;
-            for (int e = 0; e < entries; e++) {
-                const VECTOR c = SAME32(own[e]);
-                const int16_t *from = w->pairs + (size)slot[e] * 2 * ROWS + 2 * r;
+        for (int first = 0; first < p->n_groups; first += MOST_GROUPS) {
+            const int last = p->n_groups - first < MOST_GROUPS ? p->n_groups : first + MOST_GROUPS;
+            int32_t low[FEW] ALIGNED, high[FEW] ALIGNED;
+            for (int i = 0; i < FEW; i += W32) STORE(low + i, ZERO), STORE(high + i, ZERO);
+            for (int g = first; g < last; g++) {
+                const int32_t *group = p->groups + 5 * g;
+                const int32_t *slot = p->entries + group[1];
+                const int32_t *own = coefficient + group[1];
+                const int entries = group[2];
+                VECTOR sum[8];
+                for (int u = 0; u < 8; u++) sum[u] = ZERO;
+                for (int e = 0; e < entries; e++) {
+                    const VECTOR c = SAME32(own[e]);
+                    const int16_t *from = w->pairs + (size)slot[e] * 2 * ROWS + 2 * r;
 #pragma GCC unroll 8
-                for (int u = 0; u < 8; u++) sum[u] = ADD32(sum[u], MULTIPLY_ADD(LOAD(from + u * W16), c));
+                    for (int u = 0; u < 8; u++) sum[u] = ADD32(sum[u], MULTIPLY_ADD(LOAD(from + u * W16), c));
+                }
+                const int16_t *from = w->x + (size)group[0] * ROWS + r;
+                const VECTOR half = SAME32(1 << 15);
+#pragma GCC unroll 8
+                for (int u = 0; u < 8; u++) {
+                    const VECTOR a = LOAD(from + u / 2 * W16);
+                    const VECTOR as_low = u % 2 ? HIGH16(a, ZERO) : LOW16(a, ZERO);
+                    const VECTOR as_high = u % 2 ? HIGH16(ZERO, a) : LOW16(ZERO, a);
+                    int32_t *l = low + u * W32, *h = high + u * W32;
+                    STORE(l, ADD32(LOAD(l), MULTIPLY_ADD(sum[u], as_low)));
+                    STORE(h, ADD32(LOAD(h), MULTIPLY_ADD(ADD32(sum[u], half), as_high)));
+                }
             }
-            for (int u = 0; u < 8; u++) STORE(inner + u * W32, sum[u]);
-            const int16_t *restrict a = w->x + (size)group[0] * ROWS + r;
-            for (int i = 0; i < FEW; i++) f[i] += (double)inner[i] * (double)(int32_t)a[i];
+            for (int u = 0; u < 8; u++)
+                for (int b = 0; b < LANES; b++)
+                    for (int i = 0; i < 4; i++) {
+                        const int at = u * W32 + 4 * b + i;
+                        f[u / 2 * W16 + 8 * b + u % 2 * 4 + i] += (double)high[at] * 65536.0 + (double)low[at];
+                    }
         }
     }
 }
 
-/* sums[m] += sum over records of q * X_a * X_b, exactly: 256 * 257 * 127 * 127 is below 2**31. */
-TARGET static void NAME(gradient)(const plan *p, work *w, int64_t *sums)
+/* w->sums += sum over records of q * X_a * X_b, partner by partner, in vectors that NAME(collect) adds up later: each of their
+ * numbers takes at most BEFORE / 4 products, and 512 * 258 * 127 * 127 is below 2**31. */
+TARGET static void NAME(gradient)(const plan *p, work *w)
 {
+    enum { MANY = 8 * W16 };
     for (int g = 0; g < p->n_groups; g++) {
         const int32_t *group = p->groups + 5 * g;
         const int32_t *partner = p->partners + 2 * group[3];
-        const int16_t *restrict a = w->x + (size)group[0] * ROWS, *restrict q = w->q;
-        int16_t qa[ROWS] ALIGNED;
-        for (int i = 0; i < ROWS; i++) qa[i] = (int16_t)(q[i] * a[i]);
-        for (int e = 0; e < group[4]; e += 4) {
-            const int most = group[4] - e < 4 ? group[4] - e : 4;
-            const int16_t *b[4];
-            for (int j = 0; j < 4; j++) b[j] = w->x + (size)partner[2 * (e + (j < most ? j : 0))] * ROWS;
-            VECTOR sum[4] = {ZERO, ZERO, ZERO, ZERO};
-            for (int i = 0; i < ROWS; i += W16) {
-                const VECTOR x = LOAD(qa + i);
-#pragma GCC unroll 4
-                for (int j = 0; j < 4; j++) sum[j] = ADD32(sum[j], MULTIPLY_ADD(x, LOAD(b[j] + i)));
+        for (int r = 0; r < ROWS; r += MANY) {
+            const int16_t *restrict a = w->x + (size)group[0] * ROWS + r, *restrict q = w->q + r;
+            int32_t *to = w->sums + (size)group[3] * W32;
+            int16_t qa[MANY] ALIGNED;
+            VECTOR factor[8];
+            for (int i = 0; i < MANY; i++) qa[i] = (int16_t)(q[i] * a[i]);
+#pragma GCC unroll 8
+            for (int i = 0; i < 8; i++) factor[i] = LOAD(qa + i * W16);
+            for (int e = 0; e < group[4]; e++, to += W32) {
+                const int16_t *b = w->x + (size)partner[2 * e] * ROWS + r;
+                VECTOR sum = LOAD(to);
+#pragma GCC unroll 8
+                for (int i = 0; i < 8; i++) sum = ADD32(sum, MULTIPLY_ADD(factor[i], LOAD(b + i * W16)));
+                STORE(to, sum);
             }
-            for (int j = 0; j < most; j++) sums[partner[2 * (e + j) + 1]] += SUM32(sum[j]);
         }
+    }
+}
+
+/* Adds what is in the vectors to the sums of functions, and begins anew. */
+TARGET static void NAME(collect)(const plan *p, work *w, int64_t *sums)
+{
+    for (int e = 0; e < p->n_partners; e++) {
+        int32_t *from = w->sums + (size)e * W32;
+        int64_t total = 0;
+        for (int i = 0; i < W32; i++) total += from[i];
+        sums[p->partners[2 * e + 1]] += total;
+        STORE(from, ZERO);
     }
 }
 
@@ -178,7 +217,7 @@ TARGET static void NAME(moments)(const int16_t *u, int k, int64_t *sums)
 }
 
 static const steps NAME(steps) = {
-    NAME(decode), NAME(interleave), NAME(predict), NAME(gradient), NAME(norms), NAME(levels), NAME(vectors), NAME(moments),
+    NAME(decode), NAME(interleave), NAME(predict), NAME(gradient), NAME(collect), NAME(norms), NAME(levels), NAME(vectors), NAME(moments),
 };
 
 #undef W16
@@ -198,5 +237,4 @@ static const steps NAME(steps) = {
 #undef LEFT16
 #undef RIGHT16
 #undef LOOK_UP
-#undef INTERLEAVE
 #undef SUM32

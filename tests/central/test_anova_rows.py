@@ -251,6 +251,31 @@ def predictions(rows, theta):
 
 
 @compiled
+@pytest.mark.parametrize("path", PATHS)
+def test_sums_at_their_ends_do_not_leave_32_bits(path):
+    """All functions, coefficients and levels as large as they can be; more groups, records and slots than at once."""
+    k = 1100
+    tables = np.full((k, 256), FULL, dtype=np.int8)
+    tables[:, 1] = -FULL
+    one = k
+    pairs = [[2 * i, 2 * i + 1] for i in range(530)]  # each a group of its own
+    factors = np.array([[one, one], *([i, one] for i in range(k)), *pairs])
+    units = np.ones(len(factors), dtype=np.int64)
+    own = Products(np.zeros(k, dtype=np.int64), tables, np.zeros((0, 2), dtype=np.int64), factors, units, None)
+    codes = np.zeros((1, 4400), dtype=np.uint8)
+    rows = CodedRows(codes, np.full((1, 4400), 1 << 30, dtype=np.int32))
+    with reference():
+        wanted = Rows(own, rows)
+    found = Rows(own, rows, path=path)
+    for size in (1e-3, -1e-3):
+        theta = np.full((len(own), 1), size)
+        sums = wanted.gradient(theta, Clip(0.1, 257, 2))
+        assert np.abs(sums).max() == 4400 * 257 * FULL**2
+        assert (found.gradient(theta, Clip(0.1, 257, 2)) == sums).all()
+        assert (predictions(found, theta) == predictions(wanted, theta)).all()
+
+
+@compiled
 def test_the_compiled_bound_is_the_same_to_the_last_notch():
     codes = np.zeros((1, 1), dtype=np.uint8)
     for step in range(3):

@@ -22,6 +22,7 @@ _MOST = 256  # pairs of functions in a group: 256 * 2 * 32767 * 127 is below 2**
 _RECORDS = 256  # that the kernel works on at once
 _ALIGNED = 64  # bytes that memory is aligned to
 _WIDE = 16  # bytes of a table that are looked up at once
+_VECTOR = 64  # bytes of a vector, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class Layout:
         columns, derived, slots = (len(self.arrays[i]) for i in (1, 2, 3))
         singles = int(self.arrays[1][:, 2].sum())
         by_record = 2 * (singles + derived + 1) + 4 * slots + 8 * (outputs + 1) + 2 * chosen + 18 + columns + 1
-        return _RECORDS * by_record + _ALIGNED
+        return _RECORDS * by_record + _VECTOR * len(self.arrays[6]) + _ALIGNED
 
     def coefficients(self, point: Point) -> Numbers:
         """Return coefficients by entry, two of 16 bits in one number, and that of the constant last."""
