@@ -12,6 +12,13 @@ _TESTS = "tests/search/test_estimator.py"
 
 FAULTS = (
     Fault(
+        name="another method with an epsilon of its own",
+        path="src/hedgerow/search/settings.py",
+        before='    "epsilon",\n',
+        after="",
+        caught_by=(f"{_TESTS}::test_another_method_promises_the_same_and_knows_the_same",),
+    ),
+    Fault(
         name="all records compare, those of the candidates too",
         path=_GROUPS,
         before="            return Groups(rows[:k], rows[k], ",

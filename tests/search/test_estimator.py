@@ -395,3 +395,42 @@ def test_a_callback_that_cannot_be_called_is_refused_before_anything_is_spent():
         with pytest.raises(HedgerowError, match="'callback' must be a function"):
             search.fit(X, Y)
         assert not ledger.entries()
+
+
+@pytest.mark.parametrize(("first", "best"), [("anova", 0), ("trees", 1)])
+def test_another_method_may_be_tried_beside(first, best):
+    """Trees of depth 0 know the mean alone. Seeded: no false alarm."""
+    methods = {"anova": anova(), "trees": trees(max_depth=0)}
+    other = next(method for name, method in methods.items() if name != first)
+    search = PrivateSearchCV(methods[first], [{}, {"estimator": other}], random_state=0).fit(X, Y)
+    assert search.best_index_ == best and isinstance(search.best_estimator_, hedgerow.PrivateAnovaRegressor)
+    assert (search.guarantee_.epsilon, search.guarantee_.delta) == (1.0, 0.0)
+    assert search.model_.guarantee == search.guarantee_ and np.mean((search.predict(X) - Y) ** 2) < 4
+    assert "chosen" in str(search.card())
+
+
+def test_settings_of_another_method_are_its_own():
+    settings = [{}, {"estimator": trees(), "max_depth": 0}]
+    search = PrivateSearchCV(anova(), settings, random_state=0).fit(X, Y)
+    assert search.cv_results_["params"][1]["max_depth"] == 0
+    with pytest.raises(HedgerowError, match="'max_depth', which is no parameter of PrivateAnovaRegressor"):
+        PrivateSearchCV(trees(), [{"estimator": anova(), "max_depth": 0}]).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (trees(2.0), "must not vary 'epsilon'"),
+        (anova(delta=1e-5), "must not vary 'delta'"),
+        (trees(neighbours="replace"), "must not vary 'neighbours'"),
+        (trees(label_bounds=(0, 20)), "must not vary 'label_bounds'"),
+        (trees(feature_bounds=np.array([[0, 0], [1, 2]])), "must not vary 'feature_bounds'"),
+        (trees(random_state=0), "'random_state' is for the whole search"),
+        (lpdt(), "is for central estimators"),
+        (LinearRegression(), "must be a private estimator of hedgerow"),
+        (hedgerow.DPExtraTreesClassifier(1.0, classes=["a"], feature_bounds=(0, 1)), "numbers or classes"),
+    ],
+)
+def test_another_method_promises_the_same_and_knows_the_same(other, reason):
+    with pytest.raises(HedgerowError, match=reason):
+        PrivateSearchCV(anova(), [{}, {"estimator": other}]).fit(X, Y)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -28,7 +28,7 @@ from hedgerow.search.card import search_section
 from hedgerow.search.groups import as_table, draw_groups, rows_of
 from hedgerow.search.losses import Losses
 from hedgerow.search.public import FOLDS, compare_on_public_rows
-from hedgerow.search.settings import check_estimator, read_settings
+from hedgerow.search.settings import candidate_of, check_estimator, read_settings
 from hedgerow.search.validation import Verdict, choose_centrally, choose_locally
 from hedgerow.types import FloatArray
 
@@ -77,7 +77,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     estimator : private estimator
         With its epsilon and all that is public, without ``random_state`` and ``ledger``.
     settings : dict of lists, or list of dicts
-        All combinations of the lists, or each dict as it is.
+        All combinations of the lists, or each dict as it is. ``"estimator"`` names another central estimator that is
+        tried, with the same promise, bounds and categories: ``[{}, {"estimator": forest}]`` compares two methods.
     search : {"private", "public"}, default="private"
         Which records compare.
     validation_share : float, default=0.2
@@ -119,6 +120,14 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> search = PrivateSearchCV(anova, {"interactions": [True, False]}, random_state=0).fit(X, y)
     >>> sorted(search.best_params_), search.guarantee_.epsilon
     (['interactions'], 1.0)
+
+    With pure epsilon neither number of records, features nor epsilon says which method is better: ask the records.
+
+    >>> from hedgerow import DiPriMeForestRegressor
+    >>> forest = DiPriMeForestRegressor(1.0, label_bounds=(-1, 1), feature_bounds=(0, 1))
+    >>> search = PrivateSearchCV(anova, [{}, {"estimator": forest}], random_state=0).fit(X, y)
+    >>> type(search.best_estimator_).__name__, search.guarantee_.epsilon
+    ('DiPriMeForestRegressor', 1.0)
     """
 
     estimator: Any  # an estimator by duck type: scikit-learn has none for this
@@ -249,7 +258,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         source: Randomness,
         together: Together,
     ) -> None:
-        candidates = [clone(self.estimator).set_params(**setting) for setting in settings]
+        candidates = [candidate_of(self.estimator, setting) for setting in settings]
         n: int | None = data.n
         if getattr(self.estimator, "neighbours", "replace") == "add/remove":  # the number of records is private
             n = getattr(self.estimator, "n_hint", None)
@@ -270,7 +279,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_one(self, setting: dict[str, Any], part: tuple[Any, ...], source: Randomness, together: Together) -> Any:
         X, y, known = part
-        candidate = clone(self.estimator).set_params(**setting, random_state=source, ledger=together)
+        candidate = candidate_of(self.estimator, setting).set_params(random_state=source, ledger=together)
         candidate.fit(X, y, **known)
         return candidate.set_params(random_state=None, ledger=None)  # what was searched is not a way to fit again
 

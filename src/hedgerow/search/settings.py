@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sklearn.base import clone
+import numpy as np
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateEstimator
 
-__all__ = ["check_estimator", "read_settings"]
+__all__ = ["candidate_of", "check_estimator", "read_settings"]
 
 MOST = 100
 """Settings in one search: with more, 30 % of 100,000 records leave each candidate fewer than 300."""
+METHOD = "estimator"
+"""The name by which a setting says that another estimator is tried."""
 _FIXED = (
     "epsilon",
     "delta",
@@ -72,17 +75,53 @@ def _lists(settings: Mapping[Any, Any]) -> Mapping[Any, Any]:
     return settings
 
 
+def candidate_of(estimator: PrivateEstimator, setting: Mapping[Any, Any]) -> Any:
+    """Return the estimator, or the other one that a setting names, with the rest of the setting."""
+    own = dict(setting)
+    method = own.pop(METHOD, estimator)
+    return clone(method).set_params(**own)
+
+
 def _check_one(setting: Mapping[Any, Any], estimator: PrivateEstimator) -> None:
     """Refuse, before anything is drawn, what the estimator does not have or would refuse."""
-    own = estimator.get_params(deep=False)
+    method = setting.get(METHOD, estimator)
+    if METHOD in setting:
+        check_estimator(method)
+        _check_alike(estimator, method)
+    own = method.get_params(deep=False)
     for name in setting:
+        if name == METHOD:
+            continue
         if name not in own:
             raise HedgerowError(
-                f"'settings' names {name!r}, which is no parameter of {type(estimator).__name__}: {sorted(own)}."
+                f"'settings' names {name!r}, which is no parameter of {type(method).__name__}: {sorted(own)}."
             )
         if name in _FIXED:
             raise HedgerowError(
                 f"'settings' must not vary {name!r}: all candidates promise the same and know the same. Set it on the "
                 "estimator."
             )
-    clone(estimator).set_params(**setting)._check_parameters()
+    candidate_of(estimator, setting)._check_parameters()
+
+
+def _check_alike(estimator: PrivateEstimator, other: PrivateEstimator) -> None:
+    """Refuse another method that promises otherwise, or to whom something else is known."""
+    names = f"{type(estimator).__name__} and {type(other).__name__}"
+    for one in (estimator, other):
+        if not hasattr(one, "neighbours"):
+            raise HedgerowError(f"another 'estimator' in 'settings' is for central estimators. Got {names} instead.")
+    if is_classifier(estimator) != is_classifier(other):
+        raise HedgerowError(f"'settings' must be of one kind, numbers or classes. Got {names} instead.")
+    for name in _FIXED:
+        if not _equal(getattr(estimator, name, None), getattr(other, name, None)):
+            raise HedgerowError(
+                f"'settings' must not vary {name!r}: all candidates promise the same and know the same. {names} differ."
+            )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return bool(np.array_equal(np.asarray(one), np.asarray(other)))
+    return bool(one == other)

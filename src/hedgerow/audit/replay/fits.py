@@ -208,6 +208,9 @@ def _searches() -> Iterator[WholeFit]:
         yield WholeFit(f"PrivateSearchCV{comma}", regression, _NEAR.get(name, 0.95))
         classification = _search(_classification(f"{kind}Classifier", options, 3, fitted=False), settings, more)
         yield WholeFit(f"PrivateSearchCV, classes{comma}", classification, 0.95)
+    anova = _regression("PrivateAnovaRegressor", {"delta": 0.0}, fitted=False)
+    trees = _regression("DPExtraTreesRegressor", _TREE, fitted=False)
+    yield WholeFit("PrivateSearchCV, two methods", _methods(anova, trees), 0.9)
 
 
 def _search(prepare: Fit, settings: Settings, more: Settings) -> Fit:
@@ -216,6 +219,17 @@ def _search(prepare: Fit, settings: Settings, more: Settings) -> Fit:
     def fit(epsilon: float, table: Table) -> Any:
         estimator, X, y = prepare(epsilon, table)
         return _central("PrivateSearchCV")(estimator, settings, **more).fit(X, y)
+
+    return fit
+
+
+def _methods(prepare: Fit, other: Fit) -> Fit:
+    """Return a search among two methods."""
+
+    def fit(epsilon: float, table: Table) -> Any:
+        estimator, X, y = prepare(epsilon, table)
+        method = other(epsilon, table)[0]
+        return _central("PrivateSearchCV")(estimator, [{}, {"estimator": method}]).fit(X, y)
 
     return fit
 
