@@ -85,6 +85,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "fall 1": {"fall": 1.0},
     "fall 20": {"fall": 20.0},
     "clear .2": {"clear": 0.2},
+    "clear .25": {"clear": 0.25},
+    "clear .45": {"clear": 0.45},
     "clear .6": {"clear": 0.6},
     "pair weight .5": {"pair_weights": (0.5, 0.5)},
     "stages from 900": {"stages_from": (900.0, 90.0)},

@@ -109,10 +109,11 @@ class PureRules:
         )
 
 
-# By hand on 19 sets (those of anova-rules without CPU, PAR and WHI), but for `seen`: 2 was better than 1 at each of
-# four epsilons, by 1 to 3 % in geometric mean, on split 0 (`hedgerow bench run anova-rules`); on 13 sets of split 1
-# it was worse at two and better at one, so this is noise to us. With `seen` 1, shares that are explained (.3, .8) and
-# decays (.5, 1.5) were better at some epsilons, worse at others, not better over all.
+# By hand on 19 sets (those of anova-rules without CPU, PAR and WHI), but for `seen`: with each set held out in turn,
+# 1 would be chosen in none (`hedgerow bench run anova-rules`, 22 sets, split 0: 2 was better at each of four epsilons,
+# by 1 to 3 % in geometric mean); on 13 sets of split 1 it was worse at two and better at one, so this is noise to us.
+# With `seen` 1, shares that are explained (.3, .8) and decays (.5, 1.5) were better at some epsilons, worse at others,
+# not better over all. The same command tries eight more numbers, whose rows are not made.
 PURE_RULES = PureRules()
 """What fits with pure epsilon are planned by."""
 
