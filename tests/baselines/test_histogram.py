@@ -29,7 +29,8 @@ def steps():
 
 
 def test_check_estimator():
-    model = PrivateHistogramRegressor(1.0, label_bounds=(-1000, 1000), feature_bounds=(-1000, 1000))
+    # Few cells are drawn at once, the others when asked for: tables of ten columns have thousands.
+    model = PrivateHistogramRegressor(1.0, label_bounds=(-1000, 1000), feature_bounds=(-1000, 1000), max_cells=64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(model)

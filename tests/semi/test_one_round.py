@@ -95,13 +95,13 @@ def test_one_who_hides_everything_does_not_spoil_it(one, data):
     assert np.mean((model.predict(X) - y) ** 2) < 1.2 * np.mean((one.predict(X) - y) ** 2)
 
 
-def test_with_the_label_alone_private_the_learner_reads_the_prediction(data):
+def test_with_the_label_alone_private_the_learner_reads_the_prediction(data, small_learners):
     model = fit(data, private=())
     assert model.guarantee_.protects == "label"
     assert 3 in model.model_.correction.column.tolist(), "the column after the features is the public prediction"
 
 
-def test_a_fitted_public_model_and_a_ledger(data, tmp_path):
+def test_a_fitted_public_model_and_a_ledger(data, tmp_path, small_learners):
     X, y = data
     public = PublicModel(Ridge(), random_state=0).fit(X[N:], y[N:])
     limit = Guarantee(2.0, protects="private features and label", trust="local", neighbours="replace")
