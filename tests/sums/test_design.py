@@ -69,3 +69,21 @@ def again_sums(task, model):
 def test_groups_are_no_more_than_their_sums_can_be_judged_together():
     assert len(group_sizes(10**7, 8.0, 1e-6, 100)) == 7
     assert len(group_sizes(10**7, float("inf"), 1e-6, 100)) == 7
+
+
+def test_a_level_beyond_every_public_error_is_found():
+    """Holders' labels are higher by eight times the radius; the bound widens as the sums of each group say."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(design, "FOREST", (16,) * 8)
+        patch.setattr(design, "ASKED", (8,) * 8)
+        facts = {"epsilon": 4.0, "delta": 1e-6, "label_bounds": (0, 9), "n_holders": 29_800}
+        chain = Chain.of(X[:200], Y[:200], public_model=Ridge(), **facts)
+        task = chain.first()
+        radius = task.steps[0].bound
+        labels = Y + 8 * radius
+        while task is not None:
+            model = task.model(task.simulate(X[200:8200], labels[200:8200], task.group))
+            task = chain.after(model)
+    assert model.steps[-1].bound > 8 * radius and model.scale == 1.0
+    error = np.mean((model.predict(X) - labels) ** 2)
+    assert error < 0.02 * np.mean((model.predict_public(X) - labels) ** 2)

@@ -11,20 +11,24 @@ import numpy as np
 
 from hedgerow.aggregate.servers import Servers
 from hedgerow.checks import check_epsilon
-from hedgerow.grid import check_label_bounds
+from hedgerow.grid import LARGEST, check_label_bounds
 from hedgerow.local.assisted.design import public_errors, public_model_for
+from hedgerow.mechanisms.bit_sums import BitSums
 from hedgerow.mechanisms.normal import gdp_mu
 from hedgerow.portable import PortableModel
 from hedgerow.public import PublicModel
 from hedgerow.space import FeatureSpace
 from hedgerow.sums.aims import process_units
 from hedgerow.sums.grow import ONE_LEAF, binned, grow
-from hedgerow.sums.rows import Pool, pool_rows
+from hedgerow.sums.radius import choose_share
+from hedgerow.sums.rows import ROWS, Pool, pool_rows
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.sums.earlier import Earlier
 from hedgerow.tasks.sums.model import SumsModel
+from hedgerow.tasks.sums.noisy import SERVERS
 from hedgerow.tasks.sums.steps import Step, corrections
 from hedgerow.tasks.sums.task import SumsTask
+from hedgerow.tasks.sums.told import Leaves
 from hedgerow.types import FloatArray
 
 __all__ = ["Chain", "group_sizes"]
@@ -37,7 +41,9 @@ ASKED = (16,) * 16
 FOREST = (32, 32, 8) * 32
 BINS = 4  # of a check: two tell most about a straight line, four see a bent one too, for a fifth more noise
 _LEFT = 0.3  # of the residual variance, at least, is taken to be left by the steps (AGGREGATE.md's recipe)
-_CLIP = 0.9  # quantile of public residuals to which holders' are clipped: AGGREGATE.md found .8 to .95 alike
+# Quantile of public residuals to which a check clips holders', and up to which corrections are believed at first. What
+# groups that learn read from a smaller radius (choose_share) may be wrong where tails differ: a check must see that.
+_CLIP = 0.9
 _MOST_GROUPS = 6  # the matrix of the sums of all of them then has 1,536 rows, and takes seconds
 # Noise of holders over groups squared at which one more pays. By hand: judged together, groups cost little. 1, 2, 3 and
 # 4 of them close .22, .25, .25 and .22 of the gap at epsilon 1, and .25, .32, .33 and .32 at 4 (mean of CAL, GAS, MET).
@@ -157,30 +163,67 @@ class Chain:
         group = model.task.group + 1
         if group == len(self.sizes):
             return None
-        told = (model.told,) if model.n_reports else ()
-        return self._task(group, model.steps, (*model.task.earlier, *told))
+        if not model.n_reports:
+            return self._task(group, model.steps, model.task.earlier)
+        steps = self._widened(model.steps)
+        return self._task(group, steps, (*model.task.earlier, model.told), self._missed(model))
 
-    def _radius(self, rows: FloatArray, left: float = 1.0) -> float:
-        """Return what errors are clipped to where this share of their variance is left."""
-        clip = _CLIP if len(rows) > 1 else 1.0
+    def _radius(self, rows: FloatArray, share: float = _CLIP, left: float = 1.0) -> float:
+        """Return what holds this share of public errors, where this share of their variance is left."""
+        clip = share if len(rows) > 1 else 1.0
         return max(float(np.quantile(np.abs(self.residuals), clip)) * math.sqrt(left), _SMALLEST)
 
-    def _task(self, group: int, steps: tuple[Step, ...], earlier: tuple[Earlier, ...] = ()) -> SumsTask:
+    def _widened(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """Return the steps, of which the last may correct a level that sums have found beyond its bound, too."""
+        last = steps[-1]
+        rows = corrections(steps[:-1], self.pool.rows[:, :-1], self.pool.rows[:, -1])
+        level = abs(float(np.mean(last.trees.predict(rows))))
+        bound = max(last.bound, self._radius(rows) + level)
+        return (*steps[:-1], replace(last, bound=min(bound, LARGEST)))
+
+    def _missed(self, model: SumsModel) -> float:
+        """Return the part of the mean error that a group told which its correction does not take up.
+
+        The next group has a radius that is wider by it. Where all errors may have been cut, by three deviations, sums
+        do not tell how far they are: it is as wide as labels can be apart.
+        """
+        told = model.told.told(self.epsilon, self.delta, model.task.residuals)
+        width = self.bounds[1] - self.bounds[0]
+        if told.cut:
+            return width
+        rows = corrections(model.steps[:-1], self.pool.rows[:, :-1], self.pool.rows[:, -1])
+        taken = float(np.mean(model.steps[-1].trees.predict(rows)))
+        return min(abs(told.level[0] - taken), width)
+
+    def _share(self, leaves: Leaves) -> float:
+        """Return the share of public errors that groups which learn are to have within the radius."""
+        known = min(len(self.residuals), ROWS)  # rows begin with the public ones
+        groups = max(len(self.sizes) - 1, 1)
+        n = self.sizes[0]
+        K = sum(leaves.sizes) / len(leaves.sizes)
+        own = 2 * SERVERS * float(BitSums(self.epsilon, self.delta, len(leaves.sizes), 2 * sum(leaves.sizes)).variance)
+        noise = (own * (K / n) ** 2 + K / n) / groups
+        return choose_share(self.pool.residual[:known], Leaves(leaves.places[:known], leaves.sizes), noise)
+
+    def _task(
+        self, group: int, steps: tuple[Step, ...], earlier: tuple[Earlier, ...] = (), missed: float = 0.0
+    ) -> SumsTask:
         rows = corrections(steps, self.pool.rows[:, :-1], self.pool.rows[:, -1])
         f = rows[:, -1]
         spread = float(np.mean(f**2))
         square = float(np.mean(self.residuals**2))
         levels: tuple[float, ...] = ()
-        left = 1.0
+        radius = self._radius(rows)
         if len(self.sizes) > 1 and group == len(self.sizes) - 1:
             trees = binned(rows, BINS)
             levels = _means(f, trees.apply(rows)[:, 0], trees.n_leaves[0])
         elif len(rows) > 1:
             trees = grow(rows, self.pool, ASKED, self.seed + 1000 * (group + 1))
-            left = max(1 - spread / square, _LEFT) if square > 0 else 1.0
+            share = self._share(Leaves(trees.apply(rows), trees.n_leaves))
+            left = max(1 - float(np.var(f)) / square, _LEFT) if square > 0 else 1.0
+            radius = self._radius(rows, share, left) + missed
         else:
             trees = ONE_LEAF
-        radius = self._radius(rows, left)
         return SumsTask(
             self.epsilon,
             self.delta,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +14,12 @@ from hedgerow.mechanisms.bit_sums import BitSums
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.assisted.task import LeafNumbers
 from hedgerow.tasks.sums.noisy import MOST, SERVERS
-from hedgerow.tasks.sums.told import Leaves, Told, seen
+from hedgerow.tasks.sums.told import Leaves, Told, mean_sign, sign_sd
 from hedgerow.types import FloatArray
 
 __all__ = ["Earlier", "both_signs"]
 
+SURE = 3.0  # deviations by which a mean may be farther than sums say: 1 in 700 by chance
 MOST_LEAVES = 256  # of a tree: a leaf number has one byte
 
 
@@ -88,5 +90,10 @@ class Earlier(Content, what="earlier group"):
         noise = BitSums(epsilon, delta, len(self.sizes), len(self.sums)).variance
         sent = np.array(self.sent)
         up, down = both_signs(self.sums)
-        clip = residuals.clipping(self.radius, seen(up, down, self.n_reports, len(self.sizes)))
-        return Told(up, down, leaves, self.n_reports, SERVERS * float(noise), self.radius, sent, self.open, clip)
+        variance = SERVERS * float(noise)
+        mean = mean_sign(up, down, self.n_reports, len(self.sizes))
+        farthest = min(abs(mean) + SURE * sign_sd(variance, len(up), self.n_reports, len(self.sizes)), 1.0)
+        within = residuals.clipping(self.radius, math.copysign(farthest, mean)).inside
+        cut = within * (residuals.n_public + 1) <= 1
+        clip = residuals.clipping(self.radius, mean)
+        return Told(up, down, leaves, self.n_reports, variance, self.radius, sent, self.open, clip, cut)

@@ -26,6 +26,7 @@ from hedgerow.types import FloatArray
 __all__ = ["LEAST", "LEAST_CHECKED", "Learnt", "learn"]
 
 STEPS = np.logspace(-3, 0, 25)  # of the prior variance, eight a decade, up to all of the residual variance
+_TINY = 1e-200  # of a variance: a radius may be as small as 1e-100
 _COARSE = 4  # first every fourth of them is tried, then those next to the best: 11 matrices instead of 25
 LEAST_CHECKED = 0.5  # the same where a later group checks all corrections: .27 of GAS's gap instead of .26
 LEAST = 3.0  # of the log-likelihood, that a correction must gain: nothing gains as much one time in 100
@@ -66,6 +67,7 @@ def learn(groups: Sequence[Told], forest: Leaves, most: float, n_public: int, le
     least : float
         Gain below which nothing is learnt.
     """
+    groups = [group for group in groups if not group.cut] or groups  # those with a wider radius know better
     psi = forest.indicators()
     kernel = psi @ psi.T
     white = [group.white(n_public) for group in groups]
@@ -78,13 +80,19 @@ def learn(groups: Sequence[Told], forest: Leaves, most: float, n_public: int, le
         own = slice(first, first + len(group.sums))
         signal[own, own] += group.mismatch
         first += len(group.sums)
-    best = _likeliest(signal, sums, most)
+    everybody = means.sum(axis=1)
+    level = _level(groups)
+    base = np.eye(len(sums)) + level * np.outer(everybody, everybody)
+    best = _likeliest(base, signal, sums, most)
     if best.gain < least:
         return Learnt(np.zeros(psi.shape[1]), max(best.gain, 0.0), 1.0)
     root = np.linalg.inv(best.factor)
-    theta = best.prior * psi.T @ (means.T @ (root.T @ (root @ sums)))
+    weights = root.T @ (root @ sums)
+    theta = best.prior * psi.T @ (means.T @ weights)
     known = best.prior * float(np.sum((root @ slopes) ** 2, axis=0).mean())
-    return Learnt(theta / np.sqrt(len(forest.sizes)), best.gain, min(max(1 - known, 0.0), 1.0))
+    T = len(forest.sizes)
+    values = theta / np.sqrt(T) + level * float(everybody @ weights) / T
+    return Learnt(values, best.gain, min(max(1 - known, 0.0), 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,13 +104,21 @@ class _Prior:
     gain: float
 
 
-def _likeliest(signal: FloatArray, sums: FloatArray, most: float) -> _Prior:
+def _level(groups: Sequence[Told]) -> float:
+    """Return the prior variance of the mean error: what its square, as all groups tell it, has above its variance."""
+    told = [group.level for group in groups]
+    weight = sum(1 / max(variance, _TINY) for _, variance in told)
+    mean = sum(level / max(variance, _TINY) for level, variance in told) / weight
+    return float(max(mean**2 - 1 / weight, 0.0))
+
+
+def _likeliest(base: FloatArray, signal: FloatArray, sums: FloatArray, most: float) -> _Prior:
     """Return the likeliest prior variance of those tried."""
     tried: dict[int, _Prior] = {}
 
     def gain(step: int) -> float:
         if step not in tried:
-            tried[step] = _under(most * float(STEPS[step]), signal, sums)
+            tried[step] = _under(most * float(STEPS[step]), base, signal, sums)
         return tried[step].gain
 
     best = max(range(0, len(STEPS), _COARSE), key=gain)
@@ -114,7 +130,7 @@ def _likeliest(signal: FloatArray, sums: FloatArray, most: float) -> _Prior:
     return tried[best]
 
 
-def _under(prior: float, signal: FloatArray, sums: FloatArray) -> _Prior:
+def _under(prior: float, base: FloatArray, signal: FloatArray, sums: FloatArray) -> _Prior:
     """Return the likelihood under one prior variance, over that under none.
 
     The last row of the factor of the covariance with the sums as one more row is what they are over their root.
@@ -122,8 +138,7 @@ def _under(prior: float, signal: FloatArray, sums: FloatArray) -> _Prior:
     N = len(sums)
     square = float(sums @ sums)
     bordered = np.empty((N + 1, N + 1))
-    bordered[:N, :N] = prior * signal
-    bordered[np.arange(N), np.arange(N)] += 1
+    bordered[:N, :N] = base + prior * signal
     bordered[N, :N] = sums
     bordered[:N, N] = sums
     bordered[N, N] = square + 1  # more than the sums can take of it, for no variance is below 1

@@ -11,7 +11,7 @@ from hedgerow.tasks.assisted.pool import rake
 from hedgerow.tasks.assisted.residuals import Clipping
 from hedgerow.types import FloatArray
 
-__all__ = ["Leaves", "Told", "White", "seen", "shares_of"]
+__all__ = ["Leaves", "Told", "White", "mean_sign", "shares_of", "sign_sd"]
 
 _FEWEST = 0.02  # of its public share a leaf is taken to have at least: noise may make counts negative
 
@@ -54,6 +54,8 @@ class Told:
         The share of the prior variance of the error that was open then.
     clip : Clipping
         How clipped errors are read.
+    cut : bool
+        Whether all errors may have been beyond the radius, so that sums tell a least level only.
     """
 
     up: FloatArray
@@ -65,6 +67,15 @@ class Told:
     sent: FloatArray
     open: float
     clip: Clipping = field(default_factory=Clipping)
+    cut: bool = False
+
+    @property
+    def level(self) -> tuple[float, float]:
+        """The mean error of the public model that the group tells, and its variance."""
+        T = len(self.asked.sizes)
+        unit = self.radius / self.clip.inside
+        mean = unit * mean_sign(self.up, self.down, self.n, T) - self.clip.offset + float(np.mean(self.sent))
+        return mean, (unit * sign_sd(self.variance, len(self.up), self.n, T)) ** 2 + self.clip.variance
 
     def shares(self) -> FloatArray:
         """Return shares of holders by leaf, as far as the sums tell."""
@@ -139,10 +150,15 @@ def shares_of(counts: FloatArray, public: FloatArray, leaves: tuple[int, ...], n
     return np.concatenate([part / part.sum() for part in np.split(found, ends)])
 
 
-def seen(up: FloatArray, down: FloatArray, n: int, n_trees: int) -> float:
+def mean_sign(up: FloatArray, down: FloatArray, n: int, n_trees: int) -> float:
     """Return the mean of all clipped errors of a group, over the radius.
 
-    >>> seen(np.array([70.0, 20.0]), np.array([30.0, 80.0]), 100, 2)
+    >>> mean_sign(np.array([70.0, 20.0]), np.array([30.0, 80.0]), 100, 2)
     -0.1
     """
     return min(max(float(np.sum(up) - np.sum(down)) / max(n * n_trees, 1), -1.0), 1.0)
+
+
+def sign_sd(variance: float, n_leaves: int, n: int, n_trees: int) -> float:
+    """Return the standard deviation of that mean: of the noise of all sums, and of rounding at random."""
+    return float(np.sqrt(2 * variance * n_leaves / (n * n_trees) ** 2 + 1 / n))
