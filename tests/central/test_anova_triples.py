@@ -100,6 +100,15 @@ def test_they_survive_files_and_formulas(model):
     assert "x0 x x1 x x2" in [part.name for part in anatomy.parts]
 
 
+def test_files_give_the_same_model(model, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {f"x{j}": X[:, j] for j in range(4)}
+    parquet.write_table(pa.table({**columns, "y": Y}), tmp_path / "all.parquet")
+    found = PrivateAnovaRegressor(10.0, **KNOWN).fit(str(tmp_path / "all.parquet"), "y")
+    assert found.model_.to_json() == model.model_.to_json()
+
+
 def test_the_fits_that_are_audited_have_some():
     table = triple_cases(quick=True)[0].table
     found = PrivateAnovaRegressor(1.0, label_bounds=(0, 4), feature_bounds=(0, 1), random_state=0)
