@@ -31,7 +31,7 @@ def few_public_trees(patch):
 def few_corrections(patch):
     """Let corrections of a public model be looked for in few trees, until the patch is undone."""
     from hedgerow.label import residual
-    from hedgerow.semi import symbols
+    from hedgerow.semi import errors, symbols
 
     learners_for = residual.learners_for
 
@@ -41,5 +41,6 @@ def few_corrections(patch):
             _few(learner)
         return found
 
+    patch.setattr(errors, "_PAIRS", 2)  # of halves of public records, by which groups are chosen
     patch.setattr(residual, "learners_for", few)
     patch.setattr(symbols, "learners_for", few)
