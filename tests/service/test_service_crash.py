@@ -55,6 +55,44 @@ def test_postgres_survives_kill_9(postgres, outside, local_task, holders, part, 
     survive(outside(postgres), task, holders(task, n), part, load, kills, 20)
 
 
+# Few ids are many; the process kills itself at a step of their way to rows of their own, before its commit.
+DYING = """
+import os, sys
+from hedgerow.cli import main
+from hedgerow.service import aggregator, scrub, sealing
+scrub.SEALED, sealing._PIECE = 50, 10
+module, step, times = {}, "{}", [{}]
+real = getattr(module, step)
+def dying(*given):
+    done = real(*given)
+    times[0] -= 1
+    if times[0] == 0:
+        os.kill(os.getpid(), 9)
+    return done
+setattr(module, step, dying)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("step", [("scrub", "set_aside", 1), ("aggregator", "move_piece", 7)])
+def test_ids_survive_kill_9_at_a_step_of_their_way(outside, local_task, holders, step):
+    server, task = outside(program=("-c", DYING.format(*step))), local_task(max_depth=4)
+    body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}
+    assert server.client.post("/v1/tasks", json=body, headers=CURATOR).status_code == 201
+    reports = holders(task, 100)
+    media = {"Content-Type": "application/vnd.hedgerow.reports+bin; version=1"}
+    url = f"/v1/tasks/{task.id}"
+    sent = server.client.post(f"{url}/reports", content=reports.to_bytes(), headers=media)
+    assert sent.json()["accepted"] == 100
+    assert server.process.wait(60) == -9
+    server.program = ("-m", "hedgerow.cli")
+    server.start()
+    again = server.client.post(f"{url}/reports", content=reports.to_bytes(), headers=media).json()
+    assert again == {"accepted": 0, "duplicates": 100, "failures": []}
+    expected = Aggregate(task).add(reports).model().to_json()
+    assert server.client.get(url + "/model", headers=CURATOR).text == expected
+
+
 def test_a_crash_between_aggregation_and_commit_repeats_the_segment(inside, local_task, holders, monkeypatch):
     from hedgerow.service import aggregator
 

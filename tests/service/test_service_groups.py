@@ -72,6 +72,11 @@ def test_a_gateway_that_forges_is_in_one_group(inside, local_task, holders, part
     for name, query in (("plain", ""), ("trimmed", "?trim=0.2")):
         means[name] = [leaf["mean"] for leaf in service.get(task, f"leaves{query}").json()["leaves"]]
     assert clean["n_reports"] < 2360
+    service.client.post("/dashboard/sign-in", data={"token": TOKEN})
+    page = service.client.get(f"/dashboard/tasks/{task.id}").text
+    assert "Sums are kept by 5 groups" in page and "1 % forgers could move this by" in page
+    assert page.count("without the groups at both ends it is") == 2 and "model.json?trim=0.3" in page
+    assert service.client.get(f"/dashboard/tasks/{task.id}/model.json?trim=0.3").json()["n_reports"] < 4360
     far = {name: np.abs(np.array(found) - [0.25, 0.75]).max() for name, found in means.items()}
     assert far["trimmed"] < far["plain"]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from hedgerow.errors import HedgerowError
 from hedgerow.service.collection import Collection
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import jobs, partials, refusals, tasks, uploads
@@ -16,7 +17,7 @@ from hedgerow.service.timeline import marks_of, target_of
 from hedgerow.tasks.alarms import ALPHA, Alarm
 from hedgerow.tasks.forecast import Forecast
 from hedgerow.tasks.models import Model
-from hedgerow.tasks.trimmed import protection
+from hedgerow.tasks.trimmed import protection, usual_trim
 
 __all__ = ["Overview"]
 
@@ -122,6 +123,14 @@ class Overview:
         if not forged:
             return rows
         return [{**row, **change} for row, change in zip(rows, forged, strict=True)]
+
+    def trimmed_means(self) -> list[float]:
+        """Return the mean of each leaf by trimmed totals; empty where they cannot be had, or leaves have no mean."""
+        try:
+            rows = self.model(trim=usual_trim(self.collection.groups or 1)).table()
+        except (Problem, HedgerowError):
+            return []  # no groups, or too few reports in one
+        return [row["mean"] for row in rows if "mean" in row]
 
     def forecasts(self, model: Model, more: tuple[int, ...] = ()) -> list[Forecast]:
         """Say what more reports would buy; empty where that is not known."""

@@ -51,6 +51,7 @@ __all__ = [
     "group_of",
     "protection",
     "trimmed",
+    "usual_trim",
 ]
 
 LEAST_GROUPS = 3
@@ -171,13 +172,22 @@ def group_of(text: bytes, n_groups: int, key: bytes) -> int:
     return int.from_bytes(digest, "little") % n_groups
 
 
-def protection(n_groups: int, trim: float = TRIM, *, tokens: bool = True) -> str:
+def usual_trim(n_groups: int) -> float:
+    """Return the share that leaves out a tenth of the groups at each end, and one group at least.
+
+    >>> usual_trim(25), usual_trim(5)
+    (0.1, 0.3)
+    """
+    return TRIM if TRIM * n_groups >= 1 else 1.5 / n_groups
+
+
+def protection(n_groups: int, *, tokens: bool = True) -> str:
     """Say what trimmed totals of groups keep out, and what not.
 
     >>> print(protection(25))
     Sums are kept by 25 groups, all reports of an upload token in one. Trimmed totals (2 groups left out at each ...
     """
-    dropped = max(1, math.floor(trim * n_groups))
+    dropped = math.floor(usual_trim(n_groups) * n_groups)
     what = "upload tokens" if tokens else "reports"
     one = ", all reports of an upload token in one" if tokens else ", each report in one by its id"
     return (

@@ -17,7 +17,7 @@ from hedgerow.tasks.alarms import ALPHA, Alarm
 from hedgerow.tasks.forecast import Forecast
 from hedgerow.tasks.models import Model
 from hedgerow.tasks.shift import ShiftReport
-from hedgerow.tasks.trimmed import TRIM
+from hedgerow.tasks.trimmed import usual_trim
 
 __all__ = ["Line", "Link", "TaskView", "card", "damaged_card", "detail"]
 
@@ -167,6 +167,9 @@ def _one_machine(collection: Collection) -> bool:
 def _model(seen: Overview, model: Model) -> dict[str, Any]:
     """Return what there is to see of a model; trees, or the rows of its table where it has none."""
     rows = seen.leaves(model)
+    means = seen.trimmed_means()
+    if len(means) == len(rows):
+        rows = [row | {"trimmed": mean} for row, mean in zip(rows, means, strict=True)]
     for row in rows:
         row["strip"] = strip(row, model.value_name, model.value_bounds)
     small = len(rows) <= MOST_LEAVES
@@ -247,5 +250,7 @@ def _downloads(seen: Overview, shown: dict[str, Any]) -> tuple[Link, ...]:
         found.append(Link(f"{base}/model.json", "Download the model"))
         found.append(Link(f"{base}/leaves.csv", "Download the leaves"))
     if shown and seen.collection.groups:
-        found.append(Link(f"{base}/model.json?trim={TRIM}", "Download the model of trimmed totals"))
+        found.append(
+            Link(f"{base}/model.json?trim={usual_trim(seen.collection.groups)}", "Download the model of trimmed totals")
+        )
     return tuple(found)
