@@ -136,7 +136,7 @@ def test_what_the_schema_says_is_not_said_again():
 
 
 @pytest.mark.parametrize("options", [[], ["--assisted"], ["--pilot"], ["--private-columns", "age"]])
-def test_design_writes_the_words_of_the_schema(tmp_path, options, capsys):
+def test_design_writes_the_words_of_the_schema(tmp_path, options, capsys, small_models):
     SCHEMA.save(tmp_path / "schema.json")
     rows = ["age,sex,smokes,hours", *(f"{i % 90},{'FM'[i % 2]},{i % 3 % 2},{i % 70}" for i in range(60))]
     (tmp_path / "public.csv").write_text("\n".join(rows) + "\n")

@@ -142,7 +142,7 @@ def test_label_forecast_shrinks_as_the_estimator_does(public):
     assert advice.expected("label", 1e9) == pytest.approx(S2 * advice.curve(m), rel=1e-3)
 
 
-def test_the_learner_of_a_public_model_is_the_model_itself_with_the_same_weights(public):
+def test_the_learner_of_a_public_model_is_the_model_itself_with_the_same_weights(public, small_models):
     X, y = public[0][:40], public[1][:40]
     for model in (PublicModel(Ridge()), PublicModel(random_state=0)):
         model.fit(X, y)

@@ -42,7 +42,7 @@ def test_the_callers_model_is_left_as_it_was():
     assert not hasattr(unfitted, "residuals_")
 
 
-def test_a_regressor_without_a_portable_form_is_distilled():
+def test_a_regressor_without_a_portable_form_is_distilled(small_models):
     model = given(AdaBoostRegressor(n_estimators=5, random_state=0))
     assert model.compact and model.portable_.n_bytes <= 200_000
     check_is_fitted(model)

@@ -125,7 +125,7 @@ def test_what_has_no_portable_form_says_so(data, regressor):
     assert model.portable_ is None and np.isfinite(model.predict(data[0])).all()
 
 
-def test_categories_become_indicators():
+def test_categories_become_indicators(small_models):
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.random(300), "b": rng.choice(["x", "y", "z"], 300)})

@@ -55,7 +55,7 @@ def test_more_classes_than_holders():
     assert np.allclose(model.predict_proba(X[:5]).sum(axis=1), 1)
 
 
-def test_a_fitted_public_model_is_refused():
+def test_a_fitted_public_model_is_refused(small_models):
     public = PublicModel(random_state=0, regressor=None).fit(X[:60], X[:60, 1])
     with pytest.raises(HedgerowError, match="'public_model' of classes is fitted for each"):
         HistOfTreeClassifier(classes=[0, 1, 2], public_model=public).fit(X[:100], THREE[:100])
