@@ -434,3 +434,10 @@ def test_settings_of_another_method_are_its_own():
 def test_another_method_promises_the_same_and_knows_the_same(other, reason):
     with pytest.raises(HedgerowError, match=reason):
         PrivateSearchCV(anova(), [{}, {"estimator": other}]).fit(X, Y)
+
+
+def test_what_one_of_two_methods_does_not_take_is_refused_before_anything_is_spent(tmp_path):
+    search = PrivateSearchCV(anova(), [{}, {"estimator": trees()}], ledger=tmp_path / "ledger")
+    with pytest.raises(HedgerowError, match="'X_public' is not for DPExtraTreesRegressor: leave it out"):
+        search.fit(X, Y, X_public=X[:50], y_public=Y[:50])
+    assert not (tmp_path / "ledger").exists()

@@ -28,7 +28,7 @@ from hedgerow.search.card import search_section
 from hedgerow.search.groups import as_table, draw_groups, rows_of
 from hedgerow.search.losses import Losses
 from hedgerow.search.public import FOLDS, compare_on_public_rows
-from hedgerow.search.settings import candidate_of, check_estimator, read_settings
+from hedgerow.search.settings import METHOD, candidate_of, check_estimator, read_settings
 from hedgerow.search.validation import Verdict, choose_centrally, choose_locally
 from hedgerow.types import FloatArray
 
@@ -172,7 +172,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if self.search == "public" and X_public is None:
             raise HedgerowError("search='public' compares on public records: pass X_public and y_public to fit.")
         data = _Data(self, X, y, y_public)
-        extra = self._taken(X_public, y_public, private)
+        extra = self._taken(settings, X_public, y_public, private)
         source = as_randomness(self.random_state)
         together = Together(self.ledger, type(self).__name__)
         if self.search == "public":
@@ -201,9 +201,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_estimator(self.estimator)
         return read_settings(self.settings, self.estimator)
 
-    def _taken(self, X_public: Any, y_public: Any, private: Any) -> dict[str, Any]:
-        """Return what else the estimator's ``fit`` is given; refuse by name what nobody would use."""
-        taken = inspect.signature(self.estimator.fit).parameters
+    def _taken(self, settings: list[dict[str, Any]], X_public: Any, y_public: Any, private: Any) -> dict[str, Any]:
+        """Return what else the estimator's ``fit`` is given; refuse by name what one method would not use."""
+        methods = [self.estimator, *(one[METHOD] for one in settings if METHOD in one)]
+        taken = set.intersection(*(set(inspect.signature(method.fit).parameters) for method in methods))
         given = {"X_public": X_public, "y_public": y_public, "private": private}
         found = {name: value for name, value in given.items() if value is not None and name in taken}
         if self.search == "public" and getattr(self.estimator, "public_model", "auto") is None:
@@ -211,7 +212,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for name, value in given.items():
             used = name in taken or (self.search == "public" and name != "private")
             if value is not None and not used:
-                raise HedgerowError(f"{name!r} is not for {type(self.estimator).__name__}: leave it out.")
+                without = next(m for m in methods if name not in inspect.signature(m.fit).parameters)
+                raise HedgerowError(f"{name!r} is not for {type(without).__name__}: leave it out.")
         return found
 
     def _search_privately(

@@ -12,7 +12,7 @@ from sklearn.model_selection import ParameterGrid
 from hedgerow.errors import HedgerowError
 from hedgerow.estimators.base import PrivateEstimator
 
-__all__ = ["candidate_of", "check_estimator", "read_settings"]
+__all__ = ["METHOD", "candidate_of", "check_estimator", "read_settings"]
 
 MOST = 100
 """Settings in one search: with more, 30 % of 100,000 records leave each candidate fewer than 300."""
