@@ -127,7 +127,7 @@ def test_without_matplotlib_the_card_says_so(model, no_pictures):
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
-def test_every_kind_of_model(example, no_pictures):
+def test_every_kind_of_model(example, no_pictures, small_learners):
     task = example.build(4.0)
     made = task.totals().add(reports(example, task)).model()
     assert example in fitting(task)

@@ -54,7 +54,7 @@ def test_leaves_with_reports_and_prediction_side_by_side():
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
-def test_every_kind_of_model_and_task(example):
+def test_every_kind_of_model_and_task(example, small_learners):
     task = example.build(4.0)
     made = task.totals().add(reports(example, task)).model()
     assert "<table>" in task._repr_html_() and str(task.guarantee)[:40] in task._repr_html_()

@@ -65,6 +65,7 @@ def test_commands_in_pages_are_real():
     from hedgerow.commands import COMMANDS
 
     found = 0
+    parser = build_parser()
     for page in samples.pages():
         for language, _, text in samples.blocks(page):
             for line in samples.commands(text) if language in ("console", "bash", "sh") else ():
@@ -72,6 +73,6 @@ def test_commands_in_pages_are_real():
                     continue  # a script; it is run, or for another machine
                 words = shlex.split(line, comments=True)
                 if words[:1] == ["hedgerow"] and words[1] in COMMANDS:
-                    build_parser().parse_args(words[1:])
+                    parser.parse_args(words[1:])
                     found += 1
     assert found >= 30
