@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
 
-from hedgerow import BoundsError, BudgetError, Guarantee, HedgerowError, Ledger, Schema
+from hedgerow import BoundsError, BudgetError, Guarantee, HedgerowError, HedgerowWarning, Ledger, Schema
 from hedgerow.checks import declared_rules
 from hedgerow.guarantee import AS_IF_LOCAL, AS_IF_SHARED
 from hedgerow.schema import CategoryColumn, ClassColumn, NumberColumn
@@ -159,6 +160,24 @@ def test_public_rows_and_labels_go_together(entry):
     for name, other in (("y_public", "X_public"), ("X_public", "y_public")):
         with pytest.raises(HedgerowError, match=f"'{name}' is required with '{other}'"):
             make(entry).fit(X, y, **{other: known[other]})
+
+
+STARTING = [e for e in EXPORTED if e.public and "public_model" in e.options]
+STARTING += [
+    replace(e, public=True, numeric=True, options={**e.options, "public_model": Ridge(), "regressor": Ridge()})
+    for e in EXPORTED
+    if e.name == "LabelPrivateRegressor"
+]
+
+
+@pytest.mark.parametrize("entry", STARTING, ids=lambda entry: entry.id)
+def test_public_labels_that_are_alike_are_said_to_be_no_start(entry):
+    # Whatever is trusted: the public model makes no errors on its own records, and private ones are clipped to those.
+    y = labels(X, entry.classify)
+    public = {"X_public": rows_of(entry), "y_public": [y[0]] * len(X)}
+    with pytest.warns(HedgerowWarning, match=r"'y_public': all 60 public labels are alike .* pass public records"):
+        made = make(entry).fit(rows_of(entry), y, **public)
+    assert len(made.predict(rows_of(entry))) == len(X)
 
 
 # Schema

@@ -111,6 +111,7 @@ def test_classes_are_declared(entry):
 
 
 @classifiers
+@pytest.mark.filterwarnings("ignore:'y_public'. all 80 public labels are alike")  # no public record has that class
 def test_observed_classes_are_repeated_in_guarantee_model_and_task(entry):
     y = [*labels(X, True)[:-1], SECRET]
     fitted = fit(entry, make(entry, classes="observed"), X, y)

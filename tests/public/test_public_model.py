@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 from hedgerow import PortableModel, PublicModel
-from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.errors import FormatError, HedgerowError, HedgerowWarning
 from hedgerow.portable import Kernel, Linear, Matern, Trees
 from hedgerow.public.kernel_ridge import TunedKernelRidge, leave_one_out
 
@@ -167,7 +167,8 @@ def test_scikit_learn_accepts_it(regressor):
 def test_few_rows_and_wrong_input_are_handled():
     X = np.arange(10.0).reshape(5, 2)
     assert np.isfinite(PublicModel(random_state=0).fit(X, np.arange(5.0)).predict(X)).all()
-    assert PublicModel(random_state=0).fit(X, np.ones(5)).predict(X) == pytest.approx(1.0)
+    with pytest.warns(HedgerowWarning, match="all 5 public labels are alike"):
+        assert PublicModel(random_state=0).fit(X, np.ones(5)).predict(X) == pytest.approx(1.0)
     with pytest.raises(HedgerowError, match="target y is None"):
         PublicModel().fit(X, None)
     with pytest.raises(ValueError, match="NaN"):

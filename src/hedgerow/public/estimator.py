@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from hedgerow.errors import BoundsError, HedgerowError
+from hedgerow.errors import BoundsError, HedgerowError, HedgerowWarning
 from hedgerow.given import BoundsLike, CategoriesLike, ColumnsLike, EstimatorLike, RandomStateLike, SchemaLike
 from hedgerow.grid import check_labels
 from hedgerow.portable import PortableModel
@@ -99,6 +100,7 @@ class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._check_schema()
         X = self._records(X, reset=True)
         y = check_labels(column_or_1d(y, warn=True), n=X.shape[0]).astype(np.float64)
+        _warn_if_alike(y)
         self.space_ = FeatureSpace.from_public(
             X,
             feature_bounds=self.feature_bounds if self._stated is None else self._stated,
@@ -202,6 +204,21 @@ class PublicModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 "compact=True to distil it into one."
             )
         return Formula.of(self.space_, portable_term(self.portable_, design_term(self.portable_, records())), None)
+
+
+def _warn_if_alike(y: FloatArray) -> None:
+    """Say so if public labels do not differ: a public model of them is the start of every trust model, and no help.
+
+    It makes no error on public records, and to the size of these errors all private ones are clipped.
+    """
+    if len(y) > 1 and y.min() == y.max():
+        warnings.warn(
+            f"'y_public': all {len(y):,} public labels are alike (with classes: none or all are of some class). A "
+            "public model of them seems to make no errors, and next to nothing can be learnt from private labels on "
+            "top of it; pass public records with labels that differ, or none.",
+            HedgerowWarning,
+            stacklevel=4,
+        )
 
 
 def design_columns(space: FeatureSpace) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
