@@ -1,11 +1,15 @@
 """Ids on their way to rows of their own: known at every step, to every server, whatever crashes."""
 
+import random
+import threading
+
 import pytest
 
 from hedgerow.service import aggregator, scrub, sealing
 from hedgerow.service.curators import digest_of
 from hedgerow.service.intake import keys_of, take
 from hedgerow.tasks.reports import Reports
+from hedgerow.tasks.totals import Aggregate
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -178,3 +182,53 @@ def test_a_token_of_many_reports_goes_on(small, inside, local_task, holders, par
             view_of(service, task)
             service.service.aggregator.turn()
     assert service.send(task, part(reports, 20), **mine).json()["code"] == "token-spent"
+
+
+def test_two_servers_that_seal_all_the_time_count_once(url, small, inside, local_task, holders, part):
+    """Senders at both, in no order and twice; both add up, scrub and move what they can."""
+    servers, task, n = [inside(url), inside(url)], local_task(max_depth=4), 600
+    servers[0].publish(task, tokens=True)
+    tokens = servers[0].post(task, "tokens", {"count": 2, "quota": 1000}).json()["tokens"]
+    reports = holders(task, n)
+    accepted, over = [], threading.Event()
+
+    def send(server, start):
+        with_token = {"Authorization": f"Bearer {tokens[2 * start // n]}"}
+        answer = {"code": "storage-busy"}
+        while answer.get("code") == "storage-busy":  # worth a retry, says the service: another server is writing
+            answer = server.send(task, part(reports, start, start + 10), **with_token).json()
+        assert answer["accepted"] + answer["duplicates"] == 10, answer
+        accepted.append(answer["accepted"])
+
+    def sender(seed):
+        drawn = random.Random(seed)
+        for _ in range(30):
+            send(drawn.choice(servers), drawn.randrange(0, n, 10))
+
+    def work(server):
+        while not over.is_set():
+            server.service.aggregator._try(server.service.aggregator.turn)
+
+    workers = [threading.Thread(target=work, args=(server,)) for server in servers]
+    senders = [threading.Thread(target=sender, args=(seed,)) for seed in range(3)]
+    for thread in (*workers, *senders):
+        thread.start()
+    for thread in senders:
+        thread.join()
+    for start in range(0, n, 10):
+        send(servers[start % 20 // 10], start)
+    over.set()
+    for thread in workers:
+        thread.join()
+    assert sum(accepted) == n
+    for server in servers:
+        assert [
+            server.send(task, part(reports, s, s + 300), Authorization=f"Bearer {tokens[s // 300]}").json()
+            for s in (0, 300)
+        ] == [{"accepted": 0, "duplicates": 300, "failures": []}] * 2
+        collection = server.service.collection(task.id)
+        assert server.service.total(collection).to_bytes() == Aggregate(task).add(reports).to_bytes()
+        view = view_of(server, task)
+        with server.service.database.read() as connection:
+            rows = connection.exec_driver_sql("SELECT digest, remaining FROM upload_tokens").all()
+        assert [left - view.spent(bytes(digest)) for digest, left in rows] == [700, 700]
