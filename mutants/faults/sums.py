@@ -65,6 +65,13 @@ FAULTS = (
         caught_by=(f"{_CHECK}::test_what_was_sent_is_not_learnt_twice",),
     ),
     Fault(
+        name="the radius stays where all errors of a group were beyond it",
+        path="src/hedgerow/sums/design.py",
+        before="self._radius(rows, share, left) + missed\n",
+        after="self._radius(rows, share, left)\n",
+        caught_by=("tests/sums/test_design.py::test_a_level_beyond_every_public_error_is_found",),
+    ),
+    Fault(
         name="a spend with two servers is taken by a limit that trusts nobody",
         path="src/hedgerow/ledger.py",
         before="        if TRUST.index(guarantee.trust) > TRUST.index(limit.trust):\n",
