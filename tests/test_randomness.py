@@ -128,11 +128,24 @@ def test_secure_source_never_travels(duplicate):
     assert other.bytes(32) != source.bytes(32)
 
 
-def test_pickled_seeded_source_continues_where_it_stood():
+@pytest.mark.parametrize("n", [1, 2047, 2048, 2049, 70_001])
+def test_pickled_seeded_source_continues_where_it_stood(n):
     source = SeededRandomness(9)
-    source.bytes(70_001)
+    source.bytes(n)
     other = pickle.loads(pickle.dumps(source))
-    assert other.bytes(100) == source.bytes(100)
+    assert other.bytes(100) == source.bytes(100) == SeededRandomness(9).bytes(n + 100)[n:]
+
+
+@pytest.mark.parametrize("first", [0, 1, 2047, 2048, 2049, 65_535, 65_536, 65_537])
+def test_a_stream_is_the_same_whether_or_not_it_began_short(first):
+    key = b"hedgerow" + (1).to_bytes(4, "little") + b"6"
+    blocks = [hashlib.shake_128(key + i.to_bytes(8, "little")).digest(1 << 16) for i in range(3)]
+    stream = b"".join(blocks)
+    for then in (1, 2048, 66_000):
+        source = SeededRandomness(6)
+        assert source.bytes(first) + source.bytes(then) == stream[: first + then]
+        begun, left = source.place
+        assert begun * (1 << 16) - left == first + then
 
 
 @pytest.mark.parametrize("make", [SecureRandomness, lambda: SeededRandomness(4)])

@@ -61,6 +61,13 @@ _STREAMS = (
         caught_by=(f"{_RANDOMNESS}::test_stream_does_not_depend_on_request_sizes",),
     ),
     Fault(
+        name="the beginning of a seeded stream is handed out twice",
+        path="src/hedgerow/randomness.py",
+        before="            self._buffer = self._refill()\n\n    @property\n",
+        after="            self._buffer = self._refill()\n            self._used = 0\n\n    @property\n",
+        caught_by=(f"{_RANDOMNESS}::test_a_stream_is_the_same_whether_or_not_it_began_short",),
+    ),
+    Fault(
         name="modulo bias in uniform integers",
         path="src/hedgerow/randomness.py",
         before="        limit = (1 << width) - (1 << width) % high  # the",

@@ -26,6 +26,7 @@ from hedgerow.errors import HedgerowError
 __all__ = ["Randomness", "SecureRandomness", "SeededRandomness", "as_randomness"]
 
 _BLOCK = 1 << 16  # bytes drawn at a time: a call of the system a block, not a draw
+_BEGINNING = 1 << 11  # bytes of a seeded stream made at first: most streams end there, others lose a 32nd; by hand
 
 Bytes = bytes  # inside the classes below, ``bytes`` is a method
 
@@ -53,11 +54,16 @@ class Randomness:
     def _refill(self) -> Bytes:
         raise NotImplementedError
 
+    def _lengthen(self, n: int) -> None:
+        """Have at least ``n`` bytes of the same block in the buffer, where it held only a beginning."""
+
     def bytes(self, n: int) -> Bytes:
         """Return the next ``n`` bytes of the stream."""
         if n < 0:  # would step back, and hand out the same bytes twice
             raise HedgerowError(f"'n' must not be negative. Got {n!r} instead.")
         with self._lock:
+            if self._used + n > len(self._buffer):
+                self._lengthen(self._used + n)
             if self._used + n <= len(self._buffer):
                 taken = self._buffer[self._used : self._used + n]
                 self._used += n
@@ -176,9 +182,28 @@ class SeededRandomness(Randomness):
         self._key = b"hedgerow" + len(text).to_bytes(4, "little") + text.encode()
 
     def _refill(self) -> Bytes:
-        block = hashlib.shake_128(self._key + self._counter.to_bytes(8, "little")).digest(_BLOCK)
+        block = self._made(_BLOCK)
         self._counter += 1
         return block
+
+    def _made(self, n: int) -> Bytes:
+        """Return the first ``n`` bytes of the next block: SHAKE's output is the beginning of a longer one."""
+        return hashlib.shake_128(self._key + self._counter.to_bytes(8, "little")).digest(n)
+
+    def _lengthen(self, n: int) -> None:
+        if self._counter > 0:  # the first block is there as a whole
+            return
+        if n <= _BEGINNING:
+            self._buffer = self._made(_BEGINNING)
+        elif self._buffer:
+            self._buffer = self._refill()
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """How many blocks were begun, and how many bytes of the last are left."""
+        if self._counter == 0 and self._buffer:
+            return 1, _BLOCK - self._used
+        return self._counter, len(self._buffer) - self._used
 
     def child(self, *path: object) -> SeededRandomness:
         """Return an independent seeded stream; the same path gives the same stream."""

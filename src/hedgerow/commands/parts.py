@@ -132,7 +132,7 @@ def _state(source: Randomness | None) -> list[int] | None:
     """Return how many blocks a seeded source has made, and how many bytes of the last are left."""
     if not isinstance(source, SeededRandomness):
         return None
-    return [source._counter, len(source._buffer) - source._used]
+    return list(source.place)
 
 
 def device_key() -> bytes:
