@@ -290,8 +290,9 @@ def _pragmas(connection: Any, _: object) -> None:
     for pragma in ("page_size=1024", "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
     # What is only of the moment (sorting, rewriting) stays off the disk. The cache is small: ids arrive in no order, so
-    # that a large one fills with pages that are not needed again; the system's own cache has them too.
-    for pragma in ("wal_autocheckpoint=16000", "cache_size=-4096", "temp_store=MEMORY"):
+    # that a large one fills with pages that are not needed again; the system's own cache has them too. The log is
+    # copied back every 4 MB, by the commit that fills it: often, so that it is short; by hand.
+    for pragma in ("wal_autocheckpoint=4000", "cache_size=-4096", "temp_store=MEMORY"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
 
