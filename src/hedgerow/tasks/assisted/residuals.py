@@ -112,9 +112,12 @@ class Residuals(Content, what="public residuals"):
         >>> wide = residuals.clipping(1.0, 0.0)
         >>> wide.inside, round(abs(wide.offset), 9)
         (1.0, 0.0)
+
+        Even errors that are ``1.5 - sqrt(0.5) = 0.79`` too large have a clipped mean of 0.75 radii; 35 % are within.
+
         >>> far = residuals.clipping(0.5, 0.75)
         >>> round(far.inside, 2), round(0.5 / far.inside * 0.75 - far.offset, 2)
-        (0.5, 0.5)
+        (0.35, 0.79)
         """
         res = np.array(self.quantiles)
         weights = np.ones(_QUANTILES)
