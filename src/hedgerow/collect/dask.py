@@ -127,21 +127,30 @@ def fit(estimator: Any, X: Any, y: Any, *, client: Any = None, X_public: Any = N
 
 def aggregate_files(task: Task, paths: Sequence[str], *, client: Any, copies: str = "drop") -> tuple[Totals, int]:
     """Return the totals, and how many copies were left out."""
-    names = [str(path) for path in paths]
-    sources = [open_reports(task, name) for name in names]
-    found = _find_copies(client, task, names, sources, copies)
-    text = task.to_json()
-    futures = []
-    for group in _groups(pieces(task, sources), PIECES):
-        work = [(names[i], rows.start, rows.stop, found.keep(at, at + rows.stop - rows.start)) for at, i, rows in group]
-        futures.append(client.submit(_add, text, work, pure=False, retries=_RETRIES))
-    return Totals.from_bytes(task, _tree(client, text, futures)), found.n_copies
+    futures, n_copies = _submitted(client, task, paths, copies, _add)
+    return Totals.from_bytes(task, _tree(client, task.to_json(), futures)), n_copies
 
 
 def aggregate_groups(
     task: Task, paths: Sequence[str], key: bytes | None, n_groups: int, *, client: Any, copies: str = "drop"
 ) -> tuple[list[Totals], int]:
     """Add up groups of reports on a cluster: :func:`.files.aggregate_groups`, bit for bit."""
+    futures, n_copies = _submitted(client, task, paths, copies, _add_groups, key, n_groups)
+    text = task.to_json()
+    while len(futures) > 1:
+        futures = [
+            client.submit(_merge_groups, text, group, pure=False, retries=_RETRIES)
+            for group in _groups(futures, BRANCHES)
+        ]
+    parts: dict[int, bytes] = futures[0].result() if futures else {}
+    nothing = task.totals().to_bytes()
+    return [Totals.from_bytes(task, parts.get(g, nothing)) for g in range(n_groups)], n_copies
+
+
+def _submitted(
+    client: Any, task: Task, paths: Sequence[str], copies: str, add: Callable[..., Any], *more: Any
+) -> tuple[list[Any], int]:
+    """Let workers ``add`` the pieces of files; return the futures, and how many copies are left out."""
     names = [str(path) for path in paths]
     sources = [open_reports(task, name) for name in names]
     found = _find_copies(client, task, names, sources, copies)
@@ -151,15 +160,8 @@ def aggregate_groups(
         work = [
             (i, names[i], rows.start, rows.stop, found.keep(at, at + rows.stop - rows.start)) for at, i, rows in group
         ]
-        futures.append(client.submit(_add_groups, text, work, key, n_groups, pure=False, retries=_RETRIES))
-    while len(futures) > 1:
-        futures = [
-            client.submit(_merge_groups, text, group, pure=False, retries=_RETRIES)
-            for group in _groups(futures, BRANCHES)
-        ]
-    parts: dict[int, bytes] = futures[0].result() if futures else {}
-    nothing = task.totals().to_bytes()
-    return [Totals.from_bytes(task, parts.get(g, nothing)) for g in range(n_groups)], found.n_copies
+        futures.append(client.submit(add, text, work, *more, pure=False, retries=_RETRIES))
+    return futures, found.n_copies
 
 
 def simulate(
@@ -226,16 +228,18 @@ def _open(text: str, path: str) -> Source:
     return open_reports(_task(text), path)
 
 
-def _add(text: str, work: list[tuple[str, int, int, npt.NDArray[np.bool_] | None]]) -> bytes:
+Work = list[tuple[int, str, int, int, npt.NDArray[np.bool_] | None]]
+"""Number and path of a file, the rows from and to, and which of them count."""
+
+
+def _add(text: str, work: Work) -> bytes:
     total = _task(text).totals()
-    for path, start, stop, keep in work:
+    for _, path, start, stop, keep in work:
         add_source(total, _open(text, path).reports(start, stop), keep)
     return total.to_bytes()
 
 
-def _add_groups(
-    text: str, work: list[tuple[int, str, int, int, npt.NDArray[np.bool_] | None]], key: bytes | None, n_groups: int
-) -> dict[int, bytes]:
+def _add_groups(text: str, work: Work, key: bytes | None, n_groups: int) -> dict[int, bytes]:
     """Return the totals of groups that have reports."""
     task = _task(text)
     groups = Groups(task, n_groups, key or b"")
