@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.tasks.gate import CHANCE, LIMITS, Estimate, held_out_scale, safe_scale, safe_share
+from hedgerow.tasks.gate import CHANCE, LIMITS, Estimate, safe_scale, safe_share
 
 numbers = st.floats(1e-6, 1e6)
 
@@ -68,15 +68,3 @@ def test_a_correction_of_rough_size_and_gain_harms_as_seldom_as_said(size):
 
 def test_a_correction_without_size_is_kept():
     assert safe_scale(0.0, 0.0, 1.0, 0.1) == 1.0
-    assert held_out_scale(np.ones(3), np.zeros(3), 0.1) == 1.0
-
-
-def test_what_is_held_out_counts_once_for_each_record():
-    # Four times the records halve the deviation of the product.
-    errors = np.array([1.0, -0.5, 2.0, 0.25])
-    f = np.array([1.0, 1.0, 1.0, -1.0])
-    products = errors * f
-    for times in (1, 4):
-        sd = products.std() / np.sqrt(4 * times)
-        expected = safe_scale(1.0, products.mean(), sd, 0.01)
-        assert held_out_scale(np.tile(errors, times), np.tile(f, times), 0.01) == pytest.approx(expected)

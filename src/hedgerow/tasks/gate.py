@@ -21,11 +21,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-import numpy as np
-
-from hedgerow.types import FloatArray
-
-__all__ = ["CHANCE", "LIMITS", "SLACK", "Estimate", "held_out_scale", "safe_scale", "safe_share"]
+__all__ = ["CHANCE", "LIMITS", "SLACK", "Estimate", "safe_scale", "safe_share"]
 
 CHANCE = 0.0025
 """Chance of a larger harm, by each of up to two bounds a model: together the .5 % of runs that may be harmed."""
@@ -125,18 +121,3 @@ def safe_scale(square: float, product: float, sd: float, slack: float, chance: f
     # The same number either way; for a bound below 0 this one does not cancel.
     scale = slack / (root - least) if least < 0 else (least + root) / square
     return min(1.0, scale)
-
-
-def held_out_scale(errors: FloatArray, correction: FloatArray, slack: float, chance: float = CHANCE) -> float:
-    """Return the same from noisy errors, without bias, of records that each had no part in its own correction.
-
-    >>> rng = np.random.default_rng(0)
-    >>> f = rng.normal(size=5000)
-    >>> held_out_scale(f + 3 * rng.normal(size=5000), f, 0.01) == 1.0  # errors are as corrected, and noise
-    True
-    >>> held_out_scale(3 * rng.normal(size=5000), f, 0.01) < 0.2  # nothing but noise
-    True
-    """
-    products = errors * correction
-    sd = float(products.std() / math.sqrt(max(len(products), 1)))
-    return safe_scale(float(np.mean(correction**2)), float(products.mean()), sd, slack, chance)
