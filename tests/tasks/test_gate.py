@@ -4,7 +4,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hedgerow.tasks.gate import CHANCE, LIMITS, Estimate, safe_scale, safe_share
@@ -36,6 +36,7 @@ def test_a_level_found_by_reports_harms_as_seldom_as_said():
 
 
 @given(square=numbers, product=st.floats(-1e6, 1e6), sd=numbers, square_sd=st.floats(0, 1e6), unit=numbers)
+@example(square=23794.0, product=23794.0, sd=2407.0, square_sd=2407.0, unit=2407.0)  # within the limits by a little
 def test_the_bound_of_the_change_is_the_slack_at_most_for_every_limit(square, product, sd, square_sd, unit):
     s = safe_share(Estimate(square, product, sd, square_sd), unit, sides=2)
     assert 0 < s <= 1
@@ -64,6 +65,11 @@ def test_a_correction_of_rough_size_and_gain_harms_as_seldom_as_said(size):
     assert np.sum(change > slack + 1e-12) <= 90 and np.sum(change > large + 1e-12) <= 5
     known = np.array([safe_share(Estimate(size, b, 0.15 * size), 1.0) for b in gains[:500]])
     assert known.mean() > s[:500].mean()  # a size that is well known lets more through
+
+
+def test_a_public_model_without_errors_keeps_its_corrections_only_where_they_are_proved_right():
+    assert safe_share(Estimate(1.0, -1.0, 0.1, 0.1), 0.0) == 0.0
+    assert 0 < safe_share(Estimate(1.0, 1.0, 0.1, 0.1), 0.0) <= 1
 
 
 def test_a_correction_without_size_is_kept():

@@ -32,7 +32,7 @@ LIMITS = ((SLACK, CHANCE), (0.04, 1e-5))
 """Slacks with their chances. No run may be harmed by 5 %: a fifth of that is for what is not counted, by hand, and two
 bounds a model leave one run in 50,000."""
 
-_HALVINGS = 40  # of the interval that a share is in: to 1e-12 of it
+_HALVINGS = 50  # of the interval that the logarithm of a share is in: to 1e-15 of it
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,15 @@ def _within(found: Estimate, slack: float, chance: float) -> float:
 
     def above(s: float) -> bool:
         deviation = math.hypot(s * found.square_sd, 2 * found.product_sd)
-        return s * found.square - 2 * found.product + reach * deviation > slack / s
+        return s * (s * found.square - 2 * found.product + reach * deviation) > slack
 
     widest = found.square + reach * found.square_sd
     low = safe_scale(widest, found.product, found.product_sd, slack, chance)
     high = safe_scale(found.square, found.product, found.product_sd, slack, chance)
+    if not above(high):  # all of it, and not all but 1e-12
+        return high
     for _ in range(_HALVINGS):
-        middle = (low + high) / 2
+        middle = math.sqrt(low * high)  # small shares to as many digits as large ones
         if above(middle):
             high = middle
         else:
