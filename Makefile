@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: demo test lint bench docs docs-version folder wheel clean setup mutants
+.PHONY: demo test lint bench docs docs-version folder wheel clean setup mutants fuzz
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml setup.py csrc/kernels.c csrc/anova.c csrc/anova.h csrc/vdaf.c experiments/pyproject.toml
@@ -30,6 +30,10 @@ lint: $(STAMP)
 # Each planted privacy fault must be caught by the tests or audits that it names.
 mutants: $(STAMP)
 	$(BIN)/python -m mutants --jobs $(JOBS) $(FAULTS)
+
+# Property tests with ten times the examples, new ones each time (the suite draws the same ones everywhere).
+fuzz: $(STAMP)
+	HYPOTHESIS_PROFILE=fuzz OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) -m hypothesis
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

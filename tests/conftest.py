@@ -1,11 +1,18 @@
 import gc
+import os
 from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from hedgerow.randomness import Randomness
 from tests.small import few_corrections, few_public_trees
+
+# The suite draws the same examples everywhere: what passes here passes on a clean clone. `make fuzz` draws new ones.
+settings.register_profile("suite", derandomize=True, deadline=None)
+settings.register_profile("fuzz", max_examples=1_000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
 def pytest_sessionstart():
