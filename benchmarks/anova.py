@@ -144,7 +144,7 @@ def _real(code: str) -> list[Row]:
 
 
 def _rounds() -> list[Row]:
-    if getattr(native(), "anova_records", None) is None:
+    if getattr(native(), "anova_blocks", None) is None:
         return []
     name = "PrivateAnova, a round of 100,000 records"
     each = {path: _measured(_ROUND, path, 1) for path in native().anova_paths()}

@@ -28,32 +28,34 @@ typedef Py_ssize_t size;
 #define BEFORE 2048     /* records whose products with one function are added up in a vector of 32 bits */
 #define MOST_GROUPS 512 /* whose products are added up in 32 bits */
 #define WIDEST 64       /* bytes of a vector */
+#define MOST_FEW 128    /* records whose functions are side by side at once: eight vectors of 32 bits */
 #define ALIGNED __attribute__((aligned(64)))
 #define FULL 127
 #define SCALE 15
 #define SPARE 24
 #define MOST_OUTPUTS 1024
 #define CUTS 254
+#define TOGETHER 16     /* functions of a column that are looked up at once */
 
 /* The functions, as rows.py lays them out. */
 typedef struct {
-    const int8_t *tables;     /* by column: 256 rows of as many bytes as there are functions, padded to sixteens */
-    const int32_t *columns;   /* (column of codes, first function, how many) */
+    const int8_t *tables;     /* by column: 256 rows of sixteen bytes */
+    const int32_t *columns;   /* (column of codes, first function, how many), up to sixteen: of more a column is there again */
     const int32_t *derived;   /* (function, function) */
     const int32_t *slots;     /* (function, function), interleaved for predictions */
-    const int32_t *groups;    /* (function, first entry, entries, first partner, partners) */
+    const int32_t *groups;    /* (function, first entry, entries), for predictions */
     const int32_t *entries;   /* slot */
+    const int32_t *runs;      /* (function, first partner, partners), for sums */
     const int32_t *partners;  /* (function, place in the sums) */
     const int32_t *squares;   /* by place in the sums */
     const int32_t *units;
-    int n_columns, n_singles, n_derived, n_slots, n_groups, n_entries, n_partners, n_functions;
+    int n_columns, n_singles, n_derived, n_slots, n_groups, n_entries, n_runs, n_partners, n_functions;
     int64_t allowed, most;    /* most: -1 for none */
 } plan;
 
 typedef struct {
     int16_t *x;               /* 256 values of each function, the constant last */
-    int16_t *pairs;
-    double *f;
+    int16_t *pairs;           /* of a few records */
     int16_t *q;
     int32_t *sums;            /* a vector of each partner */
     int64_t *norm, *size;
@@ -61,8 +63,7 @@ typedef struct {
 
 typedef struct {
     void (*decode)(const plan *, const uint8_t *const *, work *);
-    void (*interleave)(const plan *, work *);
-    void (*predict)(const plan *, const int32_t *, work *);
+    void (*predict)(const plan *, const int32_t *, int, work *, double *);
     void (*gradient)(const plan *, work *);
     void (*collect)(const plan *, work *, int64_t *);
     void (*norms)(const plan *, work *);
@@ -86,9 +87,10 @@ static inline double between(double x, double limit)
 
 /* ---- vectors ---------------------------------------------------------------------------------------------- */
 
-#define ADDRESS(table, stride, at) ((const void *)((table) + (size)*(at) * (stride)))
+#define ADDRESS(table, at) ((const void *)((table) + (size)*(at) * TOGETHER))
 
 #ifdef X86
+#define KEEP(v) __asm__("" : "+x"(v)) /* in one register: compilers copy and spill sums that a loop adds to */
 static inline int32_t sum128(__m128i v)
 {
     v = _mm_add_epi32(v, _mm_shuffle_epi32(v, 0x4e));
@@ -106,14 +108,17 @@ static inline int32_t sum128(__m128i v)
 #define SAME32(x) _mm512_set1_epi32(x)
 #define ADD32 _mm512_add_epi32
 #define MULTIPLY_ADD _mm512_madd_epi16
+#define MULTIPLY16 _mm512_mullo_epi16
+#define PACK32 _mm512_packs_epi32
+#define RIGHT32 _mm512_srai_epi32
 #define LOW16 _mm512_unpacklo_epi16
 #define HIGH16 _mm512_unpackhi_epi16
 #define LEFT16(v) _mm512_slli_epi16(v, 8)
 #define RIGHT16(v) _mm512_srai_epi16(v, 8)
-#define LOOK_UP(t, s, at)                                                                                        \
-    _mm512_inserti64x4(                                                                                          \
-        _mm512_castsi256_si512(_mm256_loadu2_m128i(ADDRESS(t, s, (at) + 8), ADDRESS(t, s, at))),                 \
-        _mm256_loadu2_m128i(ADDRESS(t, s, (at) + 24), ADDRESS(t, s, (at) + 16)), 1)
+#define LOOK_UP(t, at)                                                                                        \
+    _mm512_inserti64x4(                                                                                       \
+        _mm512_castsi256_si512(_mm256_loadu2_m128i(ADDRESS(t, (at) + 8), ADDRESS(t, at))),                    \
+        _mm256_loadu2_m128i(ADDRESS(t, (at) + 24), ADDRESS(t, (at) + 16)), 1)
 #define SUM32(v) _mm512_reduce_add_epi32(v)
 #include "anova.h"
 
@@ -127,11 +132,14 @@ static inline int32_t sum128(__m128i v)
 #define SAME32(x) _mm256_set1_epi32(x)
 #define ADD32 _mm256_add_epi32
 #define MULTIPLY_ADD _mm256_madd_epi16
+#define MULTIPLY16 _mm256_mullo_epi16
+#define PACK32 _mm256_packs_epi32
+#define RIGHT32 _mm256_srai_epi32
 #define LOW16 _mm256_unpacklo_epi16
 #define HIGH16 _mm256_unpackhi_epi16
 #define LEFT16(v) _mm256_slli_epi16(v, 8)
 #define RIGHT16(v) _mm256_srai_epi16(v, 8)
-#define LOOK_UP(t, s, at) _mm256_loadu2_m128i(ADDRESS(t, s, (at) + 8), ADDRESS(t, s, at))
+#define LOOK_UP(t, at) _mm256_loadu2_m128i(ADDRESS(t, (at) + 8), ADDRESS(t, at))
 #define SUM32(v) sum128(_mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)))
 #include "anova.h"
 
@@ -145,14 +153,20 @@ static inline int32_t sum128(__m128i v)
 #define SAME32(x) _mm_set1_epi32(x)
 #define ADD32 _mm_add_epi32
 #define MULTIPLY_ADD _mm_madd_epi16
+#define MULTIPLY16 _mm_mullo_epi16
+#define PACK32 _mm_packs_epi32
+#define RIGHT32 _mm_srai_epi32
 #define LOW16 _mm_unpacklo_epi16
 #define HIGH16 _mm_unpackhi_epi16
 #define LEFT16(v) _mm_slli_epi16(v, 8)
 #define RIGHT16(v) _mm_srai_epi16(v, 8)
-#define LOOK_UP(t, s, at) _mm_loadu_si128(ADDRESS(t, s, at))
+#define LOOK_UP(t, at) _mm_loadu_si128(ADDRESS(t, at))
 #define SUM32(v) sum128(v)
 #include "anova.h"
 #endif
+
+#undef KEEP
+#define KEEP(v)
 
 /* Sixteen bytes in the vectors of GCC and Clang, for any processor. */
 typedef int8_t v16 __attribute__((vector_size(16), aligned(1), may_alias));
@@ -175,6 +189,11 @@ static inline v16 multiply_add(v16 a, v16 b)
     return (v16)((x >> 16) * (y >> 16) + (x << 16 >> 16) * (y << 16 >> 16));
 }
 
+static inline v16 pack32(v16 a, v16 b) /* which fit */
+{
+    return (v16)__builtin_shufflevector((v8)a, (v8)b, 0, 2, 4, 6, 8, 10, 12, 14);
+}
+
 static inline v16 same32(int32_t x)
 {
     const v4 out = {x, x, x, x};
@@ -191,11 +210,14 @@ static inline v16 same32(int32_t x)
 #define SAME32 same32
 #define ADD32(a, b) ((v16)((v4)(a) + (v4)(b)))
 #define MULTIPLY_ADD multiply_add
+#define MULTIPLY16(a, b) ((v16)((v8)(a) * (v8)(b)))
+#define PACK32 pack32
+#define RIGHT32(v, bits) ((v16)((v4)(v) >> (bits)))
 #define LOW16 low16
 #define HIGH16 high16
 #define LEFT16(v) ((v16)((v8)(v) << 8))
 #define RIGHT16(v) ((v16)((v8)(v) >> 8))
-#define LOOK_UP(t, s, at) LOAD(ADDRESS(t, s, at))
+#define LOOK_UP(t, at) LOAD(ADDRESS(t, at))
 #define SUM32(v) (((v4)(v))[0] + ((v4)(v))[1] + ((v4)(v))[2] + ((v4)(v))[3])
 #include "anova.h"
 
@@ -242,7 +264,8 @@ static void quantise_many(double *level, int k, int order, double limit)
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
-    Py_buffer codes, targets, scales, tables, columns, derived, slots, groups, entries, partners, squares, units, whole, step, out, scratch;
+    Py_buffer codes, targets, scales, tables, columns, derived, slots, groups, entries, runs, partners, squares, units;
+    Py_buffer whole, step, out, scratch;
 } buffers;
 
 /* All functions of 256 records; what is beyond the last one counts as a record of code 0. */
@@ -297,42 +320,45 @@ static int within(const int32_t *values, size n, int step, int64_t below, const 
     return 1;
 }
 
-/* Every index is looked at before it is used. */
-static int read_plan(const buffers *b, size n, plan *p)
+/* (function, first, how many) */
+static int spans(const int32_t *values, size n, int functions, int64_t below, const char *name)
 {
-    p->tables = b->tables.buf, p->columns = b->columns.buf, p->derived = b->derived.buf, p->slots = b->slots.buf;
-    p->groups = b->groups.buf, p->entries = b->entries.buf, p->partners = b->partners.buf, p->squares = b->squares.buf;
-    p->units = b->units.buf;
-    p->n_columns = (int)(b->columns.len / 12), p->n_derived = (int)(b->derived.len / 8), p->n_slots = (int)(b->slots.len / 8);
-    p->n_groups = (int)(b->groups.len / 20), p->n_entries = (int)(b->entries.len / 4), p->n_functions = (int)(b->squares.len / 4);
-    p->n_singles = 0;
-    size bytes = 0;
-    for (int c = 0; c < p->n_columns; c++) {
-        const int32_t *column = p->columns + 3 * c;
-        if (column[0] < 0 || column[1] != p->n_singles || column[2] < 1 || column[2] > 1 << 20 || n < 0
-            || !fits(&b->codes, ((size)column[0] + 1) * n, 1, "codes"))
-            return PyErr_Occurred() ? 0 : within(column, 1, 1, 0, "columns");
-        p->n_singles += column[2];
-        bytes += (size)(column[2] + 15) / 16 * 16 * 256;
-    }
-    const int all = p->n_singles + p->n_derived + 1, partners = (int)(b->partners.len / 8);
-    p->n_partners = partners;
-    if (!fits(&b->tables, bytes, 1, "tables") || !fits(&b->units, p->n_functions, 4, "units") || p->n_functions < 1
-        || !within(p->derived, 2 * (size)p->n_derived, 1, p->n_singles, "derived")
-        || !within(p->slots, 2 * (size)p->n_slots, 1, all, "slots")
-        || !within(p->entries, p->n_entries, 1, p->n_slots, "entries")
-        || !within(p->partners, 2 * (size)partners, 2, all, "partners")
-        || !within(p->partners + 1, 2 * (size)partners - 1, 2, p->n_functions, "partners"))
-        return 0;
-    for (int g = 0; g < p->n_groups; g++) {
-        const int32_t *group = p->groups + 5 * g;
-        if (group[0] < 0 || group[0] >= all || group[1] < 0 || group[2] < 0 || (int64_t)group[1] + group[2] > p->n_entries
-            || group[3] < 0 || group[4] < 0 || (int64_t)group[3] + group[4] > partners) {
-            PyErr_SetString(PyExc_ValueError, "'groups' names what is not there");
+    for (size i = 0; i < n; i++) {
+        const int32_t *span = values + 3 * i;
+        if (span[0] < 0 || span[0] >= functions || span[1] < 0 || span[2] < 0 || (int64_t)span[1] + span[2] > below) {
+            PyErr_Format(PyExc_ValueError, "'%s' names what is not there", name);
             return 0;
         }
     }
     return 1;
+}
+
+/* Every index is looked at before it is used. */
+static int read_plan(const buffers *b, size n, plan *p)
+{
+    p->tables = b->tables.buf, p->columns = b->columns.buf, p->derived = b->derived.buf, p->slots = b->slots.buf;
+    p->groups = b->groups.buf, p->entries = b->entries.buf, p->runs = b->runs.buf, p->partners = b->partners.buf;
+    p->squares = b->squares.buf, p->units = b->units.buf;
+    p->n_columns = (int)(b->columns.len / 12), p->n_derived = (int)(b->derived.len / 8), p->n_slots = (int)(b->slots.len / 8);
+    p->n_groups = (int)(b->groups.len / 12), p->n_entries = (int)(b->entries.len / 4), p->n_runs = (int)(b->runs.len / 12);
+    p->n_partners = (int)(b->partners.len / 8), p->n_functions = (int)(b->squares.len / 4);
+    p->n_singles = 0;
+    for (int c = 0; c < p->n_columns; c++) {
+        const int32_t *column = p->columns + 3 * c;
+        if (column[0] < 0 || column[1] != p->n_singles || column[2] < 1 || column[2] > TOGETHER || n < 0
+            || !fits(&b->codes, ((size)column[0] + 1) * n, 1, "codes"))
+            return PyErr_Occurred() ? 0 : within(column, 1, 1, 0, "columns");
+        p->n_singles += column[2];
+    }
+    const int all = p->n_singles + p->n_derived + 1;
+    return fits(&b->tables, (size)p->n_columns * 256 * TOGETHER, 1, "tables") && fits(&b->squares, 1, 4, "squares")
+           && fits(&b->units, p->n_functions, 4, "units")
+           && within(p->derived, 2 * (size)p->n_derived, 1, p->n_singles, "derived")
+           && within(p->slots, 2 * (size)p->n_slots, 1, all, "slots")
+           && within(p->entries, p->n_entries, 1, p->n_slots, "entries")
+           && within(p->partners, 2 * (size)p->n_partners, 2, all, "partners")
+           && within(p->partners + 1, 2 * (size)p->n_partners - 1, 2, p->n_functions, "partners")
+           && spans(p->groups, p->n_groups, all, p->n_entries, "groups") && spans(p->runs, p->n_runs, all, p->n_partners, "runs");
 }
 
 enum { SCALES, PREDICTIONS, GRADIENT, MOMENTS };
@@ -355,15 +381,10 @@ static void round_block(const plan *p, const steps *v, const buffers *b, int mod
                         int k, int order, int32_t levels, double gain, double *f, work *w)
 {
     const uint16_t *s = (const uint16_t *)b->scales.buf + at;
-    const int32_t *y = b->targets.buf, *whole = b->whole.buf;
+    const int32_t *y = b->targets.buf;
     const double *step = b->step.buf;
     int64_t *sums = b->out.buf;
-    v->interleave(p, w);
-    for (int o = 0; o < k; o++) {
-        const int32_t *own = whole + (size)o * (p->n_entries + 1);
-        v->predict(p, own, w);
-        for (int i = 0; i < ROWS; i++) f[(size)o * ROWS + i] = w->f[i] + (double)own[p->n_entries] * (FULL * FULL);
-    }
+    v->predict(p, b->whole.buf, k, w, f);
     if (mode == PREDICTIONS) {
         for (int o = 0; o < k; o++)
             for (size i = 0; i < m; i++)
@@ -397,27 +418,28 @@ static void round_block(const plan *p, const steps *v, const buffers *b, int mod
 /* Products of all pairs of some functions, summed over a block; records beyond the last one have a factor of 0. */
 static void moment_block(const steps *v, const int32_t *chosen, int k, const uint16_t *s, size m, work *w, int16_t *u, int64_t *out)
 {
-    for (size i = 0; i < ROWS; i++) w->f[i] = i < m ? (double)s[i] * 0x1p-30 : 0.0;
-    v->vectors(w, chosen, k, w->f, u);
+    double factor[ROWS];
+    for (size i = 0; i < ROWS; i++) factor[i] = i < m ? (double)s[i] * 0x1p-30 : 0.0;
+    v->vectors(w, chosen, k, factor, u);
     v->moments(u, k, out);
 }
 
-/* anova_records(mode, path, n, start, stop, outputs, order, levels, gain, allowed, most, codes, targets, scales, tables, columns,
- *       derived, slots, groups, entries, partners, squares, units, whole, step, out, scratch)
+/* anova_blocks(mode, path, n, start, stop, outputs, order, levels, gain, allowed, most, codes, targets, scales, tables, columns,
+ *       derived, slots, groups, entries, runs, partners, squares, units, whole, step, out, scratch)
  * Records start .. stop - 1 of n. mode 0: factors of records, into out (16 bits each). mode 1: predictions (outputs by
  * records, doubles). mode 2: sums of levels times functions are added to out (outputs by functions, 64 bits). mode 3: sums
  * of products of some functions are added to out (64 bits, the upper triangle); whole then has (function, function, weight)
  * of each. scratch is memory to work in: the caller keeps it, so that its pages need not be mapped in every call. */
-PyObject *anova_records(PyObject *self, PyObject *args)
+PyObject *anova_blocks(PyObject *self, PyObject *args)
 {
     buffers b;
     int mode, path, k, order, levels;
     size n, start, stop;
     double gain;
     long long allowed, most;
-    if (!PyArg_ParseTuple(args, "iinnniiidLLy*y*y*y*y*y*y*y*y*y*y*y*y*y*w*w*", &mode, &path, &n, &start, &stop, &k, &order, &levels,
+    if (!PyArg_ParseTuple(args, "iinnniiidLLy*y*y*y*y*y*y*y*y*y*y*y*y*y*y*w*w*", &mode, &path, &n, &start, &stop, &k, &order, &levels,
                           &gain, &allowed, &most, &b.codes, &b.targets, &b.scales, &b.tables, &b.columns, &b.derived, &b.slots,
-                          &b.groups, &b.entries, &b.partners, &b.squares, &b.units, &b.whole, &b.step, &b.out, &b.scratch))
+                          &b.groups, &b.entries, &b.runs, &b.partners, &b.squares, &b.units, &b.whole, &b.step, &b.out, &b.scratch))
         return NULL;
     plan p;
     const steps *v = steps_of(path);
@@ -438,7 +460,7 @@ PyObject *anova_records(PyObject *self, PyObject *args)
              && fits(&b.whole, (size)k * (p.n_entries + 1), 4, "whole")
              && fits(&b.out, mode == GRADIENT ? (size)k * p.n_functions : k * (stop - start), 8, "out");
     if (ok) {
-        const size x = (size)all * ROWS * 2, pairs = (size)p.n_slots * ROWS * 4, f = (size)(k + 1) * ROWS * 8;
+        const size x = (size)all * ROWS * 2, pairs = (size)p.n_slots * MOST_FEW * 4, f = (size)k * ROWS * 8;
         const size u = (size)chosen * ROWS * 2, rest = ROWS * 2 + ROWS * 16 + (size)(p.n_columns + 1) * ROWS;
         const size sums = (size)p.n_partners * WIDEST;
         if (fits(&b.scratch, sums + x + pairs + f + u + rest + 64, 1, "scratch")) {
@@ -447,8 +469,8 @@ PyObject *anova_records(PyObject *self, PyObject *args)
             w.sums = (int32_t *)at64;
             memset(w.sums, 0, sums);
             at64 += sums;
-            w.x = (int16_t *)at64, w.pairs = (int16_t *)(at64 + x), w.f = (double *)(at64 + x + pairs);
-            double *all_f = w.f + ROWS;
+            w.x = (int16_t *)at64, w.pairs = (int16_t *)(at64 + x);
+            double *f_of = (double *)(at64 + x + pairs);
             int16_t *vectors = (int16_t *)(at64 + x + pairs + f);
             w.norm = (int64_t *)(at64 + x + pairs + f + u), w.size = w.norm + ROWS, w.q = (int16_t *)(w.size + ROWS);
             uint8_t *spare = (uint8_t *)(w.q + ROWS);
@@ -462,15 +484,15 @@ PyObject *anova_records(PyObject *self, PyObject *args)
                 else if (mode == MOMENTS)
                     moment_block(v, b.whole.buf, chosen, (const uint16_t *)b.scales.buf + at, m, &w, vectors, b.out.buf);
                 else
-                    round_block(&p, v, &b, mode, n, at, m, start, stop, k, order, levels, gain, all_f, &w);
+                    round_block(&p, v, &b, mode, n, at, m, start, stop, k, order, levels, gain, f_of, &w);
             }
             Py_END_ALLOW_THREADS
         }
     }
     PyBuffer_Release(&b.codes), PyBuffer_Release(&b.targets), PyBuffer_Release(&b.scales), PyBuffer_Release(&b.tables);
     PyBuffer_Release(&b.columns), PyBuffer_Release(&b.derived), PyBuffer_Release(&b.slots), PyBuffer_Release(&b.groups);
-    PyBuffer_Release(&b.entries), PyBuffer_Release(&b.partners), PyBuffer_Release(&b.squares), PyBuffer_Release(&b.units);
-    PyBuffer_Release(&b.whole), PyBuffer_Release(&b.step), PyBuffer_Release(&b.out), PyBuffer_Release(&b.scratch);
+    PyBuffer_Release(&b.entries), PyBuffer_Release(&b.runs), PyBuffer_Release(&b.partners), PyBuffer_Release(&b.squares);
+    PyBuffer_Release(&b.units), PyBuffer_Release(&b.whole), PyBuffer_Release(&b.step), PyBuffer_Release(&b.out), PyBuffer_Release(&b.scratch);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }

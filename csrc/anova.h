@@ -4,52 +4,65 @@
 #define W16 (8 * LANES)
 #define W32 (4 * LANES)
 
-/* Pairs of bytes by record and function are turned round, eight by eight: three times interleaving i with i + 4 does it.
- * A pair is then split into two functions, with their signs. */
-TARGET static void NAME(decode)(const plan *p, const uint8_t *const *code, work *w)
+/* Bytes by record and function are turned round, pair by pair and eight by eight: three times interleaving i with i + 4 does
+ * it. A pair is then split into two functions, with their signs. Of at most eight functions only half of it is done. */
+TARGET static inline __attribute__((always_inline)) void NAME(turn)(const int8_t *table, const uint8_t *at, int many, int most,
+                                                                    int16_t *to)
 {
-    const int8_t *table = p->tables;
-    for (int c = 0; c < p->n_columns; c++) {
-        const int32_t *column = p->columns + 3 * c;
-        const int first = column[1], k = column[2], stride = (k + 15) / 16 * 16;
-        const uint8_t *at = code[c];
-        for (int part = 0; part < k; part += 16) {
-            const int most = k - part < 16 ? k - part : 16;
-            int16_t *to = w->x + (size)(first + part) * ROWS;
-            for (int r = 0; r < ROWS; r += W16) {
-                VECTOR t[8], u[8];
+    for (int r = 0; r < ROWS; r += W16) {
+        VECTOR t[8], u[8];
 #pragma GCC unroll 8
-                for (int i = 0; i < 8; i++) t[i] = LOOK_UP(table + part, stride, at + r + i);
+        for (int i = 0; i < 8; i++) t[i] = LOOK_UP(table, at + r + i);
 #pragma GCC unroll 4
-                for (int i = 0; i < 4; i++) u[2 * i] = LOW16(t[i], t[i + 4]), u[2 * i + 1] = HIGH16(t[i], t[i + 4]);
+        for (int i = 0; i < 4; i++) u[2 * i] = LOW16(t[i], t[i + 4]), u[2 * i + 1] = HIGH16(t[i], t[i + 4]);
 #pragma GCC unroll 4
-                for (int i = 0; i < 4; i++) t[2 * i] = LOW16(u[i], u[i + 4]), t[2 * i + 1] = HIGH16(u[i], u[i + 4]);
+        for (int i = 0; i < 4; i++) t[2 * i] = LOW16(u[i], u[i + 4]), t[2 * i + 1] = HIGH16(u[i], u[i + 4]);
 #pragma GCC unroll 4
-                for (int i = 0; i < 4; i++) u[2 * i] = LOW16(t[i], t[i + 4]), u[2 * i + 1] = HIGH16(t[i], t[i + 4]);
+        for (int i = 0; i < 4; i++) u[2 * i] = LOW16(t[i], t[i + 4]), u[2 * i + 1] = HIGH16(t[i], t[i + 4]);
 #pragma GCC unroll 8
-                for (int i = 0; i < 8; i++) {
-                    if (2 * i < most) STORE(to + (size)(2 * i) * ROWS + r, RIGHT16(LEFT16(u[i])));
-                    if (2 * i + 1 < most) STORE(to + (size)(2 * i + 1) * ROWS + r, RIGHT16(u[i]));
-                }
-            }
+        for (int i = 0; i < many / 2; i++) {
+            if (2 * i < most) STORE(to + (size)(2 * i) * ROWS + r, RIGHT16(LEFT16(u[i])));
+            if (2 * i + 1 < most) STORE(to + (size)(2 * i + 1) * ROWS + r, RIGHT16(u[i]));
         }
-        table += 256 * stride;
-    }
-    for (int e = 0; e < p->n_derived; e++) {
-        const int16_t *a = w->x + (size)p->derived[2 * e] * ROWS, *b = w->x + (size)p->derived[2 * e + 1] * ROWS;
-        int16_t *restrict to = w->x + (size)(p->n_singles + e) * ROWS;
-        for (int i = 0; i < ROWS; i++) to[i] = (int16_t)(((int32_t)a[i] * b[i] * 258 + 16384) >> 15);
     }
 }
 
+/* All functions of one feature, then the products of two of them: (258 a b + 2**14) >> 15, in one step as (a b, 1) with
+ * (258, 2**14). */
+TARGET static void NAME(decode)(const plan *p, const uint8_t *const *code, work *w)
+{
+    for (int c = 0; c < p->n_columns; c++) {
+        const int32_t *column = p->columns + 3 * c;
+        const int8_t *table = p->tables + (size)c * 256 * TOGETHER;
+        int16_t *to = w->x + (size)column[1] * ROWS;
+        if (column[2] > 8)
+            NAME(turn)(table, code[c], 16, column[2], to);
+        else
+            NAME(turn)(table, code[c], 8, column[2], to);
+    }
+    const VECTOR factors = SAME32(258 | 1 << 30), ones = SAME32(1 | 1 << 16);
+    for (int e = 0; e < p->n_derived; e++) {
+        const int16_t *a = w->x + (size)p->derived[2 * e] * ROWS, *b = w->x + (size)p->derived[2 * e + 1] * ROWS;
+        int16_t *to = w->x + (size)(p->n_singles + e) * ROWS;
+        for (int i = 0; i < ROWS; i += W16) {
+            const VECTOR product = MULTIPLY16(LOAD(a + i), LOAD(b + i));
+            const VECTOR low = MULTIPLY_ADD(LOW16(product, ones), factors), high = MULTIPLY_ADD(HIGH16(product, ones), factors);
+            STORE(to + i, PACK32(RIGHT32(low, 15), RIGHT32(high, 15)));
+        }
+    }
+}
+
+enum { NAME(few) = 8 * W32 }; /* records whose functions, side by side in pairs, stay in the first cache */
+
 /* Two functions side by side, for products that add up over functions. Of W16 records, each sixteen bytes' lower half comes
  * first, then each one's upper half. */
-TARGET static void NAME(interleave)(const plan *p, work *w)
+TARGET static inline void NAME(interleave)(const plan *p, const work *w, int r)
 {
     for (int s = 0; s < p->n_slots; s++) {
-        const int16_t *a = w->x + (size)p->slots[2 * s] * ROWS, *b = w->x + (size)p->slots[2 * s + 1] * ROWS;
-        int16_t *to = w->pairs + (size)s * 2 * ROWS;
-        for (int i = 0; i < ROWS; i += W16) {
+        const int16_t *a = w->x + (size)p->slots[2 * s] * ROWS + r, *b = w->x + (size)p->slots[2 * s + 1] * ROWS + r;
+        int16_t *to = w->pairs + (size)s * 2 * NAME(few);
+#pragma GCC unroll 4
+        for (int i = 0; i < NAME(few); i += W16) {
             const VECTOR x = LOAD(a + i), y = LOAD(b + i);
             STORE(to + 2 * i, LOW16(x, y));
             STORE(to + 2 * i + W16, HIGH16(x, y));
@@ -57,75 +70,85 @@ TARGET static void NAME(interleave)(const plan *p, work *w)
     }
 }
 
-/* f = sum over groups of X_a * (sum over entries of coefficient * X_b), exactly. A few records at a time, over all groups:
- * their functions then stay in the first cache. The inner sum is 2**16 times a high and a low number of 16 bits; with each,
- * MOST_GROUPS products are added up in 32 bits: 512 * 2**15 * 127 is below 2**31. */
-TARGET static void NAME(predict)(const plan *p, const int32_t *coefficient, work *w)
+/* f += sum over groups of X_a * (sum over entries of coefficient * X_b), exactly, for a few records. The inner sum is 2**16
+ * times a high and a low number of 16 bits; with each, MOST_GROUPS products are added up in 32 bits: 512 * 2**15 * 127 is below
+ * 2**31. */
+TARGET static inline void NAME(predict_few)(const plan *p, const int32_t *coefficient, const work *w, int r, double *restrict f)
 {
-    enum { FEW = 8 * W32 };
-    for (int r = 0; r < ROWS; r += FEW) {
-        double *restrict f = w->f + r;
-        for (int i = 0; i < FEW; i++) f[i] = 0.0;
-        for (int first = 0; first < p->n_groups; first += MOST_GROUPS) {
-            const int last = p->n_groups - first < MOST_GROUPS ? p->n_groups : first + MOST_GROUPS;
-            int32_t low[FEW] ALIGNED, high[FEW] ALIGNED;
-            for (int i = 0; i < FEW; i += W32) STORE(low + i, ZERO), STORE(high + i, ZERO);
-            for (int g = first; g < last; g++) {
-                const int32_t *group = p->groups + 5 * g;
-                const int32_t *slot = p->entries + group[1];
-                const int32_t *own = coefficient + group[1];
-                const int entries = group[2];
-                VECTOR sum[8];
-                for (int u = 0; u < 8; u++) sum[u] = ZERO;
-                for (int e = 0; e < entries; e++) {
-                    const VECTOR c = SAME32(own[e]);
-                    const int16_t *from = w->pairs + (size)slot[e] * 2 * ROWS + 2 * r;
-#pragma GCC unroll 8
-                    for (int u = 0; u < 8; u++) sum[u] = ADD32(sum[u], MULTIPLY_ADD(LOAD(from + u * W16), c));
-                }
-                const int16_t *from = w->x + (size)group[0] * ROWS + r;
-                const VECTOR half = SAME32(1 << 15);
+    const int16_t *pairs = w->pairs, *x = w->x + r;
+    const int32_t *entry = p->entries;
+    for (int first = 0; first < p->n_groups; first += MOST_GROUPS) {
+        const int last = p->n_groups - first < MOST_GROUPS ? p->n_groups : first + MOST_GROUPS;
+        int32_t low[NAME(few)] ALIGNED, high[NAME(few)] ALIGNED;
+        for (int i = 0; i < NAME(few); i += W32) STORE(low + i, ZERO), STORE(high + i, ZERO);
+        for (int g = first; g < last; g++) {
+            const int32_t *group = p->groups + 3 * g;
+            const int32_t *slot = entry + group[1], *own = coefficient + group[1];
+            const int entries = group[2];
+            VECTOR sum[8];
+            for (int u = 0; u < 8; u++) sum[u] = ZERO;
+            for (int e = 0; e < entries; e++) {
+                const VECTOR c = SAME32(own[e]);
+                const int16_t *from = pairs + (size)slot[e] * 2 * NAME(few);
 #pragma GCC unroll 8
                 for (int u = 0; u < 8; u++) {
-                    const VECTOR a = LOAD(from + u / 2 * W16);
-                    const VECTOR as_low = u % 2 ? HIGH16(a, ZERO) : LOW16(a, ZERO);
-                    const VECTOR as_high = u % 2 ? HIGH16(ZERO, a) : LOW16(ZERO, a);
-                    int32_t *l = low + u * W32, *h = high + u * W32;
-                    STORE(l, ADD32(LOAD(l), MULTIPLY_ADD(sum[u], as_low)));
-                    STORE(h, ADD32(LOAD(h), MULTIPLY_ADD(ADD32(sum[u], half), as_high)));
+                    sum[u] = ADD32(sum[u], MULTIPLY_ADD(LOAD(from + u * W16), c));
+                    KEEP(sum[u]);
                 }
             }
-            for (int u = 0; u < 8; u++)
-                for (int b = 0; b < LANES; b++)
-                    for (int i = 0; i < 4; i++) {
-                        const int at = u * W32 + 4 * b + i;
-                        f[u / 2 * W16 + 8 * b + u % 2 * 4 + i] += (double)high[at] * 65536.0 + (double)low[at];
-                    }
+            const int16_t *from = x + (size)group[0] * ROWS;
+            const VECTOR half = SAME32(1 << 15);
+#pragma GCC unroll 8
+            for (int u = 0; u < 8; u++) {
+                const VECTOR a = LOAD(from + u / 2 * W16);
+                const VECTOR as_low = u % 2 ? HIGH16(a, ZERO) : LOW16(a, ZERO);
+                const VECTOR as_high = u % 2 ? HIGH16(ZERO, a) : LOW16(ZERO, a);
+                int32_t *l = low + u * W32, *h = high + u * W32;
+                STORE(l, ADD32(LOAD(l), MULTIPLY_ADD(sum[u], as_low)));
+                STORE(h, ADD32(LOAD(h), MULTIPLY_ADD(ADD32(sum[u], half), as_high)));
+            }
         }
+        for (int u = 0; u < 8; u++)
+            for (int b = 0; b < LANES; b++)
+                for (int i = 0; i < 4; i++) {
+                    const int at = u * W32 + 4 * b + i;
+                    f[u / 2 * W16 + 8 * b + u % 2 * 4 + i] += (double)high[at] * 65536.0 + (double)low[at];
+                }
+    }
+}
+
+/* Predictions of k outputs, 256 numbers of each. */
+TARGET static void NAME(predict)(const plan *p, const int32_t *coefficient, int k, work *w, double *f)
+{
+    const size each = p->n_entries + 1;
+    for (int o = 0; o < k; o++)
+        for (int i = 0; i < ROWS; i++) f[(size)o * ROWS + i] = (double)coefficient[o * each + p->n_entries] * (FULL * FULL);
+    for (int r = 0; r < ROWS; r += NAME(few)) {
+        NAME(interleave)(p, w, r);
+        for (int o = 0; o < k; o++) NAME(predict_few)(p, coefficient + o * each, w, r, f + (size)o * ROWS + r);
     }
 }
 
 /* w->sums += sum over records of q * X_a * X_b, partner by partner, in vectors that NAME(collect) adds up later: each of their
- * numbers takes at most BEFORE / 4 products, and 512 * 258 * 127 * 127 is below 2**31. */
+ * numbers takes at most BEFORE / 4 products, and 512 * 258 * 127 * 127 is below 2**31. q * X_a has 16 bits. */
 TARGET static void NAME(gradient)(const plan *p, work *w)
 {
-    enum { MANY = 8 * W16 };
-    for (int g = 0; g < p->n_groups; g++) {
-        const int32_t *group = p->groups + 5 * g;
-        const int32_t *partner = p->partners + 2 * group[3];
-        for (int r = 0; r < ROWS; r += MANY) {
-            const int16_t *restrict a = w->x + (size)group[0] * ROWS + r, *restrict q = w->q + r;
-            int32_t *to = w->sums + (size)group[3] * W32;
-            int16_t qa[MANY] ALIGNED;
+    enum { MANY = 8 * W16 < ROWS ? 8 * W16 : ROWS };
+    const int32_t *partner = p->partners;
+    for (int r = 0; r < ROWS; r += MANY) {
+        const int16_t *x = w->x + r, *q = w->q + r;
+        for (int g = 0; g < p->n_runs; g++) {
+            const int32_t *run = p->runs + 3 * g, *own = partner + 2 * (size)run[1];
+            const int16_t *a = x + (size)run[0] * ROWS;
             VECTOR factor[8];
-            for (int i = 0; i < MANY; i++) qa[i] = (int16_t)(q[i] * a[i]);
 #pragma GCC unroll 8
-            for (int i = 0; i < 8; i++) factor[i] = LOAD(qa + i * W16);
-            for (int e = 0; e < group[4]; e++, to += W32) {
-                const int16_t *b = w->x + (size)partner[2 * e] * ROWS + r;
+            for (int i = 0; i < MANY / W16; i++) factor[i] = MULTIPLY16(LOAD(q + i * W16), LOAD(a + i * W16));
+            int32_t *to = w->sums + (size)run[1] * W32;
+            for (int e = 0, n = run[2]; e < n; e++, to += W32) {
+                const int16_t *b = x + (size)own[2 * e] * ROWS;
                 VECTOR sum = LOAD(to);
 #pragma GCC unroll 8
-                for (int i = 0; i < 8; i++) sum = ADD32(sum, MULTIPLY_ADD(factor[i], LOAD(b + i * W16)));
+                for (int i = 0; i < MANY / W16; i++) sum = ADD32(sum, MULTIPLY_ADD(factor[i], LOAD(b + i * W16)));
                 STORE(to, sum);
             }
         }
@@ -148,11 +171,11 @@ TARGET static void NAME(collect)(const plan *p, work *w, int64_t *sums)
 TARGET static void NAME(norms)(const plan *p, work *w)
 {
     int64_t *restrict norm = w->norm, *restrict length = w->size;
-    for (int g = 0; g < p->n_groups; g++) {
-        const int32_t *group = p->groups + 5 * g;
-        const int32_t *partner = p->partners + 2 * group[3];
-        const int16_t *restrict a = w->x + (size)group[0] * ROWS;
-        for (int e = 0; e < group[4]; e++) {
+    for (int g = 0; g < p->n_runs; g++) {
+        const int32_t *run = p->runs + 3 * g;
+        const int32_t *partner = p->partners + 2 * (size)run[1];
+        const int16_t *restrict a = w->x + (size)run[0] * ROWS;
+        for (int e = 0; e < run[2]; e++) {
             const int16_t *restrict b = w->x + (size)partner[2 * e] * ROWS;
             const int32_t square = p->squares[partner[2 * e + 1]], unit = p->units[partner[2 * e + 1]];
             for (int i = 0; i < ROWS; i++) {
@@ -217,7 +240,7 @@ TARGET static void NAME(moments)(const int16_t *u, int k, int64_t *sums)
 }
 
 static const steps NAME(steps) = {
-    NAME(decode), NAME(interleave), NAME(predict), NAME(gradient), NAME(collect), NAME(norms), NAME(levels), NAME(vectors), NAME(moments),
+    NAME(decode), NAME(predict), NAME(gradient), NAME(collect), NAME(norms), NAME(levels), NAME(vectors), NAME(moments),
 };
 
 #undef W16
@@ -232,6 +255,9 @@ static const steps NAME(steps) = {
 #undef SAME32
 #undef ADD32
 #undef MULTIPLY_ADD
+#undef MULTIPLY16
+#undef PACK32
+#undef RIGHT32
 #undef LOW16
 #undef HIGH16
 #undef LEFT16

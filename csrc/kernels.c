@@ -725,7 +725,7 @@ static PyObject *set_sides(PyObject *self, PyObject *args)
 static PyObject *features(PyObject *self, PyObject *none) { return PyUnicode_FromString(has_avx512 ? "avx512" : "plain"); }
 
 /* in anova.c */
-PyObject *anova_records(PyObject *self, PyObject *args);
+PyObject *anova_blocks(PyObject *self, PyObject *args);
 PyObject *anova_paths(PyObject *self, PyObject *none);
 PyObject *anova_codes(PyObject *self, PyObject *args);
 
@@ -744,7 +744,7 @@ static PyMethodDef methods[] = {
     {"side_sums", side_sums, METH_VARARGS, NULL},
     {"gather", gather, METH_VARARGS, NULL},
     {"set_sides", set_sides, METH_VARARGS, NULL},
-    {"anova_records", anova_records, METH_VARARGS, NULL},
+    {"anova_blocks", anova_blocks, METH_VARARGS, NULL},
     {"anova_paths", anova_paths, METH_NOARGS, NULL},
     {"anova_codes", anova_codes, METH_VARARGS, NULL},
     {"features", features, METH_NOARGS, NULL},

@@ -345,8 +345,8 @@ _MODELS = (
     Fault(
         name="compiled squares of records that are not shortened",
         path="csrc/anova.c",
-        before="w->f[i] = i < m ? (double)s[i] * 0x1p-30 : 0.0;\n",
-        after="w->f[i] = i < m ? 0x1p-15 : 0.0;\n",
+        before="factor[i] = i < m ? (double)s[i] * 0x1p-30 : 0.0;\n",
+        after="factor[i] = i < m ? 0x1p-15 : 0.0;\n",
         caught_by=("tests/central/test_anova_rows.py::test_every_path_gives_the_integers_of_the_reference[5]",),
     ),
     Fault(

@@ -195,7 +195,7 @@ def test_coefficients_have_sixteen_bits_and_labels_thirty_two():
         CodedRows(np.zeros((2, 4), dtype=np.uint8), np.zeros((1, 5), dtype=np.int32))
 
 
-PATHS = native().anova_paths() if getattr(native(), "anova_records", None) is not None else []
+PATHS = native().anova_paths() if getattr(native(), "anova_blocks", None) is not None else []
 compiled = pytest.mark.skipif(not PATHS, reason="the compiled kernel is not there")
 
 

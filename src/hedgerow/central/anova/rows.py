@@ -25,8 +25,11 @@ Term = Callable[[npt.NDArray[np.int32], npt.NDArray[np.int32] | None, FloatArray
 
 LEVELS = 129
 """Least number of levels of a clipped residual; a price never asks for twice as many, and 257 * 127 fits 16 bits."""
-MOMENTS = 64
-"""Most functions whose products are summed at once."""
+MOMENTS = 63
+"""Most functions whose products are summed at once.
+
+From 64 on OpenBLAS takes several threads for their eigenvalues, which then wait awake for 50 ms.
+"""
 MOMENT = NORM**2 >> (2 * SCALE)
 """What a record adds to the sum of its own squares, at most."""
 _CUT = 30  # bits that are cut off: vectors then fit 16 bits, and products over 256 records 31
@@ -153,7 +156,7 @@ class Rows:
         self.products = products
         self.coded = coded
         self.scales = np.empty(coded.n, dtype=np.uint16)
-        engine = _Compiled if getattr(native(), "anova_records", None) is not None else _Reference
+        engine = _Compiled if getattr(native(), "anova_blocks", None) is not None else _Reference
         self._engine = engine(products, coded, self.scales, path)
         self._threads = Threads(jobs)
         for part, found in self._each(self._engine.scales_of, self._engine.step):
@@ -286,7 +289,7 @@ class _Compiled:
             scratch = self._scratch.pop()
         except IndexError:
             scratch = np.empty(self._layout.scratch(rows.outputs, MOMENTS), dtype=np.uint8)
-        native().anova_records(
+        native().anova_blocks(
             mode, self._path, *records, clip.order, clip.levels, clip.gain, *self._bounds,
             rows.codes, rows.targets, self._scales, *self._layout.arrays, point.whole, point.steps, out, scratch,
         )  # fmt: skip
