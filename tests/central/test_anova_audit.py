@@ -28,6 +28,7 @@ from hedgerow.space import FeatureSpace
 ONE = FeatureSpace.from_bounds((0, 1), ["a"])
 RECORD = (np.array([[1.0]]), np.array([[30.0]]))  # in a corner, with a label that every clip cuts
 ALARM = 1e-7
+EPSILON = 400.0
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ class Auditor:
         fit_anova(ONE, Table(*RECORD), purse, Options(True, False, 0.5), randomness)
         return np.array(self.seen).T
 
-    def bounds(self, n, epsilon=100.0):
+    def bounds(self, n, epsilon=EPSILON):
         """Return m, which was charged, and the lower bound of d from n fits without and n with the record."""
         source, squares, entries, total, charged = SeededRandomness(7), 0.0, 0, 0.0, set()
         for _ in range(n):
@@ -76,8 +77,8 @@ class Auditor:
 
 
 def test_whole_fits_are_as_private_as_they_claim_and_hardly_more(few_rounds, monkeypatch):
-    charged, least = Auditor(monkeypatch).bounds(150)
-    assert 0.9 * charged < least <= charged < float(gdp_mu(100.0, 1e-5))
+    charged, least = Auditor(monkeypatch).bounds(40)
+    assert 0.9 * charged < least <= charged < float(gdp_mu(EPSILON, 1e-5))
 
 
 def test_ten_per_cent_less_noise_is_caught_in_whole_fits(few_rounds, monkeypatch):
@@ -87,21 +88,21 @@ def test_ten_per_cent_less_noise_is_caught_in_whole_fits(few_rounds, monkeypatch
         return np.rint(0.9 * draw(bits, n, randomness)).astype(np.int64)
 
     monkeypatch.setattr(accounting, "rounded_gaussian", weak)
-    charged, least = Auditor(monkeypatch).bounds(150)
+    charged, least = Auditor(monkeypatch).bounds(40)
     assert least > charged
 
 
 def test_a_forgotten_residual_clip_is_caught_in_whole_fits(few_rounds, monkeypatch):
     monkeypatch.setattr(rows, "quantised", lambda r, scales, clip: np.rint(r * scales * clip.gain))
     with reference():
-        charged, least = Auditor(monkeypatch).bounds(20)
+        charged, least = Auditor(monkeypatch).bounds(10)
     assert least > 2 * charged
 
 
 def test_a_forgotten_norm_clip_is_caught_in_whole_fits(few_rounds, monkeypatch):
     monkeypatch.setattr(Products, "scales", lambda self, values: np.full(values.shape[1], 1 << SCALE))
     with reference():
-        charged, least = Auditor(monkeypatch).bounds(100)
+        charged, least = Auditor(monkeypatch).bounds(25)
     assert least > charged
 
 
