@@ -31,6 +31,16 @@ WORDS = {"purpose": "To test", "curator": "Town"}
 CURATOR = {"Authorization": f"Bearer {TOKEN}"}
 
 
+@pytest.fixture(autouse=True)
+def _tables(request, monkeypatch):
+    """Run the steps of Alembic once for each kind of database; where they are tested, each time."""
+    if request.path.name != "test_migrate.py":
+        from hedgerow.service import database
+        from tests.service import tables
+
+        monkeypatch.setattr(database, "upgrade", tables.upgrade)
+
+
 def made(url):
     """Make the database, if it is not there; return its URL."""
     from hedgerow.service.database import Database
