@@ -160,7 +160,7 @@ def few_rounds(monkeypatch):
 
 
 def test_whole_fits_stay_within_the_claim(few_rounds):
-    result = audit_sampled(tiny_fit, 0, 1, epsilon=1.0, delta=1e-3, n=400, randomness=1)
+    result = audit_sampled(tiny_fit, 0, 1, epsilon=1.0, delta=1e-3, n=150, randomness=1)
     assert result.verdict == "holds"  # false alarm 1e-6, seeded
 
 
@@ -170,5 +170,5 @@ def test_a_forgotten_clip_is_caught_in_whole_fits(few_rounds, monkeypatch):
 
     monkeypatch.setattr(rows, "quantised", unclipped)
     with reference():
-        result = audit_sampled(tiny_fit, 0, 1, epsilon=1.0, delta=1e-3, n=400, randomness=1)
+        result = audit_sampled(tiny_fit, 0, 1, epsilon=1.0, delta=1e-3, n=150, randomness=1)
     assert result.verdict == "VIOLATED"

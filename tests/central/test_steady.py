@@ -6,6 +6,7 @@ import pytest
 from hedgerow.central.steady import steady
 from hedgerow.portable import PortableModel
 from hedgerow.public import PublicModel
+from tests.small import few_public_trees
 
 RNG = np.random.default_rng(0)
 
@@ -13,7 +14,9 @@ RNG = np.random.default_rng(0)
 @pytest.fixture(scope="module")
 def fitted():
     X = RNG.random((120, 7))
-    return PublicModel(random_state=0).fit(X, np.sin(5 * X[:, 0]) + X[:, 1] * X[:, 2])
+    with pytest.MonkeyPatch.context() as patch:
+        few_public_trees(patch)
+        return PublicModel(random_state=0).fit(X, np.sin(5 * X[:, 0]) + X[:, 1] * X[:, 2])
 
 
 def test_a_record_counts_the_same_whoever_is_beside_it(fitted):

@@ -34,10 +34,10 @@ def run_with(epsilon):
 
 def test_a_fitted_tree_stays_within_its_claim():
     # A false alarm once in 1e7.
-    result = audit_sampled(run_with(1), 0, 1, epsilon=1.0, n=1000, alpha=1e-7, randomness=1)
+    result = audit_sampled(run_with(1), 0, 1, epsilon=1.0, n=400, alpha=1e-7, randomness=1)
     assert result.holds
 
 
 def test_the_audit_sees_a_tree_with_an_eighth_of_the_noise():
-    result = audit_sampled(run_with(8), 0, 1, epsilon=1.0, n=1000, alpha=1e-7, randomness=1)
+    result = audit_sampled(run_with(8), 0, 1, epsilon=1.0, n=400, alpha=1e-7, randomness=1)
     assert not result.holds

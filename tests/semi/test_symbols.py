@@ -19,6 +19,7 @@ from hedgerow.tasks.models import Model
 from hedgerow.tasks.partly_public.symbols import k_ary_symbols
 from hedgerow.tasks.registry import read_task
 from tests.semi.test_residual_task import SPACE, task
+from tests.small import few_corrections
 
 N = 6000
 CELLS = Partition(SPACE, [0, -1, -1], [5.0, 0, 0], [1, 1, 2], [-1] * 3, [])  # poor and rich
@@ -41,6 +42,13 @@ def records(seed=0, effect=0.8):
 def sent(one, X, y, seed=0):
     drawn = one.draw(one.space.encode(X), one.labels(y), SeededRandomness(seed))
     return one.batch(np.zeros((len(y), 12), dtype=np.uint8), drawn.payloads, True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_trees():
+    with pytest.MonkeyPatch.context() as patch:
+        few_corrections(patch)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from hedgerow.tasks.tree.cells import KaryEncoding, SubsetEncoding, UnaryCellEnc
 from hedgerow.tasks.tree.encoding import Moments
 from hedgerow.tasks.tree.estimates import LeafEstimates, fieller
 
-N_HOLDERS, LEAVES, REPEATS = 20_000, 8, 1000
+N_HOLDERS, LEAVES, REPEATS = 20_000, 8, 700
 EQUAL = np.full(LEAVES, 1 / LEAVES)
 UNEQUAL = np.array([500, 700, 1000, 1500, 2300, 3500, 4500, 6000]) / N_HOLDERS
 
@@ -58,10 +58,9 @@ def coverage(encoding, mass, repeats=REPEATS, shrink=1.0):
     return covered / repeats
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 4.0])
-@pytest.mark.parametrize("response", ["bits", "unary", "k_ary"])
+@pytest.mark.parametrize(("response", "epsilon"), [("bits", 1.0), ("unary", 4.0), ("k_ary", 1.0)])
 def test_intervals_cover_within_two_points_of_what_they_say(response, epsilon):
-    """2,500 holders a leaf. 8,000 intervals: exact coverage strays by 2 points with probability 4e-9."""
+    """2,500 holders a leaf. 5,600 intervals: exact coverage strays by 2 points with probability 6e-7."""
     assert abs(coverage(make_encoding(response, epsilon), EQUAL).mean() - 0.9) < 0.02
 
 
@@ -70,15 +69,14 @@ def test_subset_intervals_cover_too():
     assert abs(coverage(make_encoding("subset", 2.0), EQUAL, repeats=200).mean() - 0.9) < 0.0375
 
 
-@pytest.mark.parametrize("response", ["bits", "unary", "k_ary"])
-@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+@pytest.mark.parametrize(("response", "epsilon"), [("bits", 1.0), ("bits", 4.0), ("unary", 1.0), ("k_ary", 4.0)])
 def test_small_leaves_are_covered_at_least_as_often(response, epsilon):
-    """Leaves of 500 to 6,000 holders; each has 1,000 intervals and may fall 5 sd (4.8 points, 3e-7) short.
+    """Leaves of 500 to 6,000 holders; each has 700 intervals and may fall 5 sd (5.7 points, 3e-7) short.
 
     Where the count is lost in the noise the set is unbounded and an interval can only be too wide.
     """
     covered = coverage(make_encoding(response, epsilon), UNEQUAL)
-    assert (covered > 0.9 - 0.048).all()
+    assert (covered > 0.9 - 0.057).all()
     assert abs(covered[UNEQUAL >= 0.1].mean() - 0.9) < 0.03
     if (response, epsilon) != ("bits", 1.0):
         assert abs(covered.mean() - 0.9) < 0.02
