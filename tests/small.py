@@ -44,3 +44,12 @@ def few_corrections(patch):
     patch.setattr(errors, "_PAIRS", 2)  # of halves of public records, by which groups are chosen
     patch.setattr(residual, "learners_for", few)
     patch.setattr(symbols, "learners_for", few)
+
+
+def few_sums(patch):
+    """Let corrections by secure sums be looked for in few trees grown on few rows, until the patch is undone."""
+    from hedgerow.sums import design, rows
+
+    patch.setattr(design, "FOREST", (32,) * 8)
+    patch.setattr(design, "ROWS", 150)
+    patch.setattr(rows, "ROWS", 150)
