@@ -1,34 +1,38 @@
 """Bring a database to the current schema, by the steps in ``migrations/versions`` (Alembic).
 
 A step that was released never changes. All steps run in the one transaction that they are given: a database is of one
-version or of another, never in between.
+version or of another, never in between. Alembic is loaded where there is a step to run: a server that starts on a
+database of its own version does not need it.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 from hedgerow.errors import FormatError
 from hedgerow.service.sqlite_file import StorageError
+
+if TYPE_CHECKING:
+    from alembic.script import ScriptDirectory
 
 __all__ = ["VERSION", "check_version", "upgrade"]
 
 VERSION = 8
 """The number of the last step."""
 _BEFORE_ALEMBIC = "schema_version"  # the table that told the version until the first step of Alembic
+_STEPS = "alembic_version"  # Alembic's own table of the step that was run last
 _TURN = "SELECT pg_advisory_xact_lock(7218541)"  # one server at a time
 
 
 @cache
 def _scripts() -> ScriptDirectory:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
     config = Config()
     config.set_main_option("script_location", "hedgerow.service:migrations")
     return ScriptDirectory.from_config(config)
@@ -43,7 +47,9 @@ def version_of(connection: Connection) -> int:
     names = sa.inspect(connection).get_table_names()
     if _BEFORE_ALEMBIC in names:
         return 1
-    found = MigrationContext.configure(connection).get_current_revision() if "alembic_version" in names else None
+    if _STEPS not in names:
+        return 0
+    found = connection.exec_driver_sql(f"SELECT version_num FROM {_STEPS}").scalar()
     if found is None:
         return 0
     try:
@@ -86,6 +92,9 @@ def upgrade(connection: Connection, *, create: bool = False) -> int:
         _refuse_others(before)
     if before == VERSION:
         return before
+    from alembic.config import Config
+    from alembic.runtime.environment import EnvironmentContext
+
     scripts = _scripts()
 
     def steps(revision: Any, context: Any) -> Any:
