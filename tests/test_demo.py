@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import re
-import subprocess
+import runpy
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,16 +15,18 @@ import pytest
 
 from hedgerow import LocalTask, Model
 
-ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, str(ROOT / "examples" / "demo.py"), "--quick", "--output", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder, done.stdout
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+        patch.syspath_prepend(EXAMPLES)
+        patch.setattr(sys, "argv", ["demo.py", "--quick", "--output", str(folder)])
+        runpy.run_path(str(EXAMPLES / "demo.py"), run_name="__main__")
+    return folder, printed.getvalue()
 
 
 def test_demo_prints_table_report_and_guarantee(output):

@@ -20,6 +20,7 @@ import hedgerow
 from hedgerow import HedgerowError, HedgerowWarning, LabelPrivateRegressor, PublicModel, Schema, cli
 from hedgerow.schema import CategoryColumn, ClassColumn, NumberColumn
 from tests.conformance.everybody import CLASSES, EXPORTED, KINDS, labels, make, numeric, table
+from tests.small import few_corrections, few_sums
 
 X = table()
 PUBLIC = table(80, seed=1)
@@ -447,8 +448,10 @@ def test_private_columns_by_name_position_or_mask(private):
 
 
 @pytest.mark.parametrize("n", [1, 2])
-def test_few_records_are_no_mistake(n):
+def test_few_records_are_no_mistake(n, monkeypatch):
     """How many records there are may be private: nobody learns that they were few."""
+    few_sums(monkeypatch)
+    few_corrections(monkeypatch)
     for entry in EXPORTED:
         rows = numeric(X)[:n] if entry.numeric else X[:n]
         assert fit(entry, make(entry), rows, labels(X, entry.classify)[:n]).n_features_in_ == 2

@@ -26,6 +26,9 @@ SLOW = (
     "replace, exponential",
     "bounds, replace",
     "paper, exponential",
+    "PrivateSearchCV, delta",
+    "PrivateAnovaClassifier, public model, three classes",
+    "PrivateAnovaRegressor, public model, two labels",
 )
 
 

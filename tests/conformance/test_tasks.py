@@ -256,7 +256,7 @@ def test_simulated_totals_have_the_law_of_reports(example, same_law):
     X = np.array([[record[feature.name] for feature in task.question().features] for record in pair])
     y = [record[task.target] for record in pair]
     drawn = []
-    for seed in range(800):
+    for seed in range(500):
         blocks = task.simulate(X, y, randomness=seed).blocks
         totals = tuple(sorted((key, tuple(sums.tolist())) for key, sums in blocks.items()))
         drawn.append(totals if totals in law else "rare")

@@ -1,11 +1,12 @@
 """Backup, restore, logs and the command line."""
 
+import contextlib
+import io
 import json
 import logging
 import os
 import re
 import stat
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from hedgerow import cli
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.service.backup import backup, restore
 from hedgerow.service.database import Database
@@ -20,9 +22,14 @@ from hedgerow.service.logs import JsonFormatter
 
 
 def command(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "hedgerow.cli", "serve", *arguments], capture_output=True, text=True, cwd=cwd
-    )
+    """Run ``hedgerow serve``; return its exit code, what it prints, and what it says of errors."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = cli.main(["serve", *arguments])
+        except SystemExit as stop:
+            code = stop.code
+    return code, out.getvalue(), err.getvalue()
 
 
 def filled(inside, local_task, holders):
@@ -110,16 +117,16 @@ def test_uploads_are_summed_up_seldom(inside, local_task, holders, caplog):
 
 
 def test_init_backup_and_restore_from_the_command_line(tmp_path):
-    made = command("init", "--json", cwd=tmp_path)
-    assert made.returncode == 0, made.stderr
-    summary = json.loads(made.stdout)
+    code, printed, said = command("init", "--json", cwd=tmp_path)
+    assert code == 0, said
+    summary = json.loads(printed)
     assert summary["token"].startswith("hc_") and len(summary["public_key"]) == 43
-    assert command("backup", "copy", cwd=tmp_path).returncode == 0
-    done = command("restore", "copy", "--database", "sqlite:///new.db", "--json", cwd=tmp_path)
-    assert json.loads(done.stdout)["rows"]["curators"] == 1
+    assert command("backup", "copy", cwd=tmp_path)[0] == 0
+    _, printed, _ = command("restore", "copy", "--database", "sqlite:///new.db", "--json", cwd=tmp_path)
+    assert json.loads(printed)["rows"]["curators"] == 1
     for wrong in (["backup"], ["init", "copy"], ["--database", "nonsense", "init"], ["what"]):
-        failed = command(*wrong, cwd=tmp_path)
-        assert failed.returncode == 2 and failed.stderr.count("\n") == 1, failed.stderr
+        code, _, said = command(*wrong, cwd=tmp_path)
+        assert code == 2 and said.count("\n") == 1, said
 
 
 def test_a_served_process_logs_no_address(outside, local_task, holders):
