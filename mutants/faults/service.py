@@ -31,8 +31,8 @@ FAULTS = (
     Fault(
         name="ids stand in the order of arrival",
         path="src/hedgerow/service/ids.py",
-        before="    return sorted_rows(np.frombuffer(data, dtype=np.uint8).reshape(-1, KEY + MARK)).tobytes()\n",
-        after="    return data\n",
+        before='    return sorted_rows(unpacked(b"".join(parts))).tobytes()\n',
+        after='    return b"".join(parts)\n',
         caught_by=(_SQLITE,),
     ),
     Fault(
@@ -99,11 +99,18 @@ FAULTS = (
         caught_by=(f"{_THIEF}::test_sqlite_forgets_after_a_crash_at_any_moment",),
     ),
     Fault(
-        name="ids on their way to their rows are not known",
-        path="src/hedgerow/service/known.py",
-        before="            self.moving = self.young\n",
-        after="",
-        caught_by=(f"{_SEALING}::test_ids_and_tokens_are_known_after_every_piece",),
+        name="ids of a row that is cut in two are lost",
+        path="src/hedgerow/service/sealing.py",
+        before="            database.seal(connection, task, row.run, rest)\n",
+        after="            pass\n",
+        caught_by=(f"{_SEALING}::test_ids_are_known_after_every_piece_of_a_merge",),
+    ),
+    Fault(
+        name="runs that come while others are merged go with them",
+        path="src/hedgerow/service/sealing.py",
+        before="            left = [run for run in own if run <= newest]\n",
+        after="            left = own if newest >= 0 else []\n",
+        caught_by=(f"{_SEALING}::test_ids_are_known_after_every_piece_of_a_merge",),
     ),
     Fault(
         name="everybody knows the key by which reports are dealt into groups",
@@ -122,9 +129,9 @@ FAULTS = (
     Fault(
         name="a sieve that lacks ids of another server is trusted",
         path="src/hedgerow/service/known.py",
-        before="            if left != len(gone):\n",
+        before="            if left != len(gone):  # others were merged in the meantime\n",
         after="            if left < 0:\n",
-        caught_by=(f"{_SEALING}::test_a_server_that_missed_some_ids_looks_all_of_them_up",),
+        caught_by=(f"{_SEALING}::test_a_sieve_lacks_what_was_merged_unseen",),
     ),
     Fault(
         name="what an undone commit brought stays known",

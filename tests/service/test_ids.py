@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("sqlalchemy")
 
 from hedgerow.service import ids as module
-from hedgerow.service.ids import KEY, MARK, Ids, Sieve, distinct, pack_ids, sorted_rows, unpack_ids
+from hedgerow.service.ids import KEY, MARK, Ids, Sieve, distinct, pack_ids, sorted_rows, unpacked
 
 
 def drawn(n, head=b""):
@@ -22,15 +22,16 @@ def packed(pairs):
 @pytest.mark.parametrize("head", [b"", bytes(8), b"\xff" * 8])
 def test_every_id_is_found_and_no_other(head, monkeypatch):
     """Also where an enemy has found keys that begin alike."""
-    monkeypatch.setattr(module, "_FRESH", 50)
+    monkeypatch.setattr(module, "_PARTS", 3)
     old, new, others = drawn(200, head), drawn(120, head), drawn(300, head)
     ids = Ids(packed(old))
-    for start in range(0, 120, 40):
-        ids.add(new[start : start + 40])
+    for start in range(0, 120, 10):
+        ids.add(packed(new[start : start + 10]))
+        assert start % 40 or ids.find([new[start][0]]) == dict(new[start : start + 1])
     assert len(ids) == 320
     keys = [key for key, _ in [*others, *new, *old]]
     assert ids.find(keys) == dict([*old, *new])
-    assert unpack_ids(ids.rows.tobytes()) == dict([*old, *new])
+    assert pack_ids([ids.rows.tobytes()]) == pack_ids([packed(old), packed(new)])
     assert Ids().find(keys) == ids.find([]) == {}
 
 
@@ -38,10 +39,10 @@ def test_a_sieve_misses_nothing_and_mistakes_few():
     sieve = Sieve()
     one, two = drawn(30_000), drawn(30_000)
     sieve.add(Ids(packed(one)).rows)
-    sieve.add_keys([key for key, _ in two])
+    sieve.add(unpacked(packed(two)))
     keys = [key for key, _ in [*one, *two]]
     assert sieve.may_hold(keys) == keys
-    # Each of four bits is set with a chance of at most 240,000 / 2**24 = 1.5 %, so a new id is mistaken with 5e-8.
+    # Each of four bits is set with a chance of at most 240,000 / 2**25 = .7 %, so a new id is mistaken with 3e-9.
     assert len(sieve.may_hold([key for key, _ in drawn(1000)])) <= 1
     assert sieve.may_hold([]) == []
 

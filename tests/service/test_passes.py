@@ -150,7 +150,7 @@ def test_used_passes_stay_used_when_ids_are_sealed(invited, holders, monkeypatch
     with database.write_uploads() as connection:
         scrub.scrub(database, connection)
     with database.write_uploads() as connection:
-        assert move_piece(database, connection) and not move_piece(database, connection)
+        assert move_piece(connection) and not move_piece(connection)
     assert upload(service, task, holders(task, 1, seed=2), made)["code"] == "token-spent"
 
 

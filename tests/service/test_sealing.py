@@ -1,13 +1,14 @@
-"""Ids on their way to rows of their own: known at every step, to every server, whatever crashes."""
+"""Ids of tasks that have many: known at every step of their way, to every server, whatever crashes."""
 
 import random
 import threading
 
 import pytest
 
-from hedgerow.service import aggregator, scrub, sealing
+from hedgerow.service import aggregator, database, known, scrub, sealing
 from hedgerow.service.curators import digest_of
 from hedgerow.service.intake import keys_of, take
+from hedgerow.service.schema import LEVEL
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
 
@@ -19,70 +20,139 @@ def url(request, tmp_path):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Few ids are many; pieces of three."""
+    """Few ids are many: two in a row, four runs a level, eight merged at a time; three tokens a piece."""
     monkeypatch.setattr(aggregator, "_REST", 0)
     monkeypatch.setattr(scrub, "SEALED", 8)
-    monkeypatch.setattr(sealing, "_PIECE", 3)
+    monkeypatch.setattr(sealing, "_TOKENS", 3)
+    monkeypatch.setattr(sealing, "_FAN", 4)
+    monkeypatch.setattr(sealing, "_MERGED", 8)
+    monkeypatch.setattr(sealing, "ROW", 48)
+    for name in ("_SQLITE", "_POSTGRES"):
+        sql = getattr(database, name)
+        monkeypatch.setitem(sql, "seal", sql["seal"].replace("*1920+", "*48+").replace("1920", "48"))
+    monkeypatch.setattr(database, "ROW", 48)
 
 
-def left(service):
+def count(service, table):
     with service.service.database.read() as connection:
-        return connection.exec_driver_sql("SELECT count(*) FROM sealing").scalar()
+        return connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()
+
+
+def runs(service):
+    """Return the sizes of the runs, by number."""
+    with service.service.database.read() as connection:
+        query = "SELECT run, sum(length(ids)) / 24 FROM report_ids GROUP BY run ORDER BY run"
+        return {int(run): int(n) for run, n in connection.exec_driver_sql(query)}
 
 
 def view_of(service, task):
-    database = service.service.database
-    with database.write_uploads() as connection:
-        return database.known.look(connection, service.service.collection(task.id).number)
+    own = service.service.database
+    with own.write_uploads() as connection:
+        return own.known.look(connection, service.service.collection(task.id).number)
 
 
-def test_ids_and_tokens_are_known_after_every_piece(url, small, inside, local_task, holders, part, ids_in, monkeypatch):
+def test_tokens_are_known_after_every_piece(url, small, inside, local_task, holders, part, ids_in, monkeypatch):
     """A crash after each piece, and another server that looks only now and then."""
     service, other, task = inside(url), inside(url), local_task(max_depth=7)
     service.publish(task, tokens=True)
-    (token,) = service.post(task, "tokens", {"quota": 12}).json()["tokens"]
-    mine, reports = {"Authorization": f"Bearer {token}"}, holders(task, 14)
-    for start in (0, 6):
-        assert service.send(task, part(reports, start, start + 6), **mine).json()["accepted"] == 6
-    assert other.send(task, part(reports, 0, 1), **mine).json()["duplicates"] == 1
+    tokens = service.post(task, "tokens", {"count": 10, "quota": 1}).json()["tokens"]
+    reports = holders(task, 20)
 
-    def crash(database, connection):
+    def sent(to, i, token):
+        return to.send(task, part(reports, i, i + 1), Authorization=f"Bearer {tokens[token]}").json()
+
+    for i in range(10):
+        assert sent(service, i, i)["accepted"] == 1
+    assert sent(other, 0, 0)["duplicates"] == 1
+
+    def crash(connection):
         raise KeyboardInterrupt
 
     for pieces in (4, 3, 2, 1, 0):
         with monkeypatch.context() as patch:
             done = iter([sealing.move_piece] * (pieces != 4) + [crash])
-            patch.setattr(aggregator, "move_piece", lambda *both, done=done: next(done)(*both))
+            patch.setattr(aggregator, "move_piece", lambda connection, done=done: next(done)(connection))
             with pytest.raises(KeyboardInterrupt):
                 service.service.aggregator.turn()
-        assert left(service) == pieces
-        assert ids_in(service.service.database) == 12
+        assert count(service, "sealing") == pieces
+        assert ids_in(service.service.database) == 10
         for each in (service, other) if pieces % 2 else (service,):
-            assert each.send(task, part(reports, 0, 12), **mine).json()["duplicates"] == 12
-            changed = Reports(task, reports.tokens[:2], reports.payloads[2:4])
-            assert [f["code"] for f in each.send(task, changed, **mine).json()["failures"]] == ["id-conflict"] * 2
-            assert each.send(task, part(reports, 12), **mine).json()["code"] == "token-spent"
+            for i in range(10):
+                assert sent(each, i, i)["duplicates"] == 1
+                assert sent(each, 10 + i, i)["code"] == "token-spent"
     with service.service.database.read() as connection:
-        assert connection.exec_driver_sql("SELECT remaining FROM upload_tokens").scalar() == 0
+        assert connection.exec_driver_sql("SELECT max(remaining) FROM upload_tokens").scalar() == 0
 
 
-def test_what_is_set_aside_is_not_read_again(small, inside, local_task, holders, part):
+def test_ids_are_known_after_every_piece_of_a_merge(url, small, inside, local_task, holders, part, ids_in, monkeypatch):
+    """A crash after each piece, runs that come in between, and another server that looks only now and then."""
+    service, other, task = inside(url), inside(url), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 90)
+    work = service.service.aggregator
+    with monkeypatch.context() as patch:
+        patch.setattr(aggregator, "merge_piece", lambda *_: False)
+        for start in range(0, 60, 12):
+            assert service.send(task, part(reports, start, start + 12)).json()["accepted"] == 12
+            work.turn()
+    assert runs(service) == {0: 12, 12: 12, 24: 12, 36: 12, 48: 12}
+
+    def crash(*_):
+        raise KeyboardInterrupt
+
+    sizes = []
+    sent = 60
+    while len(runs(service)) != 1 + (sent - 60) // 10:
+        with monkeypatch.context() as patch:
+            done = iter([sealing.merge_piece, crash])
+            patch.setattr(aggregator, "merge_piece", lambda *both, done=done: next(done)(*both))
+            with pytest.raises(KeyboardInterrupt):
+                work.turn()
+        sizes.append(runs(service)[LEVEL + 48])
+        assert ids_in(service.service.database) == sent
+        for each in (service, other) if len(sizes) % 3 == 0 else (service,):
+            each.service.database.known._views.clear()  # without a sieve: all of them are looked up
+            assert each.send(task, part(reports, 0, sent)).json()["duplicates"] == sent
+            changed = Reports(task, reports.tokens[:2], reports.payloads[2:4])
+            assert [f["code"] for f in each.send(task, changed).json()["failures"]] == ["id-conflict"] * 2
+        if len(sizes) in (2, 4):
+            assert service.send(task, part(reports, sent, sent + 10)).json()["accepted"] == 10
+            sent += 10
+    assert sizes == sorted(sizes) and len(sizes) > 4 and sizes[-1] == 60
+    assert list(runs(service).values()) == [10, 10, 60]
+
+
+def test_merged_runs_are_merged_again(small, inside, local_task, holders, part, ids_in):
+    service, task = inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 200)
+    for start in range(0, 200, 8):
+        assert service.send(task, part(reports, start, start + 8)).json()["accepted"] == 8
+        service.service.aggregator.turn()
+    assert runs(service) == {192: 8, LEVEL + 152: 32, LEVEL + 184: 32, 2 * LEVEL + 120: 128}
+    service.service.database.known._views.clear()
+    assert service.send(task, reports).json()["duplicates"] == 200
+    assert ids_in(service.service.database) == 200
+
+
+def test_what_is_sealed_is_not_read_again(small, inside, local_task, holders, part, monkeypatch):
     service, task = inside(), local_task(max_depth=7)
     service.publish(task)
     reports = holders(task, 20)
     service.send(task, part(reports, 0, 10))
     before = view_of(service, task)
-    young = before.young
-    service.service.aggregator.scrub()
-    after = view_of(service, task)
-    assert after is before and after.moving is young and len(after.young) == 0 and after.sieve is not None
-    service.service.aggregator.turn()
-    assert len(view_of(service, task).moving) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(known, "distinct", None)
+        service.service.aggregator.scrub()
+        after = view_of(service, task)
+    assert after is before and len(after.young) == 0 and after.sealed == 10 and after.sieve is not None
     assert service.send(task, part(reports, 0, 12)).json() == {"accepted": 2, "duplicates": 10, "failures": []}
 
 
-def test_a_server_that_missed_some_ids_looks_all_of_them_up(url, small, inside, local_task, holders, part):
-    """They came to another server, which has moved them already: no sieve here can hold them."""
+@pytest.mark.parametrize("most", [0, 100])
+def test_a_server_that_missed_some_ids_reads_them(url, small, inside, local_task, holders, part, monkeypatch, most):
+    """They came to another server, which has sealed them already: at once if they are few, else without a sieve."""
+    monkeypatch.setattr(known, "_MISSED", most)
     service, other, task = inside(url), inside(url), local_task(max_depth=7)
     service.publish(task)
     reports = holders(task, 30)
@@ -90,31 +160,45 @@ def test_a_server_that_missed_some_ids_looks_all_of_them_up(url, small, inside, 
     assert view_of(service, task).sieve is not None
     other.send(task, part(reports, 5, 10))
     other.service.aggregator.turn()
-    assert left(other) == 0
+    assert runs(other) == {0: 10}
     other.send(task, part(reports, 10, 12))
     assert service.send(task, part(reports, 0, 13)).json() == {"accepted": 1, "duplicates": 12, "failures": []}
-    assert view_of(service, task).sieve is None
+    assert (view_of(service, task).sieve is None) == (most == 0)
     service.service.aggregator.turn()  # reads all of them
     sieve = view_of(service, task).sieve
     assert sieve is not None and len(sieve.may_hold(keys_of([t.tobytes() for t in reports.tokens]))) == 13
     assert service.send(task, part(reports, 0, 14)).json() == {"accepted": 1, "duplicates": 13, "failures": []}
 
 
-def test_a_sieve_that_came_too_late_is_not_used(small, inside, local_task, holders, part):
+def test_a_sieve_lacks_what_was_merged_unseen(small, inside, local_task, holders, part):
+    service, other, task = inside(), inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 50)
+    service.send(task, part(reports, 0, 1))
+    for start in range(1, 41, 10):
+        other.send(task, part(reports, start, start + 10))
+        other.service.aggregator.turn()
+    assert list(runs(other)) == [LEVEL + 31]
+    assert service.send(task, part(reports, 0, 42)).json() == {"accepted": 1, "duplicates": 41, "failures": []}
+    assert view_of(service, task).sieve is None
+
+
+def test_a_sieve_that_came_too_late_is_not_used(small, inside, local_task, holders, part, monkeypatch):
+    monkeypatch.setattr(known, "_MISSED", 0)
     service, task = inside(), local_task(max_depth=7)
     service.publish(task)
     reports = holders(task, 40)
     for start in (0, 10):
         service.send(task, part(reports, start, start + 10))
         service.service.aggregator.turn()
-    known = service.service.database.known
-    known._views.clear()  # as after a start
+    found = service.service.database.known
+    found._views.clear()  # as after a start
     assert view_of(service, task).sieve is None
-    assert known.offer_sieve()
+    assert found.offer_sieve()
     service.send(task, part(reports, 20, 21))  # takes it
-    known._views.clear()
+    found._views.clear()
     assert view_of(service, task).sieve is None
-    assert known.offer_sieve()
+    assert found.offer_sieve()
     other = inside()
     other.send(task, part(reports, 21, 30))
     other.service.aggregator.turn()

@@ -315,7 +315,7 @@ def test_nothing_about_the_sender_is_stored(inside, local_task, holders, tmp_pat
             row[0]: [c[1] for c in plain.execute(f"PRAGMA table_info({row[0]})")]
             for row in plain.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall()
         }
-    assert columns["report_ids"] == ["task", "key", "mark"]
+    assert columns["report_ids"] == ["task", "run", "first", "ids"]
     assert columns["arrivals"] == ["seq", "task", "ids", "tokens"]
     assert columns["known"] == ["task", "version", "sealed", "ids", "tokens"]
     assert columns["uploads"] == ["seq", "task", "n", "simulation", "body"]

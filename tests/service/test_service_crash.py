@@ -55,12 +55,12 @@ def test_postgres_survives_kill_9(postgres, outside, local_task, holders, part, 
     survive(outside(postgres), task, holders(task, n), part, load, kills, 20)
 
 
-# Few ids are many; the process kills itself at a step of their way to rows of their own, before its commit.
+# Few ids are many; the process kills itself at a step of their way, before its commit.
 DYING = """
 import os, sys
 from hedgerow.cli import main
 from hedgerow.service import aggregator, scrub, sealing
-scrub.SEALED, sealing._PIECE = 50, 10
+scrub.SEALED, sealing._FAN, sealing._MERGED = 50, 1, 100
 module, step, times = {}, "{}", [{}]
 real = getattr(module, step)
 def dying(*given):
@@ -74,7 +74,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("step", [("scrub", "set_aside", 1), ("aggregator", "move_piece", 7)])
+@pytest.mark.parametrize("step", [("scrub", "set_aside", 1), ("aggregator", "merge_piece", 1)])
 def test_ids_survive_kill_9_at_a_step_of_their_way(outside, local_task, holders, step):
     server, task = outside(program=("-c", DYING.format(*step))), local_task(max_depth=4)
     body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}

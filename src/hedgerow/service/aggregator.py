@@ -42,7 +42,7 @@ from hedgerow.service.schema import (
     uploads,
 )
 from hedgerow.service.scrub import SEALED, forget, scrub, settle
-from hedgerow.service.sealing import move_piece
+from hedgerow.service.sealing import merge_piece, move_piece, unfinished
 from hedgerow.service.timeline import hour_ended, mark
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
@@ -51,9 +51,11 @@ __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
 Rows = npt.NDArray[np.uint8]
 _SEGMENT = 20_000  # reports added up in one transaction: uploads wait for it; by hand
-# Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless three batches to seal have come.
+# Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless three batches to seal have come:
+# until then their ids are in memory.
 _REST = 50
 _MANY = 3 * SEALED
+_MERGING = 0.1  # of the time, while uploads wait: there are more runs for a while, and nothing else; by hand
 Look = Callable[[int], tuple[Kind, Detector]]
 
 
@@ -110,7 +112,7 @@ class Aggregator:
         self._stop = threading.Event()
         self._clean = False
         self._looked: int | None = None
-        self._since = 0
+        self._scrubbed = 0
         self._rest_until = 0.0
         self._read_until = 0.0
         self._thread = threading.Thread(target=self._run, name="aggregator", daemon=True)
@@ -162,7 +164,7 @@ class Aggregator:
         with self.database.read() as connection:
             either = sa.union(sa.select(uploads.c.task), sa.select(jobs.c.task))
             waiting = sorted(connection.execute(either).scalars())
-            moving = connection.execute(sa.select(sealing.c.task).limit(1)).first() is not None
+            moving = unfinished(connection)
             query = sa.select(tasks.c.number, tasks.c.closed).where(tasks.c.closed.is_not(None), ~tasks.c.finished)
             closed = list(connection.execute(query))
         for number in waiting:
@@ -175,7 +177,7 @@ class Aggregator:
             moving = True
             self._finish(over)
         if moving:
-            self._move(time.monotonic() + self.every)
+            self._move()
         start = time.monotonic()
         if start >= self._read_until and self.database.known.offer_sieve():
             self._read_until = start + _REST * (time.monotonic() - start)
@@ -191,7 +193,7 @@ class Aggregator:
             most = math.inf if kind.shared else self.waiting(number)
             while not self._stop.is_set() and done < most and (n := step(number)):
                 done += n
-                if self._since >= _MANY:
+                if self._since() >= _MANY:
                     self.scrub()  # here too: a backlog may be long
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
@@ -203,15 +205,16 @@ class Aggregator:
         with self.database.read() as connection:
             return int(connection.execute(query).scalar_one())
 
-    def _move(self, until: float = math.inf) -> None:
-        """Move what was set aside to its rows, piece by piece, uploads in between, until some time."""
+    def _move(self) -> None:
+        """Move what tokens spent to their rows and merge runs of ids, piece by piece, uploads in between."""
 
         def change() -> bool:
             with self.database.write_uploads() as connection:
-                return move_piece(self.database, connection)
+                return move_piece(connection) or merge_piece(self.database, connection)
 
+        until = time.monotonic() + _MERGING * self.every
         while not self._stop.is_set() and self.writer.call(change):
-            if time.monotonic() >= until:
+            if self.writer.waiting and time.monotonic() >= until:
                 return  # the rest at the next turn
 
     def _mark(self, now: float) -> None:
@@ -234,9 +237,13 @@ class Aggregator:
 
     def _due(self, over: bool) -> bool:
         """Whether to scrub now: there is a reason, and it is not too soon after the last time."""
-        if time.monotonic() >= self._rest_until or self._since >= _MANY:
+        if time.monotonic() >= self._rest_until or self._since() >= _MANY:
             return over or self._dirty()
         return over and self._clean  # tasks are seldom over; after a failure they wait with the rest
+
+    def _since(self) -> int:
+        """Return how many reports were taken since the database was last scrubbed: their ids are in memory."""
+        return self.writer.committed - self._scrubbed
 
     def _dirty(self) -> bool:
         """Whether anything was aggregated, here or by another server, since the database was last scrubbed."""
@@ -254,15 +261,14 @@ class Aggregator:
                 scrub(self.database, connection)
             settle(self.database)
 
-        if self._since >= _MANY:
-            self._move()  # so much may be set aside again: it must not pile up
+        before = self.writer.committed
         start = time.monotonic()
         self._clean = False
         try:
             self.writer.call(alone)
         finally:
             end = time.monotonic()
-            self._since = 0
+            self._scrubbed = before
             self._rest_until = end + _REST * (end - start)
         self._clean = True
         give_back()
@@ -295,7 +301,6 @@ class Aggregator:
                     raise StoragePressure("another process aggregates this task.")
 
             self.writer.run(change)
-            self._since += n
         return n
 
     def _pending(self, connection: Connection, number: int) -> list[Any]:
@@ -328,7 +333,7 @@ class Aggregator:
         if kind.keeps_ids and not (seconds and all(seconds)):
             return False  # the second round is checked against the ids of the first
         self.writer.run(lambda connection: _forget_young(connection, number))
-        for table, key in ((report_ids, report_ids.c.key), (upload_tokens, upload_tokens.c.digest)):
+        for table, key in ((report_ids, report_ids.c.first), (upload_tokens, upload_tokens.c.digest)):
             some = some_of(table, key, number)
             while not self._stop.is_set() and self.writer.run(some):
                 pass  # a piece at a time, so that uploads to other tasks are not held up

@@ -23,14 +23,14 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from hedgerow.errors import HedgerowError
-from hedgerow.service.ids import KEY, MARK
+from hedgerow.service.ids import KEY, MARK, Ids
 from hedgerow.service.known import Known
 from hedgerow.service.migrate import check_version, upgrade
 from hedgerow.service.postgres import patient, postgres_engine
 from hedgerow.service.schema import YOUNG
 from hedgerow.service.sqlite_file import SqliteFile, StorageError, StoragePressure
 
-__all__ = ["Body", "Database", "Mode", "StorageError", "StoragePressure"]
+__all__ = ["ROW", "RUNS", "Body", "Database", "Mode", "StorageError", "StoragePressure"]
 
 Mode = Literal["use", "create", "read"]
 """Use one that was made before, make one if there is none, or only look."""
@@ -38,24 +38,35 @@ _BUSY_SECONDS = 5.0  # that SQLite waits for a lock, its own default in Python
 # PostgreSQL makes uploads queue behind whoever waits for a table alone; nobody notices a tenth of a second.
 _ALONE_MILLISECONDS = 100
 
-_SERIES = "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n + 1 < :n) "
+_ID = KEY + MARK
+ROW = 80 * _ID  # bytes of a row of packed ids: two pages of SQLite, and as much as PostgreSQL keeps in one piece
+_SERIES = "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n + 1 < :n)"
+# The runs of a task, by a look for each: there are few, and many rows in each.
+RUNS = (
+    "runs(run) AS (SELECT min(run) FROM report_ids WHERE task = :task UNION ALL "
+    "SELECT (SELECT min(r.run) FROM report_ids r WHERE r.task = :task AND r.run > runs.run) FROM runs "
+    "WHERE runs.run IS NOT NULL)"
+)
+# In every run the one row that a key would be in. A row may hold it between two ids: whoever reads it looks again.
 _SQLITE = {
-    "sealed": _SERIES + "SELECT r.key, r.mark FROM i CROSS JOIN report_ids r "
-    f"ON r.task = :task AND r.key = substr(:keys, n*{KEY}+1, {KEY})",
+    "sealed": f"{_SERIES}, {RUNS} SELECT r.ids FROM i CROSS JOIN runs CROSS JOIN report_ids r "
+    "ON r.task = :task AND r.run = runs.run AND r.first = (SELECT max(first) FROM report_ids "
+    f"WHERE task = :task AND run = runs.run AND first <= substr(:keys, n*{KEY}+1, {KEY})) "
+    f"WHERE instr(r.ids, substr(:keys, n*{KEY}+1, {KEY})) > 0",
     # Or rollback: else SQLite keeps all pages that it changes as they were, in memory, to undo this statement alone.
-    "seal": _SERIES + "INSERT OR ROLLBACK INTO report_ids SELECT :task, "
-    f"substr(:ids, n*{KEY + MARK}+1, {KEY}), substr(:ids, n*{KEY + MARK}+{KEY}+1, {MARK}) FROM i",
+    "seal": f"{_SERIES} INSERT OR ROLLBACK INTO report_ids SELECT :task, :run, "
+    f"substr(:ids, n*{ROW}+1, {KEY}), substr(:ids, n*{ROW}+1, {ROW}) FROM i",
     "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (:task, :ids, :tokens) RETURNING seq",
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (:task, :n, :simulation, :body)",
 }
 _POSTGRES = {
-    # The union keeps the server from joining by a look at the whole table.
-    "sealed": "SELECT r.key, r.mark FROM generate_series(0, %(n)s - 1) i CROSS JOIN LATERAL ("
-    "SELECT key, mark FROM report_ids WHERE task = %(task)s "
-    f"AND key = substring(%(keys)b::bytea FROM i*{KEY}+1 FOR {KEY}) UNION ALL SELECT NULL, NULL WHERE false) r",
-    "seal": "INSERT INTO report_ids SELECT %(task)s, "
-    f"substring(%(ids)b::bytea FROM i*{KEY + MARK}+1 FOR {KEY}), "
-    f"substring(%(ids)b::bytea FROM i*{KEY + MARK}+{KEY}+1 FOR {MARK}) FROM generate_series(0, %(n)s - 1) i",
+    "sealed": f"WITH RECURSIVE {RUNS.replace(':task', '%(task)s')} SELECT r.ids FROM generate_series(0, %(n)s - 1) i "
+    f"CROSS JOIN LATERAL (SELECT substring(%(keys)b::bytea FROM i*{KEY}+1 FOR {KEY}) AS key) k CROSS JOIN runs "
+    "CROSS JOIN LATERAL (SELECT ids FROM report_ids WHERE task = %(task)s AND run = runs.run AND first <= k.key "
+    "ORDER BY first DESC LIMIT 1) r WHERE position(k.key IN r.ids) > 0",
+    "seal": "INSERT INTO report_ids SELECT %(task)s, %(run)s, "
+    f"substring(%(ids)b::bytea FROM i*{ROW}+1 FOR {KEY}), "
+    f"substring(%(ids)b::bytea FROM i*{ROW}+1 FOR {ROW}) FROM generate_series(0, %(n)s - 1) i",
     "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (%(task)s, %(ids)b, %(tokens)b) RETURNING seq",
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (%(task)s, %(n)s, %(simulation)s, %(body)b)",
 }
@@ -214,12 +225,12 @@ class Database:
     def sealed(self, connection: Connection, task: int, keys: list[bytes]) -> dict[bytes, bytes]:
         """Return the marks of those ids that are among the sealed ones."""
         values = {"n": len(keys), "task": task, "keys": b"".join(keys)}
-        rows = connection.exec_driver_sql(self.sql["sealed"], values) if keys else ()
-        return {bytes(key): bytes(mark) for key, mark in rows}
+        rows = connection.exec_driver_sql(self.sql["sealed"], values).scalars() if keys else ()
+        return Ids(b"".join(map(bytes, rows))).find(keys)
 
-    def seal(self, connection: Connection, task: int, ids: bytes) -> None:
-        """Add packed ids to the sealed ones."""
-        values = {"n": len(ids) // (KEY + MARK), "task": task, "ids": ids}
+    def seal(self, connection: Connection, task: int, run: int, ids: bytes) -> None:
+        """Add packed and sorted ids to the sealed ones, as a run or a part of it."""
+        values = {"n": -(-len(ids) // ROW), "task": task, "run": run, "ids": ids}
         connection.exec_driver_sql(self.sql["seal"], values)
 
     def ask(self, connection: Connection, *queries: str) -> list[list[Any]]:

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["KEY", "MARK", "Ids", "Sieve", "distinct", "pack_ids", "sorted_rows", "unpack_ids"]
+__all__ = ["KEY", "MARK", "Ids", "Sieve", "distinct", "pack_ids", "sorted_rows", "unpacked"]
 
 # Bytes. Of 2**40 ids, two have the same key with a chance of 2**-49, and another upload the same mark with 2**-64.
 KEY = 16
 MARK = 8
 _HEAD = 8  # of a key, as one number
-_ID = np.dtype([("key", f"V{KEY}"), ("mark", f"V{MARK}")])
-_FRESH = 1 << 14  # ids that wait in a dictionary to be sorted: 4 MB, and few runs to look through; by hand
-_BITS = 1 << 24  # of a sieve, 2 MB: after 2,000,000 ids it is wrong about 2 % of new ones, and that costs a look
+_PARTS = 64  # that wait to be sorted: few, so that what Python needs for each part does not count; by hand
+_RUN = 1 << 14  # ids: smaller runs are put together, so that there are few to look through; by hand
+_BITS = 1 << 25  # of a sieve, 4 MB: after 2,000,000 ids it is wrong about .2 % of new ones, and that costs a look
 Rows = npt.NDArray[np.uint8]
 Pair = tuple[bytes, bytes]
 
@@ -57,18 +57,16 @@ def distinct(rows: Rows) -> Rows:
 
 def pack_ids(parts: Iterable[bytes]) -> bytes:
     """Return keys, each followed by its mark, sorted; the parts may hold any number of them."""
-    data = b"".join(parts)
-    return sorted_rows(np.frombuffer(data, dtype=np.uint8).reshape(-1, KEY + MARK)).tobytes()
+    return sorted_rows(unpacked(b"".join(parts))).tobytes()
 
 
-def unpack_ids(packed: bytes) -> dict[bytes, bytes]:
-    """Return marks by key.
+def unpacked(packed: bytes) -> Rows:
+    """Return packed ids, a row each.
 
-    >>> list(unpack_ids(pack_ids([bytes(16), b"marked as"[:8]])).values())
-    [b'marked a']
+    >>> unpacked(pack_ids([bytes(16), b"its mark"])).shape
+    (1, 24)
     """
-    table = np.frombuffer(packed, dtype=_ID)
-    return dict(zip(table["key"].tolist(), table["mark"].tolist(), strict=True))
+    return np.frombuffer(packed, dtype=np.uint8).reshape(-1, KEY + MARK)
 
 
 class Ids:
@@ -82,32 +80,40 @@ class Ids:
     Examples
     --------
     >>> ids = Ids(bytes(KEY) + b"a mark..")
-    >>> ids.add([(b"another key.....", b"its mark")])
+    >>> ids.add(b"another key....." + b"its mark")
     >>> ids.find([b"another key.....", b"unknown.........", bytes(KEY)])
     {b'another key.....': b'its mark', b'\x00...\x00': b'a mark..'}
     """
 
     def __init__(self, packed: bytes = b"") -> None:
-        self._fresh: dict[bytes, bytes] = {}
-        self._runs: list[_Run] = [_Run(packed)] if packed else []
+        self._runs: list[_Run] = []
+        self._new = [packed]
+        self._n = len(packed) // (KEY + MARK)
 
     def __len__(self) -> int:
-        return len(self._fresh) + sum(map(len, self._runs))
+        return self._n
 
-    def add(self, pairs: Sequence[Pair]) -> None:
+    def add(self, packed: bytes) -> None:
         """Add ids that are new."""
-        self._fresh.update(pairs)
-        if len(self._fresh) > _FRESH:
-            self._runs.append(self._settled())
-            self._fresh = {}
+        self._new.append(packed)
+        self._n += len(packed) // (KEY + MARK)
+        if len(self._new) >= _PARTS:
+            self._settle()
 
-    def _settled(self) -> _Run:
-        return _Run(b"".join(key + mark for key, mark in self._fresh.items()))
+    def _settle(self) -> None:
+        """Sort what is new, together with runs that are no longer than it."""
+        rows = unpacked(b"".join(self._new))
+        self._new = []
+        while self._runs and len(self._runs[-1]) <= len(rows) < _RUN:
+            rows = np.concatenate([rows, self._runs.pop().rows])
+        if len(rows):
+            self._runs.append(_Run(rows))
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the marks of those that are here."""
-        found = {key: self._fresh[key] for key in self._fresh.keys() & set(keys)}
-        if keys and self._runs:
+        self._settle()
+        found: dict[bytes, bytes] = {}
+        if keys:
             heads = np.frombuffer(b"".join(keys), dtype=">u8")[:: KEY // _HEAD].astype(np.uint64)
             for run in self._runs:
                 found.update(run.find(keys, heads))
@@ -116,14 +122,13 @@ class Ids:
     @property
     def rows(self) -> Rows:
         """All of them, a row each, keys before marks, in no order."""
-        return np.concatenate([run.rows for run in (*self._runs, self._settled())])
+        return np.concatenate([unpacked(b"".join(self._new)), *(run.rows for run in self._runs)])
 
 
 class _Run:
     """Ids in the order of the first eight bytes of their keys, which stand apart as numbers."""
 
-    def __init__(self, packed: bytes) -> None:
-        rows = np.frombuffer(packed, dtype=np.uint8).reshape(-1, KEY + MARK)
+    def __init__(self, rows: Rows) -> None:
         heads = _heads(rows)
         order = np.argsort(heads, kind="stable")
         self._heads = heads[order]
@@ -173,27 +178,16 @@ class Sieve:
 
     def add(self, rows: Rows) -> None:
         """Add ids, a row each."""
-        self._mark(np.ascontiguousarray(rows[:, :KEY]))
-
-    def add_keys(self, keys: Sequence[bytes]) -> None:
-        """Add ids by their keys."""
-        self._mark(_rows_of(keys))
-
-    def _mark(self, keys: Rows) -> None:
-        at = _places(keys).ravel()
+        at = _places(np.ascontiguousarray(rows[:, :KEY])).ravel()
         np.bitwise_or.at(self._bits, at >> 3, np.left_shift(1, at & 7).astype(np.uint8))
 
     def may_hold(self, keys: Sequence[bytes]) -> list[bytes]:
         """Return those that may be here; none of the others is."""
         if not keys:
             return []
-        at = _places(_rows_of(keys))
+        at = _places(np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY))
         held = (self._bits[at >> 3] >> (at & 7).astype(np.uint8) & 1).all(axis=1)
         return [keys[i] for i in np.flatnonzero(held).tolist()]
-
-
-def _rows_of(keys: Sequence[bytes]) -> Rows:
-    return np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY)
 
 
 def _places(keys: Rows) -> npt.NDArray[np.uint32]:

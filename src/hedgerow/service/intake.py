@@ -213,7 +213,7 @@ def _store(
     seq = database.arrive(connection, task, ids, pack_tokens(spent), bodies[0])
     for body in bodies[1:]:
         database.keep(connection, task, body)
-    database.known.bring(Brought(task, seq, pairs, spent))
+    database.known.bring(Brought(task, seq, ids, spent))
 
 
 def _first_marks(database: Database, connection: Connection, group: list[Upload]) -> dict[int, dict[bytes, bytes]]:

@@ -1,14 +1,15 @@
 """Which ids and tokens are known: in memory, checked against the database at the start of every transaction.
 
-The ids of a task stand in four places: packed by commit (``arrivals``), packed and sorted of all earlier commits
-(``known``), and, of tasks that have many, in pieces that are moved one by one (``sealing``) to where each has a row
-(``report_ids``). All but the last are read once and kept here. The version of ``known``, which every scrubbing raises,
-says whether they still hold; the numbers of ``arrivals`` say which are new, and the first piece that is left says
-which were moved. So what is here is always a copy of what is committed, also when several servers share a database.
+The ids of a task stand in three places: packed by commit (``arrivals``), packed and sorted of all earlier commits
+(``known``), and, of tasks that have many, in large batches (``report_ids``). All but the last are read once and kept
+here. The version of ``known``, which every scrubbing raises, says whether they still hold; the numbers of ``arrivals``
+say which are new. What tokens have spent stands beside them, and that of large batches in pieces (``sealing``): the
+first that is left says which were moved to the tokens themselves.
+So what is here is always a copy of what is committed, also when several servers share a database.
 What this server brings itself is added after its commit, without reading it back; if the commit failed, or nobody
 knows, it is not, and is found among the arrivals if it is there.
 
-Of the ids that have rows a sieve tells most new ones, so that nearly none has to be looked up.
+A sieve tells of most new ids that they are, so that nearly none has to be looked up.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.service.ids import KEY, MARK, Ids, Sieve, distinct, unpack_ids
-from hedgerow.service.schema import known, report_ids, sealing
+from hedgerow.service.ids import KEY, MARK, Ids, Sieve, distinct, unpacked
+from hedgerow.service.schema import LEVEL, known, report_ids, sealing
 
 if TYPE_CHECKING:
     from hedgerow.service.database import Database
@@ -34,7 +35,8 @@ _DIGEST = 32  # SHA-256
 _NUMBER = 8  # a 64-bit number
 # Tasks kept in memory: each has some megabytes at most, and few are open at a time.
 _TASKS = 16
-_SCAN = 10_000  # ids read at a time: a megabyte; by hand
+_MISSED = 1 << 18  # ids: if more have left than is read while uploads wait, they are read by another thread; by hand
+_SCAN = 500  # rows of packed ids read at a time: a megabyte; by hand
 
 
 def pack_tokens(spent: Mapping[bytes, int]) -> bytes:
@@ -59,11 +61,11 @@ def unpack_tokens(*packed: bytes) -> dict[bytes, int]:
 
 @dataclass(frozen=True)
 class Brought:
-    """What the transaction under way brings to a task: the number of its arrival, ids with marks, spent tokens."""
+    """What a transaction brings to a task: the number of its arrival, packed ids, spent tokens."""
 
     task: int
     seq: int
-    pairs: Sequence[tuple[bytes, bytes]]
+    ids: bytes
     spent: Mapping[bytes, int]
 
 
@@ -73,11 +75,9 @@ class View:
     Attributes
     ----------
     version, sealed : int
-        Of the row of ``known``: how often the task was scrubbed, and how many ids have left for a row each.
+        Of the row of ``known``: how often the task was scrubbed, and how many ids have left for ``report_ids``.
     young : Ids
         Those that have not.
-    moving : Ids
-        Those that have left, and need not have arrived (``sealing``).
     sieve : Sieve or None
         Holds all of them; None if that is not certain of those that have left: every id is looked up then.
     """
@@ -89,7 +89,6 @@ class View:
         self.sealed = 0
         self.last = 0
         self.young = Ids()
-        self.moving = Ids()
         self.sieve: Sieve | None = Sieve()
         self._spent: dict[bytes, int] = {}
         self._moving_spent: dict[int, dict[bytes, int]] = {}
@@ -108,44 +107,38 @@ class View:
         """Find out where the ids are, of which so many have left and so many are packed.
 
         Whatever was young before a scrubbing is packed after it, or all of it has left. So where the numbers agree,
-        nothing has to be read; and if as many have left as were young, or have left and are still moving, it was these.
+        nothing has to be read; and if as many have left as were young, it was these.
         """
         left = sealed - self.sealed
         if left == 0 and packed == len(self.young):
             return
-        if left == len(self.young) and packed == 0 and not len(self.moving):
-            self.moving = self.young
+        if left == len(self.young) and packed == 0:
             self.young = Ids()
             return
-        pieces = connection.execute(sa.select(sealing).where(sealing.c.task == self.task)).all()
-        self.moving = Ids(b"".join(piece.ids for piece in pieces))
-        if left and self.sieve is not None:
-            new = Ids(b"".join(piece.ids for piece in pieces if piece.piece >= self.sealed))
-            gone = distinct(np.concatenate([self.young.rows, new.rows]))
+        if left > _MISSED:
+            self.sieve = None
+        elif left and self.sieve is not None:
+            since = (report_ids.c.run >= self.sealed) & (report_ids.c.run < LEVEL)
+            new = connection.execute(_SEALED.where(report_ids.c.task == self.task, since)).scalars()
+            gone = distinct(np.concatenate([self.young.rows, unpacked(b"".join(new))]))
             self.sieve.add(gone)
-            if left != len(gone):
+            if left != len(gone):  # others were merged in the meantime
                 self.sieve = None
         self.young = Ids(connection.execute(_PACKED.where(known.c.task == self.task)).scalar_one())
         if self.sieve is not None:
             self.sieve.add(self.young.rows)
 
-    def arrived(self, seq: int, ids: bytes, tokens: bytes) -> None:
-        """Add what a commit brought."""
-        self.add(Brought(self.task, seq, list(unpack_ids(ids).items()), unpack_tokens(tokens)))
-
     def add(self, brought: Brought) -> None:
-        """Add what a commit of this server brought."""
-        self.young.add(brought.pairs)
+        """Add what a commit brought."""
+        self.young.add(brought.ids)
         if self.sieve is not None:
-            self.sieve.add_keys([key for key, _ in brought.pairs])  # now, and not all of them when they leave
+            self.sieve.add(unpacked(brought.ids))  # now, and not all of them when they leave
         for digest, n in brought.spent.items():
             self._spent[digest] = self._spent.get(digest, 0) + n
         self.last = brought.seq
 
     def moved(self, first: int | None) -> None:
-        """Forget pieces that have their rows: those before the first that is left, or all."""
-        if first is None:
-            self.moving = Ids()
+        """Forget pieces that were taken off their tokens: those before the first that is left, or all."""
         gone = [piece for piece in self._moving_spent if first is None or piece < first]
         for piece in gone:
             del self._moving_spent[piece]
@@ -153,7 +146,6 @@ class View:
     def accept(self, sealed: int, sieve: Sieve | None) -> None:
         """Use a sieve that holds so many ids that have left, if none has left since."""
         if sieve is not None and sealed == self.sealed:
-            sieve.add(self.moving.rows)
             sieve.add(self.young.rows)
             self.sieve = sieve
 
@@ -163,7 +155,7 @@ class View:
         if not asked:
             return {}
         found = self.database.sealed(connection, self.task, list(asked)) if self.sealed else {}
-        return found | self.moving.find(asked) | self.young.find(asked)
+        return found | self.young.find(asked)
 
     def spent(self, digest: bytes) -> int:
         """Return how many reports a token brought that are not yet taken off its number in the table."""
@@ -207,7 +199,7 @@ class Known:
                 query = f"SELECT seq, ids, tokens FROM arrivals WHERE task = {number} ORDER BY seq"
                 (own,) = self.database.ask(connection, query)  # all of them: after a scrubbing they are numbered anew
             for seq, ids, tokens in own:
-                view.arrived(seq, bytes(ids), bytes(tokens))
+                view.add(Brought(number, seq, bytes(ids), unpack_tokens(bytes(tokens))))
             view.moved(first.get(number))
             if view.sieve is None:
                 view.accept(*self._offered.pop(number, (0, None)))
@@ -229,11 +221,9 @@ class Known:
         sieve = Sieve()
         with self.database.read() as connection:
             sealed = connection.execute(sa.select(known.c.sealed).where(known.c.task == task)).scalar()
-            for packed in connection.execute(sa.select(sealing.c.ids).where(sealing.c.task == task)).scalars():
-                sieve.add(Ids(packed).rows)
-            rows = sa.select(report_ids.c.key).where(report_ids.c.task == task)
-            for part in connection.execution_options(stream_results=True).execute(rows).scalars().partitions(_SCAN):
-                sieve.add_keys(part)
+            own = _SEALED.where(report_ids.c.task == task)
+            for part in connection.execution_options(stream_results=True).execute(own).scalars().partitions(_SCAN):
+                sieve.add(unpacked(b"".join(part)))
         self._offered[task] = (sealed or 0, sieve)
         return True
 
@@ -264,6 +254,7 @@ class Known:
 
 
 _PACKED = sa.select(known.c.ids)
+_SEALED = sa.select(report_ids.c.ids)
 _HEAD = sa.select(known.c.version, known.c.sealed, known.c.tokens, sa.func.length(known.c.ids).label("length"))
 
 

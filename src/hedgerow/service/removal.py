@@ -35,9 +35,9 @@ from hedgerow.service.writer import Writer
 
 __all__ = ["remove", "some_of"]
 
-_PURGE = 50_000  # rows deleted in one transaction: uploads wait for it; by hand
+_PURGE = 2_000  # rows deleted in one transaction: uploads wait for it, and rows of ids have 2 kB; by hand
 _LARGE = (
-    (report_ids, report_ids.c.key),
+    (report_ids, report_ids.c.first),
     (upload_tokens, upload_tokens.c.digest),
     (sealed_segments, sealed_segments.c.seq),
     (exchanges, exchanges.c.blinded),

@@ -5,15 +5,15 @@ digests, apart from payloads and in the order of the digests, so that neither le
 
 Databases remember more than their rows: which transaction wrote each, in which order, and what stood there before.
 So what uploads write (:data:`YOUNG`) is packed, not one row a report, and is written anew, whole, soon after
-(:mod:`hedgerow.service.scrub`). What grows large is moved (``sealing``) to tables with a row for each (``report_ids``,
-``upload_tokens``, ``sealed_segments``), which are written in batches of tens of thousands only.
+(:mod:`hedgerow.service.scrub`). What grows large goes to tables that are written in batches of tens of thousands only
+(``report_ids``, ``sealed_segments``, and, by way of ``sealing``, ``upload_tokens``).
 """
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
-__all__ = ["YOUNG", "metadata"]
+__all__ = ["LEVEL", "YOUNG", "metadata"]
 
 metadata = sa.MetaData()
 _Blob = sa.LargeBinary
@@ -146,27 +146,33 @@ known = sa.Table(
     sa.Column("ids", _Blob, nullable=False),
     sa.Column("tokens", _Blob, nullable=False),
 )
-"""The same of all earlier commits together, sorted; ``sealed`` ids of the task are in ``sealing`` or ``report_ids``."""
+"""The same of all earlier commits together, sorted; ``sealed`` ids of the task are in ``report_ids``."""
 
 sealing = sa.Table(
     "sealing",
     metadata,
     sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("piece", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("ids", _Blob, nullable=False),
     sa.Column("tokens", _Blob, nullable=False),
 )
-"""Pieces of a large sorted set of ids and spent tokens, on their way to ``report_ids`` and ``upload_tokens``."""
+"""Pieces of a large sorted set of spent tokens, on their way to ``upload_tokens``."""
 
 report_ids = sa.Table(
     "report_ids",
     metadata,
     sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("key", _Blob, primary_key=True),
-    sa.Column("mark", _Blob, nullable=False),
+    sa.Column("run", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("first", _Blob, primary_key=True),
+    sa.Column("ids", _Blob, nullable=False),
     sqlite_with_rowid=False,
 )
-"""Digests of report ids, with a fingerprint of the payload that only the id can open: of tasks that have many."""
+"""Digests of report ids, with a fingerprint of the payload that only the id can open: of tasks that have many.
+
+They are packed and sorted, some tens in a row. A run is a batch of them: its number is that of all ids that had left
+before it, or, of batches that were merged, the number of the last of these and :data:`LEVEL` more.
+"""
+LEVEL = 1 << 48
+"""More ids than a task ever has."""
 
 upload_tokens = sa.Table(
     "upload_tokens",

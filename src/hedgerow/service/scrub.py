@@ -39,7 +39,7 @@ SEALED = 1 << 16
 def scrub(database: Database, connection: Connection) -> None:
     """Merge arrivals and write the young tables anew, in a transaction that has them for itself."""
     for task in connection.execute(sa.select(arrivals.c.task).distinct()).scalars().all():
-        _merge(connection, task)
+        _merge(database, connection, task)
     connection.execute(arrivals.delete())
     connection.execute(partials.update().values(scrubbed=partials.c.revision))
     if not database.sqlite:
@@ -60,12 +60,12 @@ def merged(connection: Connection, task: int) -> dict[str, Any]:
     }
 
 
-def _merge(connection: Connection, task: int) -> None:
+def _merge(database: Database, connection: Connection, task: int) -> None:
     """Put what has arrived into what is known of a task, or set it aside to be sealed."""
     row = merged(connection, task)
     n = len(row["ids"]) // (KEY + MARK)
     if n >= SEALED:
-        set_aside(connection, task, row["sealed"], row["ids"], row["tokens"])
+        set_aside(database, connection, task, row["sealed"], row["ids"], row["tokens"])
         row.update(ids=b"", tokens=b"", sealed=row["sealed"] + n)
     connection.execute(known.delete().where(known.c.task == task))
     connection.execute(known.insert().values(**row))

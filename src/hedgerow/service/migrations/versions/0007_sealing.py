@@ -1,4 +1,4 @@
-"""What is moved to tables with a row for each id is moved piece by piece."""
+"""What tokens spent is moved to the table with a row for each piece by piece."""
 
 from __future__ import annotations
 
@@ -15,6 +15,5 @@ def upgrade() -> None:
         "sealing",
         sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("piece", sa.BigInteger, primary_key=True, autoincrement=False),
-        sa.Column("ids", sa.LargeBinary, nullable=False),
         sa.Column("tokens", sa.LargeBinary, nullable=False),
     )
