@@ -15,7 +15,7 @@ from hedgerow.aggregate.protocol import verify_key
 from hedgerow.kernels import native
 from hedgerow.randomness import SecureRandomness
 from hedgerow.sealing import KeyPair, Role
-from hedgerow.sums.design import ASKED
+from hedgerow.sums.rules import Rules
 from hedgerow.tasks.sums.message import SumsMessage
 
 LEAST = {True: 1500.0, False: 50.0}  # reports a second, with the kernel and without: issue 22
@@ -32,7 +32,8 @@ def _parties() -> tuple[Protocol, KeyPair, KeyPair, KeyPair]:
         collector.public,
         digest,
     )
-    circuit = SumsMessage(2 * sum(ASKED), len(ASKED)).circuit
+    asked = Rules().asked
+    circuit = SumsMessage(2 * sum(asked), len(asked)).circuit
     rules = (circuit.length, circuit.max_weight, circuit.chunk, Fraction(0), 1)
     return Protocol(hashlib.sha256(b"task").digest(), *rules, servers), leader, helper, collector
 

@@ -49,7 +49,8 @@ def few_corrections(patch):
 def few_sums(patch):
     """Let corrections by secure sums be looked for in few trees grown on few rows, until the patch is undone."""
     from hedgerow.sums import design, rows
+    from hedgerow.sums.rules import Rules
 
-    patch.setattr(design, "FOREST", (32,) * 8)
+    patch.setattr(design, "RULES", Rules(forest=(32,) * 8, draws=2))
     patch.setattr(design, "ROWS", 150)
     patch.setattr(rows, "ROWS", 150)

@@ -7,22 +7,20 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from hedgerow.sums import design
-from hedgerow.sums.design import Chain, group_sizes
+from hedgerow.sums.design import Chain
+from hedgerow.sums.rules import Rules
 from hedgerow.tasks.sums.noisy import NoisySums
 
 RNG = np.random.default_rng(0)
 X = RNG.random((30_000, 2))
 Y = X[:, 0] + (X[:, 1] > 0.5)
+FEW = Rules(forest=(16,) * 8, asked=(8,) * 8)
 
 
 @pytest.fixture(scope="module")
 def chain():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(design, "FOREST", (16,) * 8)
-        patch.setattr(design, "ASKED", (8,) * 8)
-        yield Chain.of(
-            X[:200], Y[:200], epsilon=4.0, delta=1e-6, label_bounds=(0, 2), n_holders=29_800, public_model=Ridge()
-        )
+    facts = {"epsilon": 4.0, "delta": 1e-6, "label_bounds": (0, 2), "n_holders": 29_800}
+    return Chain.of(X[:200], Y[:200], public_model=Ridge(), rules=FEW, **facts)
 
 
 def test_a_group_that_learns_is_judged_with_those_before_it_and_one_that_checks_is_not(chain):
@@ -66,24 +64,16 @@ def again_sums(task, model):
     return NoisySums(bare.id, model.n_reports, model.sums, True)
 
 
-def test_groups_are_no_more_than_their_sums_can_be_judged_together():
-    assert len(group_sizes(10**7, 8.0, 1e-6, 100)) == 7
-    assert len(group_sizes(10**7, float("inf"), 1e-6, 100)) == 7
-
-
 def test_a_level_beyond_every_public_error_is_found():
     """Holders' labels are higher by eight times the radius; the bound widens as the sums of each group say."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(design, "FOREST", (16,) * 8)
-        patch.setattr(design, "ASKED", (8,) * 8)
-        facts = {"epsilon": 4.0, "delta": 1e-6, "label_bounds": (0, 9), "n_holders": 29_800}
-        chain = Chain.of(X[:200], Y[:200], public_model=Ridge(), **facts)
-        task = chain.first()
-        radius = task.steps[0].bound
-        labels = Y + 8 * radius
-        while task is not None:
-            model = task.model(task.simulate(X[200:8200], labels[200:8200], task.group))
-            task = chain.after(model)
+    facts = {"epsilon": 4.0, "delta": 1e-6, "label_bounds": (0, 9), "n_holders": 29_800}
+    chain = Chain.of(X[:200], Y[:200], public_model=Ridge(), rules=FEW, **facts)
+    task = chain.first()
+    radius = task.steps[0].bound
+    labels = Y + 8 * radius
+    while task is not None:
+        model = task.model(task.simulate(X[200:8200], labels[200:8200], task.group))
+        task = chain.after(model)
     assert model.steps[-1].bound > 8 * radius and model.scale == 1.0
     error = np.mean((model.predict(X) - labels) ** 2)
     assert error < 0.02 * np.mean((model.predict_public(X) - labels) ** 2)

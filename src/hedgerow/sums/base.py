@@ -16,6 +16,7 @@ from hedgerow.randomness import Randomness
 from hedgerow.schema import Schema
 from hedgerow.spending import Booking
 from hedgerow.sums.design import Chain
+from hedgerow.sums.rules import Rules
 from hedgerow.tasks.sums.model import SumsModel
 from hedgerow.tasks.sums.noisy import NoisySums
 from hedgerow.tasks.sums.task import SumsTask
@@ -37,6 +38,7 @@ class SecureSum(CorrectsPublic):
     delta: float = 1e-6
 
     _parameters: ClassVar[dict[str, Rule]] = {"delta": Real(0, 1, ends="none")}
+    _rules: ClassVar[Rules | None] = None
 
     def _booking(self, source: Randomness) -> Booking:
         """Return the booking of what each holder spends."""
@@ -49,7 +51,7 @@ class SecureSum(CorrectsPublic):
         given |= {"n_holders": max(n, 1), "random_state": seed, "min_batch_size": 1}
         if X is None:
             return Chain.without_public(self._space(rows), **given)
-        return Chain.of(X, y, public_model=public_model, **given, **self._schema())
+        return Chain.of(X, y, public_model=public_model, rules=self._rules, **given, **self._schema())
 
     def _ask(
         self,

@@ -14,14 +14,14 @@ from hedgerow.checks import check_epsilon
 from hedgerow.grid import LARGEST, check_label_bounds
 from hedgerow.local.assisted.design import public_errors, public_model_for
 from hedgerow.mechanisms.bit_sums import BitSums
-from hedgerow.mechanisms.normal import gdp_mu
-from hedgerow.portable import PortableModel
+from hedgerow.portable import PortableModel, Trees
 from hedgerow.public import PublicModel
 from hedgerow.space import FeatureSpace
 from hedgerow.sums.aims import process_units
 from hedgerow.sums.grow import ONE_LEAF, binned, grow
 from hedgerow.sums.radius import choose_share
 from hedgerow.sums.rows import ROWS, Pool, pool_rows
+from hedgerow.sums.rules import Rules
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.sums.earlier import Earlier
 from hedgerow.tasks.sums.model import SumsModel
@@ -31,28 +31,16 @@ from hedgerow.tasks.sums.task import SumsTask
 from hedgerow.tasks.sums.told import Leaves
 from hedgerow.types import FloatArray
 
-__all__ = ["Chain", "group_sizes"]
+__all__ = ["Chain"]
 
-# Leaves of the trees that holders are asked about: 512 bits, a report of 10 kB. As many bits in 64 trees of 4 leaves
-# close .26, .11 and .15 of the gaps of GAS, CAL and MET instead of .32, .12 and .21 (epsilon 1, one group, two seeds).
-ASKED = (16,) * 16
-# Leaves of the trees among whose leaf values corrections are looked for. 64 trees of 32 leaves, none for errors that
-# are open, close .32, .12 and .21 of the same gaps; large and small ones for all three aims .31, .13 and .26.
-FOREST = (32, 32, 8) * 32
 BINS = 4  # of a check: two tell most about a straight line, four see a bent one too, for a fifth more noise
 _LEFT = 0.3  # of the residual variance, at least, is taken to be left by the steps (AGGREGATE.md's recipe)
 # Quantile of public residuals to which a check clips holders', and up to which corrections are believed at first. What
 # groups that learn read from a smaller radius (choose_share) may be wrong where tails differ: a check must see that.
 _CLIP = 0.9
-_MOST_GROUPS = 6  # the matrix of the sums of all of them then has 1,536 rows, and takes seconds
-# Noise of holders over groups squared at which one more pays. By hand: judged together, groups cost little. 1, 2, 3 and
-# 4 of them close .22, .25, .25 and .22 of the gap at epsilon 1, and .25, .32, .33 and .32 at 4 (mean of CAL, GAS, MET).
-_PER_GROUP = 1400
-_CHECK = 0.1  # share of holders who check, of many
-_LEAST_CHECK = 100  # fewer holders could not tell harm from noise at any epsilon
-_ENOUGH_CHECK = 1500  # holders, at most a quarter, who check if a tenth are fewer: derivation in group_sizes
-_MOST_CHECK = 5000  # by then a correction of a fiftieth of the error variance passes whole at epsilon 1
 _SMALLEST = 1e-50  # of a radius: residuals may all be 0
+RULES = Rules()
+"""Those of every chain that is given no others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +72,7 @@ class Chain:
     sizes: tuple[int, ...]
     seed: int
     fields: Mapping[str, Any]
+    rules: Rules = RULES
 
     @classmethod
     def of(
@@ -100,6 +89,7 @@ class Chain:
         target: str = "y",
         servers: Servers | None = None,
         min_batch_size: int = 100,
+        rules: Rules | None = None,
         **schema: Any,
     ) -> Chain:
         """Fit the public model, and plan the groups.
@@ -115,6 +105,8 @@ class Chain:
             See :data:`~hedgerow.public.given.PUBLIC_MODEL`.
         servers : Servers or None
             Who adds up; None makes tasks for simulation only.
+        rules : Rules or None
+            Sizes; None means :data:`RULES`.
         schema : feature_bounds, categorical_features, categories
             Passed to :class:`~hedgerow.PublicModel`.
         """
@@ -127,8 +119,9 @@ class Chain:
         units = process_units(portable, F[:, :-1])
         pool = pool_rows(F, residuals, lambda D: np.clip(portable.predict_design(D), *bounds), units, random_state)
         fields = {"target": target, "servers": servers, "min_batch_size": min_batch_size}
-        sizes = group_sizes(n_holders, check_epsilon(epsilon), delta, min_batch_size)
-        return cls(epsilon, delta, bounds, model.space_, portable, pool, residuals, sizes, random_state, fields)
+        rules = rules or RULES
+        sizes = rules.groups(n_holders, check_epsilon(epsilon), delta, min_batch_size)
+        return cls(epsilon, delta, bounds, model.space_, portable, pool, residuals, sizes, random_state, fields, rules)
 
     @classmethod
     def without_public(
@@ -155,7 +148,7 @@ class Chain:
     def first(self) -> SumsTask:
         """Return the task of the first group: of a forest that adds nothing yet."""
         rows = corrections((), self.pool.rows[:, :-1], self.pool.rows[:, -1])
-        forest = grow(rows, self.pool, FOREST, self.seed + 1) if len(rows) > 1 else ONE_LEAF
+        forest = self._grown(rows, self.rules.forest, self.seed + 1) if len(rows) > 1 else ONE_LEAF
         return self._task(0, (Step(replace(forest, value=np.zeros(len(forest.value))), self._radius(rows)),))
 
     def after(self, model: SumsModel) -> SumsTask | None:
@@ -167,6 +160,9 @@ class Chain:
             return self._task(group, model.steps, model.task.earlier)
         steps = self._widened(model.steps)
         return self._task(group, steps, (*model.task.earlier, model.told), self._missed(model))
+
+    def _grown(self, rows: FloatArray, leaves: tuple[int, ...], seed: int) -> Trees:
+        return grow(rows, self.pool, leaves, seed, self.rules.draws)
 
     def _radius(self, rows: FloatArray, share: float = _CLIP, left: float = 1.0) -> float:
         """Return what holds this share of public errors, where this share of their variance is left."""
@@ -218,7 +214,7 @@ class Chain:
             trees = binned(rows, BINS)
             levels = _means(f, trees.apply(rows)[:, 0], trees.n_leaves[0])
         elif len(rows) > 1:
-            trees = grow(rows, self.pool, ASKED, self.seed + 1000 * (group + 1))
+            trees = self._grown(rows, self.rules.asked, self.seed + 1000 * (group + 1))
             share = self._share(Leaves(trees.apply(rows), trees.n_leaves))
             left = max(1 - float(np.var(f)) / square, _LEFT) if square > 0 else 1.0
             radius = self._radius(rows, share, left) + missed
@@ -250,24 +246,3 @@ def _means(f: Any, leaf: Any, n_leaves: int) -> tuple[float, ...]:
     count = np.bincount(leaf, minlength=n_leaves)
     total = np.bincount(leaf, f, n_leaves)
     return tuple((total / np.maximum(count, 1)).tolist())
-
-
-def group_sizes(n: int, epsilon: float, delta: float, least: int) -> tuple[int, ...]:
-    """Return how many holders each group has, the last of which checks; one group alone if they are too few.
-
-    A check of m holders with radius c and B bins knows ``E[r f] / E f^2`` with a deviation of
-    ``c sqrt(4 B sigma^2 / m^2 + 1 / m) / sqrt(E f^2)``. At epsilon 1 (sigma = 6 for one tree), with c 1.6 times the
-    root of the error variance and f a tenth of it, 1,500 holders make that .15, and three deviations are the half by
-    which a right correction may seem wrong and still pass whole.
-
-    >>> group_sizes(29_000, 1.0, 1e-6, 100), group_sizes(150, 1.0, 1e-6, 100)
-    ((13050, 13050, 2900), (150,))
-    """
-    check = min(n // 4, max(_ENOUGH_CHECK, int(_CHECK * n)), _MOST_CHECK)
-    if check < max(least, _LEAST_CHECK):
-        return (max(n, 1),)
-    groups = _MOST_GROUPS
-    if math.isfinite(epsilon):
-        groups = min(max(round(math.sqrt(n * gdp_mu(epsilon, delta) / _PER_GROUP)), 1), _MOST_GROUPS)
-    others = n - check
-    return (*(others // groups + int(i < others % groups) for i in range(groups)), check)
