@@ -332,6 +332,40 @@ static PyObject *take(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(k);
 }
 
+/* gaussian(k, x, v, tables, bits, out) -> how many pairs (k, x) are kept, their rounded values in out; -1 if the bits of one leave
+ * that open. See _decide in mechanisms/rounded_gaussian.py. */
+static PyObject *gaussian(PyObject *self, PyObject *args)
+{
+    Py_buffer whole, first, second, tables, out;
+    int bits;
+    size kept = 0;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*iw*", &whole, &first, &second, &tables, &bits, &out)) return NULL;
+    const size n = whole.len / 4;
+    if (bits < 0 || bits > 56) PyErr_SetString(PyExc_ValueError, "'bits' must be in 0 .. 56");
+    if (!PyErr_Occurred() && fits(&first, n, 8, "x") && fits(&second, n, 8, "v") && fits(&tables, 3 * 1024, 8, "tables")
+        && fits(&out, n, 8, "out")) {
+        const int32_t *part = whole.buf;
+        const uint64_t *xs = first.buf, *vs = second.buf, *low = tables.buf, *middle = low + 1024, *high = middle + 1024;
+        int64_t *to = out.buf;
+        for (size i = 0; i < n; i++) {
+            const uint64_t k = (uint64_t)part[i], x = xs[i], v = vs[i], top = x >> 40;
+            const uint64_t g = (top * ((k << 25) + top)) >> 25, last = g >> 20;
+            const uint64_t both = (low[g & 1023] * middle[(g >> 10) & 1023]) >> 31;
+            const int64_t e = (int64_t)((both * high[last < 1023 ? last : 1023]) >> 31), place = (int64_t)(v >> 33);
+            const int keep = place + 1 <= e - (128 * ((int64_t)k + 2) + 4);
+            if (!keep && place < e + 4) {
+                kept = -1;
+                break;
+            }
+            const int64_t size_of = (int64_t)((k << bits) + (((x >> (63 - bits)) + 1) >> 1));
+            to[kept] = v & 1 ? -size_of : size_of;
+            kept += keep;
+        }
+    }
+    PyBuffer_Release(&whole), PyBuffer_Release(&first), PyBuffer_Release(&second), PyBuffer_Release(&tables), PyBuffer_Release(&out);
+    return PyErr_Occurred() ? NULL : PyLong_FromSsize_t(kept);
+}
+
 /* How many of the sorted numbers are below u (strict), or not above it. */
 static size below(const uint64_t *sorted, size n, uint64_t u, int strict)
 {
@@ -734,6 +768,7 @@ static PyMethodDef methods[] = {
     {"levels", levels, METH_VARARGS, NULL},
     {"noisy", noisy, METH_VARARGS, NULL},
     {"take", take, METH_VARARGS, NULL},
+    {"gaussian", gaussian, METH_VARARGS, NULL},
     {"search", search, METH_VARARGS, NULL},
     {"count", count, METH_VARARGS, NULL},
     {"digits", digits, METH_VARARGS, NULL},

@@ -7,10 +7,12 @@ import pytest
 
 from hedgerow.audit import find
 from hedgerow.errors import HedgerowError
+from hedgerow.kernels import native, reference
 from hedgerow.mechanisms.rounded_gaussian import (
     RoundedGaussian,
     _decide,
     _resolve,
+    _tables,
     rounded_gaussian,
     rounded_weights,
 )
@@ -57,6 +59,42 @@ def test_what_integers_decide_is_right():
         u, w = Fraction(int(x[i]), 2**64), Fraction(int(v[i]), 2**64)
         low, high = exp_bounds(-u * (2 * int(k[i]) + u) / 2)
         assert (w < low) if keep[i] else (w > high)
+
+
+@pytest.mark.skipif(getattr(native(), "gaussian", None) is None, reason="the compiled kernel is not there")
+@pytest.mark.parametrize("bits", [0, 1, 30, 56])
+def test_compiled_draws_are_those_of_the_reference(bits):
+    """As many bytes are drawn, and every pair is kept, rounded and signed alike."""
+    compiled = SeededRandomness(bits)
+    plain = SeededRandomness(bits)
+    found = rounded_gaussian(bits, 20_000, compiled)
+    with reference():
+        wanted = rounded_gaussian(bits, 20_000, plain)
+    assert (found == wanted).all() and compiled.place == plain.place
+
+
+@pytest.mark.skipif(getattr(native(), "gaussian", None) is None, reason="the compiled kernel is not there")
+def test_the_compiled_kernel_decides_what_the_reference_does():
+    """Near the curve, on both sides of where bits leave it open; and where they do it says so."""
+    source = SeededRandomness(6)
+    n = 4000
+    k = source.integers(6, n)
+    x = source.uint64(n)
+    near = source.integers(4096, n) - 2048  # of 2**-31: as wide as what is left open, twice
+    v = np.empty(n, dtype=np.uint64)
+    for i in range(n):
+        u = Fraction(int(x[i]), 2**64)
+        place = int(exp_bounds(-u * (2 * int(k[i]) + u) / 2)[0] * 2**31) + int(near[i])
+        v[i] = min(max(place, 0), 2**31 - 1) << 33
+    keep, unsure = _decide(k.astype(np.uint64), x, v)
+    out = np.empty(1, dtype=np.int64)
+    ends = [(k[i : i + 1].astype(np.int32), x[i : i + 1], v[i : i + 1], _tables(), 3, out) for i in range(n)]
+    found = [native().gaussian(*one) for one in ends]
+    assert found == np.where(unsure, -1, keep).tolist() and {-1, 0, 1} == set(found)
+    with pytest.raises(ValueError, match="out"):
+        native().gaussian(np.zeros(2, dtype=np.int32), x, v, _tables(), 3, out)
+    with pytest.raises(ValueError, match="bits"):
+        native().gaussian(np.zeros(1, dtype=np.int32), x, v, _tables(), 57, out)
 
 
 def test_more_bits_are_drawn_until_a_pair_is_decided():

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from hedgerow.checks import check_epsilon
 from hedgerow.errors import HedgerowError
+from hedgerow.kernels import native
 from hedgerow.mechanisms.audits import Audit, Chance
 from hedgerow.mechanisms.base import CentralMechanism, Law
 from hedgerow.mechanisms.gaussian import exact_delta
@@ -68,9 +69,16 @@ def rounded_gaussian(bits: int, n: int, randomness: Randomness) -> IntArray:
 
 def _candidates(bits: int, n: int, randomness: Randomness) -> IntArray:
     """Draw ``n`` pairs and return the rounded values of those that are kept (about 71 %)."""
-    k = _whole_part().sample(n, randomness).astype(np.uint64)
+    parts = _whole_part().sample(n, randomness)
     x = randomness.uint64(n)
     v = randomness.uint64(n)
+    draw = getattr(native(), "gaussian", None)
+    if draw is not None:
+        out = np.empty(n, dtype=np.int64)
+        kept = draw(parts, x, v, _tables(), bits, out)
+        if kept >= 0:  # none is left open
+            return out[:kept]
+    k = parts.astype(np.uint64)
     keep, unsure = _decide(k, x, v)
     for i in np.flatnonzero(unsure):
         keep[i] = _resolve(int(k[i]), int(x[i]), int(v[i]) >> 1, randomness)
@@ -107,13 +115,13 @@ def _whole_part() -> LazyCdf:
 
 
 @lru_cache(maxsize=1)
-def _tables() -> tuple[Words, Words, Words]:
-    """``2**31 e**-g`` for the low, middle and high ten bits of ``2**24 g``, rounded."""
+def _tables() -> Words:
+    """``2**31 e**-g`` for the low, middle and high ten bits of ``2**24 g``, rounded; one row each."""
     rows = []
     for shift in (24, 14, 4):
         values = (exp_bounds(-Fraction(b, 1 << shift), 64)[0] for b in range(1024))
-        rows.append(np.array([round(v * (1 << 31)) for v in values], dtype=np.uint64))
-    return rows[0], rows[1], rows[2]
+        rows.append([round(v * (1 << 31)) for v in values])
+    return np.array(rows, dtype=np.uint64)
 
 
 def _decide(k: Words, x: Words, v: Words) -> tuple[BoolArray, BoolArray]:

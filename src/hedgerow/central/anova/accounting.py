@@ -145,9 +145,10 @@ class GaussianPurse(Purse):
         """Price one release; ``norm`` is the squared Euclidean norm at weight 1."""
         if self.total is None:
             return Release(self, least, 0.0, Fraction(0), 0, 0)
-        per = share * self.total / norm  # w**2 <= per * 4**b
-        bits = max(0, math.ceil(math.log2(least) - math.log2(per) / 2) - 2)
-        while (weight := math.isqrt(math.floor(per * 4**bits))) < least:
+        above = share.numerator * self.total.numerator  # w**2 <= above / below * 4**b
+        below = share.denominator * self.total.denominator * norm
+        bits = max(0, math.ceil(math.log2(least) - (math.log2(above) - math.log2(below)) / 2) - 2)
+        while (weight := math.isqrt((above << 2 * bits) // below)) < least:
             bits += 1
         return Release(self, weight, float(1 << bits), Fraction(weight**2 * norm, 4**bits), bits, 0)
 

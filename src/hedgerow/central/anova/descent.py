@@ -22,6 +22,7 @@ __all__ = ["QUANTILE", "Descent", "Steps", "allocation", "descend", "influences"
 
 
 _LONGEST = 1024.0  # norm of the coefficients, of records of norm 1 and labels in [0, 1]
+_SURELY = 0.99 * _LONGEST**2  # of the squared norm, as any machine rounds it
 # Of the prototype's recipe: see recipe.py for what it was chosen on.
 _CELLS = 14  # of residuals: 0.7**13 is 1 % of the largest clip
 _RATIO = 0.7  # of an edge to the next
@@ -134,6 +135,9 @@ def look_rounds(rounds: int) -> set[int]:
 
 def bounded(theta: FloatArray) -> FloatArray:
     """Return finite coefficients, shortened if need be (after the release: costs nothing)."""
+    flat = theta.ravel()
+    if float(np.dot(flat, flat)) < _SURELY:
+        return theta
     finite = np.where(np.isfinite(theta), theta, 0.0)
     length = math.sqrt(math.fsum(np.square(finite).ravel().tolist()))  # the same on every machine
     return finite if length <= _LONGEST else np.asarray(finite * (_LONGEST / length))

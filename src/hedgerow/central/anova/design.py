@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -111,18 +112,36 @@ class FeatureMap(Content, what="feature map"):
 
         A function's values lie side by side.
         """
-        used, tables, factors = self.tables
+        return self._products(self._values(codes), self.weights).T
+
+    def squares(self, codes: Codes, at_once: int) -> Iterator[FloatArray]:
+        """Yield their squares, of shape (p, records), for so many records after so many."""
+        values = np.square(self._values(codes))
+        weights = np.square(self.weights)
+        for start in range(0, len(codes), at_once):
+            yield self._products(np.ascontiguousarray(values[:, start : start + at_once]), weights)
+
+    def _values(self, codes: Codes) -> FloatArray:
+        """Return the functions of one feature, and the constant 1."""
+        used, tables, _ = self.tables
         values = np.ones((len(used) + 1, len(codes)))
         for i, single in enumerate(used):
             values[i] = tables[i][codes[:, single.feature]]
-        out = np.empty((len(self.basis), len(codes)))
-        out[0] = self.weights[0]
+        return values
+
+    def _products(self, values: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return all functions from those of one feature, the constant first."""
+        used, _, factors = self.tables
+        out = np.empty((len(self.basis), values.shape[1]))
+        out[0] = 1.0
         first, second, third = factors.T
-        products = values[first] * values[second]
+        products = out[1:]
+        np.take(values, first, axis=0, out=products, mode="clip")  # in bounds; without a copy
+        products *= values[second]
         if (third < len(used)).any():
             products *= values[third]
-        np.multiply(products, self.weights[1:, None], out=out[1:])
-        return out.T
+        out *= weights[:, None]
+        return out
 
     def vectors(self, codes: Codes) -> FloatArray:
         """Return phi as whole numbers (of type float, for exact products)."""

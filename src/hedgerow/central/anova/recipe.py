@@ -310,12 +310,10 @@ def pulls(feature_map: FeatureMap) -> FloatArray:
     codes = np.column_stack(columns).astype(np.int32)
     whole = np.zeros(len(feature_map.basis))
     cut = np.zeros(len(feature_map.basis))
-    for start in range(0, _POINTS, _AT_ONCE):
-        values = feature_map.functions(codes[start : start + _AT_ONCE]).T
-        squares = np.square(values)
+    for squares in feature_map.squares(codes, _AT_ONCE):
         shorter = 1 / np.maximum(1.0, squares.sum(axis=0))
         if np.isfinite(feature_map.most):
-            sizes = np.maximum(np.abs(values).sum(axis=0), 1e-300)
+            sizes = np.maximum(np.sqrt(squares).sum(axis=0), 1e-300)
             shorter = np.minimum(shorter, np.square(feature_map.most / sizes))
         whole += squares.sum(axis=1)
         cut += squares @ shorter
