@@ -340,7 +340,25 @@ _MODELS = (
         path=f"{_ANOVA}/rows.py",
         before="MOMENT = NORM**2 >> (2 * SCALE)\n",
         after="MOMENT = NORM**2 >> (2 * SCALE + 1)\n",
-        caught_by=("tests/central/test_anova_curvature.py::test_a_record_moves_it_by_its_weight_at_most[256-0.05]",),
+        caught_by=(
+            "tests/central/test_anova_curvature.py::test_a_record_moves_it_by_its_weight_at_most[1.0-256-0.05]",
+        ),
+    ),
+    Fault(
+        name="steps longer than one for functions lighter than the constant",
+        path=f"{_ANOVA}/curvature.py",
+        before="    return np.asarray(np.minimum(1.0, energy[0] / energy))\n",
+        after="    return np.asarray(energy[0] / energy)\n",
+        caught_by=(
+            "tests/central/test_anova_curvature.py::test_a_record_moves_it_by_its_weight_at_most[1.0-256-0.05]",
+        ),
+    ),
+    Fault(
+        name="compiled Gaussian noise from all pairs, also those to be dropped",
+        path="csrc/kernels.c",
+        before="            kept += keep;\n",
+        after="            kept += 1;\n",
+        caught_by=("tests/mechanisms/test_rounded_gaussian.py::test_compiled_draws_are_those_of_the_reference[30]",),
     ),
     Fault(
         name="compiled squares of records that are not shortened",

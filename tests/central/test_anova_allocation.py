@@ -1,11 +1,12 @@
 """Which round gets how much of the budget: never more than all of it, and the least harm that noise can do."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from hedgerow.central.anova.descent import Steps, allocation, influences, noise_variance
+from hedgerow.central.anova.descent import Steps, allocation, influences, noise_variance, remains
 
 ENERGY = np.concatenate([[0.3], 1 / np.arange(1, 60) ** 2 / 4])
 
@@ -21,15 +22,25 @@ def test_shares_are_positive_and_never_exceed_the_whole(rounds):
     assert 1 - Fraction(1, 10**6) < sum(parts) <= 1
 
 
-def test_influences_are_those_of_the_recursion():
-    plan, m, t = steps(20), 3, 11
+@pytest.mark.parametrize("factors", [None, 0.5 / np.arange(1, 61)])
+def test_influences_are_those_of_the_recursion(factors):
+    plan, m, t = replace(steps(20), factors=factors), 3, 11
+    rate = plan.rate if factors is None else plan.rate * factors[m]
     theta = before = 0.0
     kept = []
     for now in range(20):
         v = theta + plan.momentum * (theta - before)
-        before, theta = theta, (1 - plan.rate * ENERGY[m]) * v + plan.rate / plan.size * (now == t)
+        before, theta = theta, (1 - rate * ENERGY[m]) * v + rate / plan.size * (now == t)
         kept.append(theta)
     assert influences(plan, ENERGY, 20)[t, m] == pytest.approx(np.mean(kept[10:]), rel=1e-12)
+
+
+def test_what_is_left_of_the_start_is_by_each_coefficient_s_own_steps():
+    factors = np.linspace(0.1, 1.0, ENERGY.size)
+    found = remains(replace(steps(20), factors=factors), ENERGY, 20)
+    for m in (0, 7):
+        own = Steps(20, 0.9 * float(factors[m]), 0.7, Fraction(1), Fraction(0), 1000.0)
+        assert found[m] == pytest.approx(remains(own, ENERGY, 20)[m], rel=1e-12)
 
 
 def test_no_other_split_of_the_budget_does_less_harm():

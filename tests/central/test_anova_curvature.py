@@ -9,7 +9,7 @@ import pytest
 from hedgerow.central.anova.accounting import GaussianPurse, LaplacePurse
 from hedgerow.central.anova.basis import choose
 from hedgerow.central.anova.coded import CodedRows, Table
-from hedgerow.central.anova.curvature import curvature, curvature_release
+from hedgerow.central.anova.curvature import curvature, curvature_release, shortened
 from hedgerow.central.anova.design import FeatureMap
 from hedgerow.central.anova.products import FULL, NORM, SCALE, Products
 from hedgerow.central.anova.quantiles import Quantiles
@@ -24,8 +24,8 @@ FLAT = Quantiles(np.linspace(0, 1, 5), np.ones(4))
 OPTIONS = {"frequency": 8, "pair_complexity": 9.0, "least": 0.0, "most": 300, "missing": False}
 
 
-def feature_map(scale=0.8):
-    basis = choose(SPACE, [1.0] * 3, pair_weight=0.5, **OPTIONS)
+def feature_map(scale=0.8, heaviest=1.0):
+    basis = choose(SPACE, [heaviest, 1.0, 1.0], pair_weight=0.5, **OPTIONS)
     return FeatureMap(SPACE, dict.fromkeys(range(3), FLAT), basis, scale * basis.root_mean_square())
 
 
@@ -54,15 +54,18 @@ def given(rows, mapped, weight):
 
 @pytest.mark.parametrize("scale", [0.8, 0.05])
 @pytest.mark.parametrize("weight", [256, 511])
-def test_a_record_moves_it_by_its_weight_at_most(scale, weight):
+@pytest.mark.parametrize("heaviest", [1.0, 4.0])
+def test_a_record_moves_it_by_its_weight_at_most(heaviest, weight, scale):
     rng = np.random.default_rng(0)
-    mapped = feature_map(scale)
+    mapped = feature_map(scale, heaviest)
     own = Products.of(mapped)
     corner = np.zeros((1, 3))
     alone = given(Rows(own, coded(corner)), mapped, weight)
     assert given(Rows(own, coded(corner[:0])), mapped, weight) == 0
     assert alone <= weight
-    if scale < 0.8:  # records are shortened: their vectors are as long as allowed, but for functions left out
+    if (
+        scale < 0.8 and heaviest == 1
+    ):  # records are shortened: their vectors are as long as allowed, but for functions left out
         assert alone > 0.85 * weight
     many = [np.repeat(corner, 50, axis=0), rng.random((200, 3)), np.repeat(rng.random((2, 3)), 20, axis=0)]
     for Z in many:
@@ -97,6 +100,21 @@ def test_it_is_the_eigenvalue_of_the_model_s_vectors():
     for path in (Rows(Products.of(mapped), coded(Z)), _reference(mapped, Z)):
         found = curvature(path, energies(mapped), release, 2000.0, SeededRandomness(0))
         assert found == pytest.approx(exact, rel=0.02) and found < 0.95
+
+
+def test_it_is_that_of_steps_with_their_factors():
+    """A heavy feature alone would hold all steps short; with its own steps shorter, those of all may be longer."""
+    mapped = feature_map(heaviest=4.0)
+    energy = energies(mapped)
+    Z = np.random.default_rng(4).random((2000, 3))
+    phi = mapped.vectors(mapped.codes(Z)) / (1 << 14)
+    factors = shortened(energy)
+    assert factors.min() < 0.2 and factors.max() == 1.0 and (factors * energy <= energy[0] * (1 + 1e-12)).all()
+    exact = np.linalg.eigvalsh(phi.T @ phi / len(Z) * np.sqrt(np.outer(factors, factors)))[-1]
+    release = curvature_release(GaussianPurse(None), Fraction(1, 100), 1e6)
+    found = curvature(Rows(Products.of(mapped), coded(Z)), energy, release, 2000.0, SeededRandomness(0))
+    assert found == pytest.approx(exact, rel=0.05)
+    assert found < 0.5 * np.linalg.eigvalsh(phi.T @ phi / len(Z))[-1]
 
 
 def _reference(mapped, Z):

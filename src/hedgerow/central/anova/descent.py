@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -49,6 +49,8 @@ class Steps:
         Shares of the purse for all rounds together, and for each of two looks at the residuals (0: none).
     size : float
         The noisy number of records.
+    factors : array, optional
+        What eta is multiplied by, for each coefficient; at most 1.
     """
 
     rounds: int
@@ -57,6 +59,12 @@ class Steps:
     share: Fraction
     look_share: Fraction
     size: float
+    factors: FloatArray | None = field(default=None, compare=False)
+
+    @property
+    def rates(self) -> FloatArray:
+        """Eta of each coefficient, or of all."""
+        return np.asarray(self.rate if self.factors is None else self.rate * self.factors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +92,9 @@ def descend(
 
     .. math:: v = \theta + \beta(\theta - \theta'), \quad
               g = \sum_i \operatorname{clip}_c(y_i - \langle v, \phi_i\rangle)\,\phi_i + \text{noise}, \quad
-              \theta \leftarrow v + \frac{\eta}{\tilde n} g
+              \theta \leftarrow v + \frac{\eta}{\tilde n} F g
+
+    with F the public factors of the steps, a diagonal matrix.
 
     Proof: given v and c, a record adds whole numbers of bounded norm to the sum, and no other record's numbers change
     (:class:`~.rows.Rows`), so the sum changes by at most this norm under add/remove.
@@ -100,6 +110,7 @@ def descend(
     before = start.copy()
     total = np.zeros_like(start)
     half = steps.rounds - max(1, steps.rounds // 2)
+    rates = (steps.rates / steps.size).reshape(-1, 1)
     looks = look_rounds(steps.rounds) if steps.look_share else set()
     noise = []
     edge = clip
@@ -116,7 +127,7 @@ def descend(
         gradient = each.noisy(sums, randomness) * unit
         noise.append(each.deviation * unit)
         before = theta
-        theta = at + steps.rate / steps.size * gradient
+        theta = at + rates * gradient
         if t >= half:
             total += theta
         if progress is not None and progress(t) and t > half:
@@ -210,15 +221,16 @@ def influences(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:
     r"""Return what one unit of noise in each round (rows) adds to each averaged coefficient, were the basis orthogonal.
 
     The recursion is linear in the noise, ``theta+ = (1 - eta h)((1 + beta) theta - beta theta') + (eta/n) z``, with
-    ``h`` taken as public; running it backwards from the average gives the factor of each round's noise.
+    ``h`` taken as public and eta each coefficient's own; running it backwards from the average gives the factor of each
+    round's noise.
     """
-    contraction = 1.0 - np.clip(steps.rate * energy, 0.0, 1.0)
+    contraction = 1.0 - np.clip(steps.rates * energy, 0.0, 1.0)
     averaged = rounds - max(1, rounds // 2)
     out = np.zeros((rounds + 2, energy.size))
     for t in range(rounds - 1, -1, -1):
         own = 1.0 / (rounds - averaged) if t >= averaged else 0.0
         out[t] = own + contraction * ((1 + steps.momentum) * out[t + 1] - steps.momentum * out[t + 2])
-    return np.asarray(out[:rounds] * (steps.rate / steps.size))
+    return np.asarray(out[:rounds] * (steps.rates / steps.size))
 
 
 def remains(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:
@@ -227,7 +239,7 @@ def remains(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:
     >>> remains(Steps(4, 1.0, 0.0, Fraction(1), Fraction(0), 100.0), np.array([1.0, 0.1]), 4).round(3).tolist()
     [0.0, 0.693]
     """
-    contraction = 1.0 - np.clip(steps.rate * energy, 0.0, 1.0)
+    contraction = 1.0 - np.clip(steps.rates * energy, 0.0, 1.0)
     averaged = rounds - max(1, rounds // 2)
     now = np.ones(energy.size)
     before = now

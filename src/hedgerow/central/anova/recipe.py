@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.basis import Basis, choose
 from hedgerow.central.anova.coded import Coded, Drawn, Records
-from hedgerow.central.anova.curvature import curvature, curvature_release
+from hedgerow.central.anova.curvature import curvature, curvature_release, shortened
 from hedgerow.central.anova.descent import QUANTILE, Descent, Steps, descend, noise_variance, remains
 from hedgerow.central.anova.design import FeatureMap
 from hedgerow.central.anova.products import Products
@@ -230,10 +230,13 @@ def _stage(course: Course, basis: Basis, share: Fraction, warm: Fitted | None, f
     options = course.options
     feature_map = map_of(course, basis)
     rows = data.rows.over(Products.of(feature_map), options.jobs)
-    steps = steps_of(course, share, found, _steepest(course, rows, feature_map))
+    steepest = _steepest(course, rows, feature_map)
+    steps = steps_of(course, share, found, steepest)
     start = np.zeros((len(basis), data.rows.outputs)) if warm is None else carry(warm, feature_map)
     clip = options.clip if warm is None else warm.clip
     energy = energies(feature_map)
+    if steepest is not None:
+        steps = replace(steps, factors=shortened(energy))
     descent = descend(
         rows, start, clip, steps, data.purse, energy, data.randomness, options.progress, follow=options.follow
     )
