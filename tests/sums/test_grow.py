@@ -8,9 +8,9 @@ from hedgerow.sums.rows import Pool
 
 
 def told(trees, rows, root):
-    """The share of the variance of an open error that means over leaves tell, averaged over trees that follow it."""
+    """The share of the variance of an open error that means over leaves tell, averaged over trees."""
     found = []
-    for leaf in trees.apply(rows).T[1::2]:
+    for leaf in trees.apply(rows).T:
         means = [root[leaf == k].mean(axis=0) for k in leaf]
         found.append(np.sum(np.square(means)) / np.sum(root**2))
     return np.mean(found)

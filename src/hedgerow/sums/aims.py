@@ -1,4 +1,4 @@
-"""What trees are grown for: errors that were seen, labels, and errors that public records leave open."""
+"""What trees are grown for: errors that public records leave open."""
 
 from __future__ import annotations
 

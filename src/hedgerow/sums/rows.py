@@ -20,7 +20,7 @@ _FEW_VALUES = 12  # up to which a column is taken for codes: months have so many
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Rows (design, public prediction), with the error of the prediction and the label.
+    """Rows (design, public prediction), with the error of the prediction.
 
     Attributes
     ----------
@@ -31,11 +31,6 @@ class Pool:
     rows: FloatArray
     residual: FloatArray
     root: FloatArray
-
-    @property
-    def label(self) -> FloatArray:
-        """What the label is, or is likely to be."""
-        return self.rows[:, -1] + self.residual
 
 
 def pool_rows(

@@ -25,7 +25,7 @@ class Rules:
     forest : tuple of int
         Leaves of the trees among whose leaf values corrections are looked for.
     draws : int
-        Errors that public records leave open, drawn for a tree to follow together.
+        Errors that public records leave open, drawn for a tree to follow together: the more, the nearer to their mean.
     per_group : float
         Noise of holders over groups squared at which one more pays.
     check : float
@@ -41,7 +41,7 @@ class Rules:
 
     asked: tuple[int, ...] = (16,) * 16
     forest: tuple[int, ...] = (32, 32, 8) * 32
-    draws: int = 16
+    draws: int = 64
     per_group: float = 1400.0
     check: float = 0.1
     enough: int = 2750
