@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hedgerow_experiments.experiment import Experiment, Group
 from hedgerow_experiments.public.sets import DESIGN, KEPT_OUT
 
 __all__ = [
     "AGGREGATE",
+    "AGGREGATE_RULES",
     "CENTRAL",
     "EXPERIMENTS",
     "LABEL",
@@ -16,6 +19,8 @@ __all__ = [
     "SAMPLES",
     "SEMI",
     "SHARES",
+    "SHIPPED",
+    "SIZES",
 ]
 
 SHARES = "1:7:2"
@@ -170,4 +175,44 @@ AGGREGATE = Experiment(
     "--repeats 1 --datasets RED --settings none --epsilons 1.",
 )
 
-EXPERIMENTS = (PUBLIC_MODEL, LABEL, NEVER_WORSE, CENTRAL, SEMI, AGGREGATE)
+SHIPPED = "shipped"
+SIZES: dict[str, dict[str, Any]] = {
+    "asked 32 x 8": {"asked": (32,) * 8},
+    "asked 8 x 32": {"asked": (8,) * 32},
+    "asked 8 x 16": {"asked": (8,) * 16},
+    "asked 32 x 16": {"asked": (32,) * 16},
+    "forest of 32": {"forest": (32, 32, 8) * 10},
+    "forest of large trees": {"forest": (32,) * 96},
+    "forest of small trees": {"forest": (8,) * 96},
+    "draws 1": {"draws": 1},
+    "draws 16": {"draws": 16},
+    "per group 700": {"per_group": 700.0},
+    "per group 2800": {"per_group": 2800.0},
+    "check .05": {"check": 0.05},
+    "check .2": {"check": 0.2},
+    "enough 1500": {"enough": 1500},
+    "enough 5000": {"enough": 5000},
+}
+"""Which sizes of sums differ, by name."""
+
+AGGREGATE_RULES = Experiment(
+    name="aggregate-rules",
+    title="Sizes of what two servers add up, each set held out in turn",
+    paper="ours",
+    datasets=tuple(code for code in DESIGN if code not in ("AQU", "HOU")),
+    groups=(Group(SHIPPED, ("public", SHIPPED)), *(Group(name, ("public", name)) for name in SIZES)),
+    epsilons=(1.0, 4.0),
+    repeats=2,
+    split="a fifth for the test, 400 of the others public, the rest are holders",
+    metric="mse",
+    compute="hedgerow_experiments.public.aggregate_rules:compute",
+    tidy="hedgerow_experiments.public.labels:tidy",
+    choose="none",
+    keep="all",
+    seeds="repeat",
+    page="hedgerow_experiments.public.aggregate_rules_page:pages",
+    notes="delta is 1e-6. Public models are kept where $HEDGEROW_BENCH_CACHE names a folder. A quick run: --repeats 1 "
+    "--datasets RED --epsilons 1.",
+)
+
+EXPERIMENTS = (PUBLIC_MODEL, LABEL, NEVER_WORSE, CENTRAL, SEMI, AGGREGATE, AGGREGATE_RULES)
