@@ -4,7 +4,6 @@ import base64
 import json
 import pickle
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from hedgerow import AnovaModel, PrivateAnovaClassifier, PrivateAnovaRegressor, 
 from hedgerow.central.anova import correct
 from hedgerow.central.anova.accounting import GaussianPurse, LaplacePurse, open_purse
 from hedgerow.central.anova.descent import Steps, influences
+from hedgerow.central.anova.design import GRID
 from hedgerow.central.anova.gate import Evidence, Look, agreement
 from hedgerow.central.public import NOT_PROTECTED
 from hedgerow.errors import FormatError, HedgerowError
@@ -167,9 +167,50 @@ def test_all_descents_count_as_freedom():
     """Two of them find what one leaves, too."""
     steps = Steps(50, 0.8, 0.5, Fraction(1), Fraction(0), 1000.0)
     energy = np.array([0.5, 0.01, 0.001, 0.0])
-    once, twice = (correct._freedom(SimpleNamespace(descents=n * (steps,)), energy) for n in (1, 2))
+    once, twice = (correct._freedom(n * (steps,), energy) for n in (1, 2))
     alone = influences(steps, energy, 50).sum(axis=0) * steps.size * energy  # what a constant pull finds
     assert once == pytest.approx(alone.sum()) and twice == pytest.approx((1 - (1 - alone) ** 2).sum())
+
+
+@pytest.mark.parametrize("records", [True, False])
+def test_steps_with_factors_have_the_freedom_of_what_they_do(records, monkeypatch):
+    """From 10,000 records on steps have factors. Without noise, a descent's matrix says what it finds of labels."""
+    rng = np.random.default_rng(3)
+    many = rng.random((11000, 4))
+    y = np.sin(9 * many[:, 0]) + rng.normal(0, 0.1, 11000)
+    looks, fits = [], []
+    made, fit = correct._look, correct.fit_anova
+    monkeypatch.setattr(correct, "_look", lambda *given: looks.append(made(*given)) or looks[-1])
+    monkeypatch.setattr(correct, "fit_anova", lambda *given: fits.append(fit(*given)) or fits[-1])
+    public = PublicModel(Ridge()).fit(many[:300], y[:300])
+    model = PrivateAnovaRegressor(1.0, label_bounds=(-1, 2), public_model=public, random_state=0)
+    model.fit(many[300:], y[300:], *((many[:300], y[:300]) if records else ()))
+    descents = fits[0].descents
+    assert len({steps.factors.size for steps in descents}) > 1 and descents[-1].factors.min() < 0.5
+    vectors = fits[0].feature_map.vectors(fits[0].feature_map.codes(_with_prediction(public, many[:300]))) / GRID
+    exact = _found(descents, vectors)
+    assert looks[0].freedom == pytest.approx(exact, rel=1e-6) if records else exact < looks[0].freedom < 2 * exact
+
+
+def _with_prediction(public, rows):
+    return np.column_stack([rows, public.predict(rows)])
+
+
+def _found(descents, vectors):
+    """Return the trace of what descents with the last one's factors make of labels, round by round."""
+    n = len(vectors)
+    pull = descents[-1].factors[:, None] * vectors.T / n
+    left = np.eye(n)  # of the labels, after the descents before
+    for steps in descents:
+        theta = before = np.zeros((vectors.shape[1], n))
+        total = np.zeros_like(theta)
+        half = steps.rounds - max(1, steps.rounds // 2)
+        for t in range(steps.rounds):
+            at = theta + steps.momentum * (theta - before)
+            before, theta = theta, at + steps.rate * pull @ (np.eye(n) - vectors @ at)
+            total += theta * (t >= half)
+        left = left @ (np.eye(n) - vectors @ total / (steps.rounds - half))
+    return n - np.trace(left)
 
 
 def test_json_round_trip_and_what_is_refused(fitted):

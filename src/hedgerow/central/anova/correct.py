@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.coded import LABEL, Records
-from hedgerow.central.anova.descent import bounded, remains
+from hedgerow.central.anova.descent import Steps, bounded, remains
 from hedgerow.central.anova.design import GRID
 from hedgerow.central.anova.gate import GATE, Evidence, Look, agreement
 from hedgerow.central.anova.products import Products
@@ -68,27 +69,35 @@ def _look(
     if start.records is None:
         energy = energies(fitted.feature_map)
         size = np.sqrt((np.square(fitted.theta) * energy[:, None]).sum(axis=0))
-        free = _freedom(fitted, energy)
+        free = _freedom(fitted.descents, energy * _factors(fitted))
         return Look.of(fitted.clip, size[None, :], start.norms(), freedom=free, size=fitted.size)
     values = start.part.values(start.records, bounds, classes=classes)
     wide = start.part.widen(start.records, values, len(space.columns))
     vectors = fitted.feature_map.vectors(fitted.feature_map.codes(wide)) / GRID
-    spectrum = np.linalg.eigvalsh(vectors @ vectors.T / max(1, len(vectors)))
-    free = _freedom(fitted, np.clip(spectrum, 0.0, 1.0))
+    steep = vectors * np.sqrt(_factors(fitted))
+    spectrum = np.linalg.eigvalsh(steep @ steep.T / max(1, len(vectors)))
+    free = _freedom(fitted.descents, np.clip(spectrum, 0.0, 1.0))
     return Look.of(fitted.clip, vectors @ fitted.theta, start.norms(), freedom=free, size=fitted.size)
 
 
-def _freedom(fitted: Fitted, energy: FloatArray) -> float:
+def _factors(fitted: Fitted) -> FloatArray:
+    """Return what the last descent's steps are multiplied by, for each coefficient."""
+    factors = fitted.descents[-1].factors
+    return np.ones(len(fitted.theta)) if factors is None else factors
+
+
+def _freedom(descents: Sequence[Steps], energy: FloatArray) -> float:
     r"""Return degrees of freedom: over directions of mean square h, the share of the truth that the descents find.
 
     A descent is linear in the labels but for clips, and leaves a share of what the one before left; that earlier ones
     weighted functions otherwise, and that what they found is shrunk, is not counted. By the mean squares of single
     functions this is an upper bound (the share is concave in h, and the diagonal of a matrix is majorised by its
-    eigenvalues).
+    eigenvalues). Steps with factors F are plain steps for functions times the root of F, whose mean squares these are:
+    those of the last descent, for earlier ones are over other functions.
     """
     left = np.ones(energy.size)
-    for steps in fitted.descents:
-        left = left * remains(steps, energy, steps.rounds)
+    for steps in descents:
+        left = left * remains(replace(steps, factors=None), energy, steps.rounds)
     return float((1 - left).sum())
 
 
