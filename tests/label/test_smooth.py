@@ -81,7 +81,9 @@ def test_it_takes_part_and_is_exported(public):
     model = LabelPrivateRegressor(epsilon=4.0, label_bounds=(-4, 4), public_model=public, random_state=0)
     found = model.fit(X, y + 0.8 * np.sin(9 * X[:, 0]))
     assert any(isinstance(learner, SmoothErrors) for learner in found.regressor_.learners)
-    assert np.allclose(to_sklearn(found).predict(X[:50]), found.predict(X[:50]), atol=1e-8)
+    # Other records: a cut may lie at the public prediction of a training record, where the last bit decides the side.
+    new = made(50, 5)[0]
+    assert np.allclose(to_sklearn(found).predict(new), found.predict(new), atol=1e-8)
 
 
 def test_it_is_told_the_units_of_reports(public):
