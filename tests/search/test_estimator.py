@@ -436,6 +436,16 @@ def test_another_method_promises_the_same_and_knows_the_same(other, reason):
         PrivateSearchCV(anova(), [{}, {"estimator": other}]).fit(X, Y)
 
 
+def test_bounds_by_column_are_compared_by_their_values():
+    bounds = [{f"x{j}": np.array([0, 1]) for j in range(X.shape[1])} for _ in range(2)]
+    methods = [make(feature_bounds=own) for make, own in zip((anova, trees), bounds, strict=True)]
+    settings = [{}, {"estimator": methods[1]}]
+    assert PrivateSearchCV(methods[0], settings, random_state=0).fit(X, Y).guarantee_.epsilon == 1
+    bounds[1]["x0"][1] = 2
+    with pytest.raises(HedgerowError, match="must not vary 'feature_bounds'"):
+        PrivateSearchCV(methods[0], settings).fit(X, Y)
+
+
 def test_what_one_of_two_methods_does_not_take_is_refused_before_anything_is_spent(tmp_path):
     search = PrivateSearchCV(anova(), [{}, {"estimator": trees()}], ledger=tmp_path / "ledger")
     with pytest.raises(HedgerowError, match="'X_public' is not for DPExtraTreesRegressor: leave it out"):

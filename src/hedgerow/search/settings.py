@@ -122,6 +122,8 @@ def _check_alike(estimator: PrivateEstimator, other: PrivateEstimator) -> None:
 def _equal(one: Any, other: Any) -> bool:
     if one is other:
         return True
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_equal(one[name], other[name]) for name in one)
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return bool(np.array_equal(np.asarray(one), np.asarray(other)))
     return bool(one == other)
