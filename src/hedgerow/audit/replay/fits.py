@@ -251,6 +251,8 @@ def _large() -> Iterator[WholeFit]:
     ):
         yield WholeFit(f"{name}, many records", fit, near, many_cases)
     yield WholeFit("PrivateAnovaRegressor, more", _regression("PrivateAnovaRegressor", {}), 0.94, more_cases)
+    corrects = _regression("PrivateAnovaRegressor", {"public_rows": 30})
+    yield WholeFit("PrivateAnovaRegressor, public model, more", corrects, 0.85, more_cases)
     yield WholeFit("PrivateAnovaRegressor, triples", _regression("PrivateAnovaRegressor", {}), 0.94, triple_cases)
 
 
