@@ -1,4 +1,4 @@
-"""Noisy gradient descent on whole-number sums, with momentum and a residual clip that is lowered privately."""
+"""Noisy gradient descent on whole-number sums, with momentum and a residual clip that is chosen privately."""
 
 from __future__ import annotations
 

@@ -73,7 +73,8 @@ class Outlook:
     noise : float
         Mean square that noise adds to predictions.
     bound : float
-        The most that labels vary by: the square of the first clip, which none of them is beyond.
+        The most that labels vary by: the square of the first clip, which none of them is beyond; what a public model
+        leaves over, as far as public records tell.
     functions : frozenset
         That the descent was over.
     """
