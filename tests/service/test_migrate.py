@@ -12,6 +12,7 @@ from hedgerow.errors import FormatError  # noqa: E402
 from hedgerow.service import migrate, schema  # noqa: E402
 from hedgerow.service.curators import digest_of, list_curators  # noqa: E402
 from hedgerow.service.database import Database, StorageError  # noqa: E402
+from hedgerow.service.intake import keys_of  # noqa: E402
 from hedgerow.service.timeline import mark, marks_of, target_of  # noqa: E402
 
 TOKEN = "hc_a-token-of-before"
@@ -75,6 +76,42 @@ def test_collections_of_before_there_were_timelines_go_on(tmp_path):
             assert (marks_of(connection, 1), target_of(connection, 1)) == ((), None)
             mark(connection, 3600)
             assert marks_of(connection, 1) == ((3600, 70),)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_ids_that_had_a_row_each_are_known_in_runs(request, tmp_path, kind):
+    url = f"sqlite:///{tmp_path}/x.db" if kind == "sqlite" else request.getfixturevalue("postgres")
+    engine = sa.create_engine(url)
+    keys = keys_of([bytes([i, 0]) for i in range(200)])
+    marks = [key[:8] for key in keys]
+    with engine.begin() as connection:
+        steps_until(connection, "0008")
+        row = sa.table("report_ids", sa.column("task"), sa.column("key"), sa.column("mark"))
+        pairs = [*zip([7] * 170, keys, marks, strict=False), *zip([8] * 30, keys[170:], marks[170:], strict=True)]
+        connection.execute(row.insert(), [dict(zip(("task", "key", "mark"), pair, strict=True)) for pair in pairs])
+        for task, n in ((7, 170), (8, 30)):
+            values = {"task": task, "version": 1, "sealed": n, "ids": b"", "tokens": b""}
+            connection.execute(schema.known.insert().values(**values))
+    engine.dispose()
+    with Database(url) as database:
+        assert database.version_before == 8
+        with database.write_uploads() as connection:
+            _, views = database.known.refresh(connection, [7, 8])
+            assert views[7].marks(connection, keys) == dict(zip(keys[:170], marks, strict=False))
+            assert views[8].marks(connection, keys) == dict(zip(keys[170:], marks[170:], strict=True))
+            assert views[7].sieve is not None
+            assert connection.exec_driver_sql("SELECT count(*) FROM report_ids").scalar() == 3 + 1
+            assert "ids_by_row" not in sa.inspect(connection).get_table_names()
+
+
+def test_databases_whose_first_step_made_runs_go_on(tmp_path):
+    url = f"sqlite:///{tmp_path}/x.db"
+    with Database(url, "create") as database, database.write() as connection:
+        connection.execute(schema.report_ids.insert().values(task=1, run=0, first=bytes(16), ids=bytes(24)))
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0008'")
+    with Database(url) as database, database.read() as connection:
+        assert database.version_before == 8
+        assert connection.execute(sa.select(schema.report_ids)).all() == [(1, 0, bytes(16), bytes(24))]
 
 
 def test_whoever_only_reads_changes_nothing(old):

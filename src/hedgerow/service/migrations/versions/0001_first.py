@@ -79,9 +79,8 @@ def _ids() -> None:
     op.create_table(
         "report_ids",
         sa.Column("task", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("run", sa.BigInteger, primary_key=True, autoincrement=False),
-        sa.Column("first", _BLOB, primary_key=True),
-        sa.Column("ids", _BLOB, nullable=False),
+        sa.Column("key", _BLOB, primary_key=True),
+        sa.Column("mark", _BLOB, nullable=False),
         sqlite_with_rowid=False,
     )
     op.create_table(
@@ -99,7 +98,7 @@ _BYTES = {
     "partials": ("sums", "events"),
     "arrivals": ("ids", "tokens"),
     "known": ("ids", "tokens"),
-    "report_ids": ("first", "ids"),
+    "report_ids": ("key", "mark"),
     "upload_tokens": ("digest",),
 }
 
