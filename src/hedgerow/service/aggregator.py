@@ -332,10 +332,10 @@ class Aggregator:
         kind, _ = self.look(number)
         if kind.keeps_ids and not (seconds and all(seconds)):
             return False  # the second round is checked against the ids of the first
-        self.writer.run(lambda connection: _forget_young(connection, number))
+        self.writer.run_in_turn(lambda connection: _forget_young(connection, number))
         for table, key in ((report_ids, report_ids.c.first), (upload_tokens, upload_tokens.c.digest)):
             some = some_of(table, key, number)
-            while not self._stop.is_set() and self.writer.run(some):
+            while not self._stop.is_set() and self.writer.run_in_turn(some):
                 pass  # a piece at a time, so that uploads to other tasks are not held up
         return not self._stop.is_set()
 

@@ -189,15 +189,18 @@ class _Seen:
 
 
 def _room(connection: Connection, task: int, group: list[Upload]) -> float:
-    """Return how many more reports the task takes: those that wait count as those that are added up."""
+    """Return how many more reports the task takes: those that wait count as those that are added up.
+
+    One question, for one moment: another server may be adding up those that wait.
+    """
     most = max(upload.most for upload in group)
     if not most:
         return math.inf
     counts = [
-        sa.select(sa.func.coalesce(sa.func.sum(table.c.n), 0)).where(table.c.task == task)
+        sa.select(sa.func.coalesce(sa.func.sum(table.c.n), 0)).where(table.c.task == task).scalar_subquery()
         for table in (partials, uploads, jobs)
     ]
-    return max(0, most - sum(int(connection.execute(query).scalar_one()) for query in counts))
+    return max(0, most - sum(map(int, connection.execute(sa.select(*counts)).one())))
 
 
 def _store(

@@ -402,7 +402,7 @@ class Service:
             write_audit(connection, now, curator.name, "tokens", task=collection.id, detail=detail)
             return made
 
-        made = self.writer.run(change)
+        made = self.writer.run_in_turn(change)  # no two servers give out the same records
         log("tokens-issued", task=collection.id, count=count, quota=quota)
         return made
 

@@ -96,6 +96,18 @@ class Writer:
 
         return self.call(in_transaction)
 
+    def run_in_turn(self, change: Callable[[Connection], T]) -> T:
+        """Make a change between two commits of reports, by whatever server, and wait for it.
+
+        What is read there and written on the strength of it stays true until the commit: others that do so wait.
+        """
+
+        def in_turn() -> T:
+            with self.database.write_uploads() as connection:
+                return change(connection)
+
+        return self.call(in_turn)
+
     def call(self, action: Callable[[], T], seconds: float = _CALL_SECONDS) -> T:
         """Do something between two transactions and wait for it (not from the event loop)."""
         if self._stopping or not self._thread.is_alive():

@@ -1,0 +1,125 @@
+"""Two servers on one PostgreSQL: what one counts or moves does not change under its hands by what the other does."""
+
+import contextlib
+import threading
+import time
+from functools import partial
+
+import pytest
+
+from hedgerow.grid import LabelGrid
+from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.service import removal, scrub, sealing
+from hedgerow.tasks.labels.task import LabelTask
+from tests.service.test_passes import Guest
+
+sa = pytest.importorskip("sqlalchemy")
+CURATOR = {"Authorization": "Bearer curator-token-of-these-tests"}
+SECONDS = 1.5  # for the other server to be done, where nothing makes it wait
+
+
+@contextlib.contextmanager
+def meanwhile(server, words, action):
+    """Let another server act once, right after a statement of this one; wait for it for a while."""
+    found = []
+    acting = threading.Thread(target=lambda: found.append(action()))
+
+    def after(connection, cursor, statement, parameters, context, executemany):
+        if acting.ident is None and all(word in statement for word in words):
+            acting.start()
+            acting.join(SECONDS)
+
+    engine = server.service.database.engine
+    sa.event.listen(engine, "after_cursor_execute", after)
+    yield found
+    sa.event.remove(engine, "after_cursor_execute", after)
+    if acting.ident is not None:
+        acting.join(60)
+
+
+@pytest.fixture
+def pair(postgres, inside):
+    return inside(postgres), inside(postgres)
+
+
+def test_an_invitation_is_exchanged_once_at_both(pair, local_task):
+    one, other = pair
+    task = local_task()
+    one.publish(task, passes=True)
+    (invitation,) = one.post(task, "tokens", {}).json()["tokens"]
+    guests = [Guest(server, task, invitation) for server in pair]
+    with meanwhile(one, ("SELECT", "exchanges"), lambda: guests[1].exchange().status_code) as found:
+        codes = [guests[0].exchange().status_code]
+    assert sorted(codes + found) == [200, 403]
+
+
+def test_no_more_reports_than_the_task_takes_while_the_other_adds_up(pair, local_task, holders, part):
+    one, other = pair
+    task = local_task()
+    one.publish(task, max_reports=10)
+    reports = holders(task, 20)
+    assert one.send(task, part(reports, 0, 9)).json()["accepted"] == 9
+    number = other.service.collection(task.id).number
+    with meanwhile(one, ("SELECT", "partials"), lambda: other.service.aggregator.segment(number)) as found:
+        answer = one.send(task, part(reports, 9)).json()
+    assert (answer["accepted"], found) == (1, [9])
+    assert one.status(task)["accepted"] == 10
+
+
+def test_records_are_given_out_once_by_both(pair):
+    one, other = pair
+    task = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16), target="hours")
+    one.publish(task, tokens=True)
+    with meanwhile(one, ("SELECT max", "last_record"), lambda: other.post(task, "tokens", {}).json()) as found:
+        mine = one.post(task, "tokens", {}).json()
+    assert sorted(answer["records"] for answer in (mine, *found)) == [[[0, 0]], [[1, 1]]]
+
+
+@pytest.fixture
+def sealed(pair, local_task, holders, part, monkeypatch):
+    """A closed task whose ids stand in two runs, which are to be merged; and what merges them at the other server."""
+    monkeypatch.setattr(scrub, "SEALED", 8)
+    monkeypatch.setattr(sealing, "_FAN", 2)
+    one, other = pair
+    task = local_task()
+    one.publish(task)
+    reports = holders(task, 20)
+    for start in (0, 10):
+        one.send(task, part(reports, start, start + 10))
+        one.service.aggregator.segment(one.service.collection(task.id).number)
+        one.service.aggregator.scrub()
+    one.post(task, "close")
+    database = other.service.database
+    merge = partial(other.service.writer.run_in_turn, partial(sealing.merge_piece, database))
+    return task, merge
+
+
+def ids_left(server):
+    with server.service.database.read() as connection:
+        return connection.exec_driver_sql("SELECT count(*) FROM report_ids").scalar()
+
+
+def test_what_one_forgets_the_other_does_not_bring_back(pair, sealed):
+    one, other = pair
+    task, merge = sealed
+    number = one.service.collection(task.id).number
+    with meanwhile(other, ("SELECT report_ids.run, ",), lambda: one.service.aggregator._forget(number)) as found:
+        assert merge()
+    assert (found, ids_left(one)) == ([True], 0)
+
+
+def test_what_one_deletes_the_other_does_not_bring_back(pair, sealed, monkeypatch):
+    """The other's turn comes after the first step of the deletion, and takes long."""
+    one, other = pair
+    task, merge = sealed
+    some_of = removal.some_of
+
+    def later(*which):
+        time.sleep(SECONDS / 3)  # until the other has begun
+        return some_of(*which)
+
+    monkeypatch.setattr(removal, "some_of", later)
+    slow = meanwhile(other, ("SELECT report_ids.run, ",), lambda: time.sleep(2 * SECONDS))
+    with slow, meanwhile(one, ("DELETE FROM sealing",), merge) as found:
+        assert one.client.delete(f"/v1/tasks/{task.id}", headers=CURATOR).status_code == 200
+    assert (found, ids_left(one)) == ([True], 0)
