@@ -5,6 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 
+from hedgerow.service.bodies import SMALL
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
 
@@ -66,6 +67,21 @@ def test_whatever_else_is_wrong_the_state_is_said(service, local_task, holders, 
     answers = [service.send(task, bad), service.send(task, holders(task, 1), **{"Content-Type": "text/plain"})]
     expected = {"malformed-batch", "unsupported-media-type"} if state == "closed" else {CODES[state]}
     assert {a.json()["code"] for a in answers} == expected
+
+
+def test_a_server_that_is_busy_does_not_say_that_the_time_is_over(inside, local_task, holders):
+    """That would be the last word to a gateway whose receipt was lost, and its reports counted."""
+    service, task = inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 2000)
+    assert len(reports.to_bytes()) > SMALL
+    assert service.send(task, reports).json()["accepted"] == 2000
+    shut(service, task, "ended")
+    room, service.service.bodies.room = service.service.bodies.room, 0
+    answer = service.send(task, reports)
+    assert (answer.status_code, answer.json()["code"]) == (503, "busy")
+    service.service.bodies.room = room
+    assert service.send(task, reports).json()["duplicates"] == 2000
 
 
 def test_upload_tokens_are_asked_for_and_not_spent(service, local_task, holders):

@@ -88,6 +88,11 @@ class Problem(Exception):
         if self.status == 401:
             self.headers.setdefault("WWW-Authenticate", "Bearer")
 
+    @property
+    def passing(self) -> bool:
+        """Whether the same request may be answered otherwise in a moment."""
+        return "Retry-After" in self.headers or self.code == "body-timeout"
+
     def response(self) -> Response:
         """Return the problem document."""
         document = {

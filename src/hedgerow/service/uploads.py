@@ -141,7 +141,9 @@ async def _take(
     try:
         return await _store(service, collection, headers, receive, late.code if late else "")
     except Problem as problem:
-        raise late or problem from None  # out of time is what there is to say, whatever else is wrong
+        if late is None or problem.passing:
+            raise  # who comes again may learn that the report counted
+        raise late from None  # out of time is what there is to say, whatever else is wrong
 
 
 def _late(collection: Collection, now: float) -> Problem | None:
