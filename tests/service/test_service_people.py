@@ -101,6 +101,16 @@ def test_a_session_holds_on_every_server_and_ends_on_every_server(inside, url):
     ]
 
 
+def test_whoever_signed_in_can_sign_out(inside):
+    service = inside()
+    assert sign_in(service, add(service, "anna", "publish")).status_code == 303
+    answer = service.client.post(
+        "/dashboard/sign-out", data={"csrf": form(service, "/dashboard/publish")}, follow_redirects=False
+    )
+    assert answer.status_code == 303
+    assert service.client.get("/dashboard/publish", follow_redirects=False).status_code == 303
+
+
 def test_a_revoked_curator_is_out_at_once(inside, url):
     one, two = inside(url), inside(url)
     token = add(one, "anna")
@@ -228,6 +238,9 @@ def test_another_server_refuses_reports_of_a_deleted_task(inside, local_task, ho
     asking(one, ADMIN, "DELETE", f"/v1/tasks/{task.id}")
     answer = two.send(task, holders(task, 3, seed=1))
     assert answer.status_code == 410
+    two.service.aggregator._work()  # it looks once a second
+    for answer in (two.client.get(f"/v1/tasks/{task.id}"), two.get(task, "status"), two.send(task, holders(task, 3))):
+        assert (answer.status_code, answer.json()["code"]) == (410, "task-deleted")
 
 
 def test_a_window_in_milliseconds_is_refused(inside, local_task):

@@ -238,6 +238,13 @@ class Service:
         if found is not None:
             self._known.pop(found.id, None)
 
+    def _forget_deleted(self) -> None:
+        """Forget tasks that another server has deleted."""
+        with self.database.read() as connection:
+            gone = connection.execute(sa.select(tasks.c.number).where(tasks.c.deleted.is_not(None))).scalars().all()
+        for number in gone:
+            self._forget(number)
+
     def collections(self) -> tuple[list[tuple[Collection, int | None]], list[Damaged]]:
         """Return all tasks with the time of their closing, newest first; and those that cannot be read."""
         with self.database.read() as connection:
@@ -421,6 +428,7 @@ class Service:
     def _flush(self) -> None:
         """Keep the counts of refusals; forget who is silent; now and then, sum up what was uploaded."""
         self.rates.forget()
+        self._forget_deleted()
         if time.monotonic() - self._last_log >= self.settings.log_seconds:
             self._log_uploads()
         with self._lock:

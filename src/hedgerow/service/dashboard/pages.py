@@ -92,7 +92,10 @@ async def _signed_in(request: Request) -> tuple[str, Curator] | None:
 
 
 def _own(scope: str, handler: Handler) -> Handler:
-    """Return a handler that sends strangers to the sign-in page; forms must also prove where they come from."""
+    """Return a handler that sends strangers to the sign-in page; forms must also prove where they come from.
+
+    Whoever has signed in may do what needs no scope ("").
+    """
 
     async def guarded(request: Request) -> Response:
         found = await _signed_in(request)
@@ -104,7 +107,7 @@ def _own(scope: str, handler: Handler) -> Handler:
             request.state.form = form
             if not hmac.compare_digest(form.get("csrf", "").encode(), form_token(cookie).encode()):
                 raise Problem("invalid-request", "This form is not from the dashboard; open the page again.")
-        if not who.may(scope):
+        if scope and not who.may(scope):
             raise Problem("forbidden", f"This needs a token with the scope {scope!r}.")
         request.state.csrf = form_token(cookie)
         request.state.cookie = cookie
@@ -324,7 +327,7 @@ def routes() -> list[BaseRoute]:
     task = "/dashboard/tasks/{id}"
     return [
         Route("/dashboard/sign-in", _sign_in, methods=["GET", "POST"]),
-        Route("/dashboard/sign-out", _own("read", _sign_out), methods=["POST"]),
+        Route("/dashboard/sign-out", _own("", _sign_out), methods=["POST"]),
         Route("/dashboard/static/{name}", _static, methods=["GET"]),
         Route("/dashboard", _own("read", _tasks), methods=["GET"]),
         Route("/", _home, methods=["GET"]),
