@@ -18,6 +18,7 @@ from hedgerow.service.intake import keys_of
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
+from tests.service.test_passes import Guest
 
 N = 8
 # The order of arrival, and by how much tokens are shifted against reports.
@@ -346,15 +347,45 @@ def test_a_task_that_is_over_leaves_nothing_behind(service, local_task, holders,
     service.clock.now += service.service.settings.remember_seconds
     service.service.aggregator.turn()
     ids = keys_of([t.tobytes() for t in reports.tokens])
-    if service.service.database.sqlite:
-        stored = b"".join(disk(tmp_path).values())
-    else:
-        import psycopg
-
-        with psycopg.connect(str(service.service.database.url).replace("+psycopg", ""), autocommit=True) as connection:
-            cursor = connection.cursor()
-            cursor.execute("CREATE EXTENSION IF NOT EXISTS pageinspect")
-            names = [*YOUNG, "report_ids", "report_ids_pkey", "upload_tokens"]
-            stored = b"".join(page for name in names for page in pages(cursor, name))
+    stored = all_stored(service.service.database, tmp_path, [*YOUNG, "report_ids", "report_ids_pkey", "upload_tokens"])
     assert not [key for key in ids if key in stored]
     assert service.status(task)["aggregated"] == 20
+
+
+def all_stored(database, folder, names):
+    """Return the bytes of SQLite's files, or of PostgreSQL's pages of tables."""
+    if database.sqlite:
+        return b"".join(disk(folder).values())
+    import psycopg
+
+    with psycopg.connect(str(database.url).replace("+psycopg", ""), autocommit=True) as connection:
+        cursor = connection.cursor()
+        cursor.execute("CREATE EXTENSION IF NOT EXISTS pageinspect")
+        return b"".join(page for name in names for page in pages(cursor, name))
+
+
+@pytest.mark.parametrize("how", ["forgotten", "deleted"])
+def test_nothing_tells_which_invitations_were_exchanged(service, local_task, tmp_path, how):
+    task, database = local_task(), service.service.database
+    service.publish(task, passes=True, groups=3)
+    tokens = service.post(task, "tokens", {"count": 3}).json()["tokens"]
+    for token in tokens[:2]:
+        assert Guest(service, task, token).exchange().status_code == 200
+    with database.read() as connection:
+        (secret,) = connection.exec_driver_sql("SELECT key FROM pass_keys").scalars()
+        (dealing,) = connection.exec_driver_sql("SELECT group_key FROM tasks").scalars()
+    names = ["exchanges", "exchanges_pkey", "upload_tokens", "upload_tokens_pkey", "pass_keys", "tasks"]
+    gone = [digest_of(token) for token in tokens]
+    if how == "deleted":
+        gone += [bytes(secret[-32:]), bytes(dealing)]
+    stored = all_stored(database, tmp_path, names)
+    assert all(each in stored for each in gone)
+    service.post(task, "close")
+    if how == "deleted":
+        curator = {"Authorization": "Bearer curator-token-of-these-tests"}
+        assert service.client.delete(f"/v1/tasks/{task.id}", headers=curator).status_code == 200
+    else:
+        service.clock.now += service.service.settings.remember_seconds
+        service.service.aggregator.turn()
+    stored = all_stored(database, tmp_path, names)
+    assert [each in stored for each in gone] == [False] * len(gone)

@@ -43,8 +43,7 @@ def pair(postgres, inside):
 
 
 def test_an_invitation_is_exchanged_once_at_both(pair, local_task):
-    one, other = pair
-    task = local_task()
+    one, task = pair[0], local_task()
     one.publish(task, passes=True)
     (invitation,) = one.post(task, "tokens", {}).json()["tokens"]
     guests = [Guest(server, task, invitation) for server in pair]

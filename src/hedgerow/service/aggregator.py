@@ -26,19 +26,17 @@ from hedgerow.service.kinds import Kind
 from hedgerow.service.logs import log
 from hedgerow.service.memory import give_back
 from hedgerow.service.problems import Problem
-from hedgerow.service.removal import some_of
+from hedgerow.service.removal import FORGOTTEN, OTHERS, some_of
 from hedgerow.service.schema import (
     answers,
     arrivals,
     jobs,
     known,
     partials,
-    report_ids,
     sealed_segments,
     sealing,
     segments,
     tasks,
-    upload_tokens,
     uploads,
 )
 from hedgerow.service.scrub import SEALED, forget, scrub, settle
@@ -233,7 +231,7 @@ class Aggregator:
     def overwrite(self) -> None:
         """Leave nothing of deleted rows on the disk."""
         self.scrub()
-        self.writer.call(lambda: forget(self.database, ("report_ids", "upload_tokens", "sealing", "sealed_segments")))
+        self.writer.call(lambda: forget(self.database, OTHERS))
 
     def _due(self, over: bool) -> bool:
         """Whether to scrub now: there is a reason, and it is not too soon after the last time."""
@@ -322,7 +320,10 @@ class Aggregator:
             return False  # it cannot be read; whoever deletes it deletes its ids
 
     def _forget(self, number: int) -> bool:
-        """Delete ids and tokens of a task that was closed: a report sent again is no longer known from here on."""
+        """Delete ids and tokens of a task that was closed: a report sent again is no longer known from here on.
+
+        Nor is which invitations were exchanged.
+        """
         with self.database.read() as connection:
             if connection.execute(sa.select(uploads.c.seq).where(uploads.c.task == number).limit(1)).first():
                 return False
@@ -333,7 +334,7 @@ class Aggregator:
         if kind.keeps_ids and not (seconds and all(seconds)):
             return False  # the second round is checked against the ids of the first
         self.writer.run_in_turn(lambda connection: _forget_young(connection, number))
-        for table, key in ((report_ids, report_ids.c.first), (upload_tokens, upload_tokens.c.digest)):
+        for table, key in FORGOTTEN:
             some = some_of(table, key, number)
             while not self._stop.is_set() and self.writer.run_in_turn(some):
                 pass  # a piece at a time, so that uploads to other tasks are not held up

@@ -12,6 +12,7 @@ from hedgerow.service.audit import write_audit
 from hedgerow.service.database import Database
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import (
+    YOUNG,
     answers,
     arrivals,
     batches,
@@ -33,16 +34,19 @@ from hedgerow.service.schema import (
 )
 from hedgerow.service.writer import Writer
 
-__all__ = ["remove", "some_of"]
+__all__ = ["FORGOTTEN", "OTHERS", "remove", "some_of"]
 
 _PURGE = 2_000  # rows deleted in one transaction: uploads wait for it, and rows of ids have 2 kB; by hand
-_LARGE = (
+FORGOTTEN: tuple[tuple[sa.Table, sa.Column[Any]], ...] = (
     (report_ids, report_ids.c.first),
     (upload_tokens, upload_tokens.c.digest),
-    (sealed_segments, sealed_segments.c.seq),
     (exchanges, exchanges.c.blinded),
 )
+"""What is forgotten of a task some time after it was closed: large tables, with what tells their rows apart."""
+_LARGE = (*FORGOTTEN, (sealed_segments, sealed_segments.c.seq))
 _SMALL = (arrivals, known, partials, segments, uploads, refusals, jobs, answers, batches, pass_keys, timeline, targets)
+OTHERS = [table.name for table in (sealed_segments, tasks, *_SMALL) if table not in YOUNG]
+"""What else a deletion touches and no scrubbing writes anew."""
 
 
 def some_of(table: sa.Table, key: sa.Column[Any], number: int) -> Callable[[Connection], int]:

@@ -35,6 +35,8 @@ __all__ = ["SEALED", "forget", "merged", "scrub", "settle"]
 SEALED = 1 << 16
 """Ids of one task that are moved together: 1.5 MB to rewrite until then, and a crowd that nobody is found in."""
 
+_LARGE = ("report_ids", "upload_tokens", "sealing", "exchanges")
+
 
 def scrub(database: Database, connection: Connection) -> None:
     """Merge arrivals and write the young tables anew, in a transaction that has them for itself."""
@@ -112,14 +114,14 @@ def settle(database: Database) -> None:
         raise StoragePressure("a reader keeps the write-ahead log from being cut.")
 
 
-def forget(database: Database, names: tuple[str, ...] = ("report_ids", "upload_tokens", "sealing")) -> None:
-    """Leave nothing of deleted ids, tokens and rows in PostgreSQL's large tables; not within a transaction."""
+def forget(database: Database, more: Sequence[str] = ()) -> None:
+    """Leave nothing of deleted ids and tokens in PostgreSQL's large tables, and of rows in ``more``; no transaction."""
     if database.sqlite:
         return
     with database.outside() as run:
         run("SET lock_timeout = 1000")
         try:
-            for name in names:
+            for name in (*_LARGE, *more):
                 run(f"VACUUM (FULL) {name}")
         finally:
             run("RESET lock_timeout")
