@@ -95,3 +95,20 @@ def test_the_image_has_what_two_servers_need():
 
     known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {"service", "postgres", "aggregate"} <= set(extras) <= set(known)
+
+
+def test_the_proxies_let_in_all_that_is_for_others_and_nothing_else():
+    from fnmatch import fnmatchcase
+
+    from hedgerow.service.app import OPERATIONS, SHARED, UPLOADS, V1, pages
+
+    paths = {route.path for route in (*UPLOADS, *V1, *SHARED, *OPERATIONS, *pages())}
+    caddy = re.search(r"@open path (.+)$", (DEPLOY / "Caddyfile").read_text(), re.MULTILINE)[1].split()
+    nginx = (ROOT / "docs/service/deploy.md").read_text()
+    begins = re.search(r"location ~ (\S+) \{", nginx)[1]
+    exact = set(re.findall(r"location = (\S+) \{", nginx))
+    for let_in in (
+        {path for path in paths if any(fnmatchcase(path, pattern) for pattern in caddy)},
+        {path for path in paths if path in exact or re.search(begins, path)},
+    ):
+        assert paths - let_in == {"/healthz", "/livez", "/metrics"}

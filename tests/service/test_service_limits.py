@@ -115,9 +115,10 @@ def test_an_address_is_told_to_wait_and_no_other(inside, local_task):
     assert answers[2].headers["content-type"] == "application/problem+json"
     assert client.post(f"/v1/tasks/{task.id}/reports", content=b"").status_code == 429
     assert client.get("/livez").status_code == 200  # asks nothing of the database
+    assert client.get("/").status_code == 429  # reads all tasks
     assert far(service, "203.0.113.10").get(f"/v1/tasks/{task.id}").status_code == 200
     metrics = far(service, "203.0.113.11").get("/metrics").text
-    assert 'hedgerow_problems_total{code="too-many-requests"} 2' in metrics
+    assert 'hedgerow_problems_total{code="too-many-requests"} 3' in metrics
 
 
 def test_a_token_is_told_to_wait_wherever_it_comes_from(inside, local_task, holders, part):

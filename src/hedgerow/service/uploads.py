@@ -58,7 +58,8 @@ class Gate:
 
     async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            if scope["method"] not in ("GET", "HEAD") or scope["path"].startswith(_COSTLY):
+            path = scope["path"]
+            if scope["method"] not in ("GET", "HEAD") or path == "/" or path.startswith(_COSTLY):
                 self._admit(scope, Headers(scope=scope).get("authorization", ""))
         except Problem as problem:
             self.service.problems[problem.code] += 1
