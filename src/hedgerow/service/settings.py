@@ -44,7 +44,7 @@ class Settings:
     address_rate, token_rate : float
         Requests a second from one address (of IPv6: one network) and with one token; beyond, and beyond what 20 seconds
         of silence have saved up, they are refused with ``too-many-requests``. 0 for no limit. What comes from this
-        machine is not limited by address. Pages and their scripts are not counted.
+        machine is not limited by address. The holder's page and its scripts are not counted.
     storage : bool
         False acknowledges without storing anything: for measuring what storage costs, never for collecting.
     """
