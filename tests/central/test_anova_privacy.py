@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from hedgerow import PrivateAnovaRegressor
 from hedgerow.audit import audit_sampled
 from hedgerow.central.anova import recipe, rows
 from hedgerow.central.anova.accounting import GaussianPurse, LaplacePurse, open_purse
@@ -54,6 +55,18 @@ def test_a_whole_fit_spends_what_it_has_and_no_more(delta, neighbours, n):
     whole = (gdp_mu(1.0, 1e-5) ** 2 if delta else Fraction(1)) / ((4 if delta else 2) if neighbours == "replace" else 1)
     assert purse.total == whole
     assert 0.98 * whole < purse.spent <= whole  # what a level of quantiles saves goes to the descents
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-5])
+def test_a_summary_says_whether_the_number_of_records_has_noise(delta):
+    said = {}
+    for neighbours in ("add/remove", "replace"):
+        model = PrivateAnovaRegressor(
+            1.0, delta=delta, label_bounds=(0, 1), feature_bounds=(0, 1), neighbours=neighbours, random_state=0
+        )
+        said[neighbours] = str(model.fit(np.zeros((321, 1)), np.zeros(321)).summary())
+    assert "about 321 (their number is public)" in said["replace"] and "noisy count" not in said["replace"]
+    assert "about 321" not in said["add/remove"] and "(a noisy count)" in said["add/remove"]
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-5])

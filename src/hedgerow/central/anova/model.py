@@ -60,7 +60,7 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
     missing, additive : bool
         Whether missing values are allowed; whether the model is exactly a sum of curves.
     size : float
-        The noisy number of records.
+        The noisy number of records; the number itself, or 50 if there are fewer, where records are replaced.
     units, unit : dict and str
         Units of features by name, and that of the label, where a schema had them.
     public : PublicPart or None
@@ -198,7 +198,8 @@ class AnovaModel(Carded, NoiseIntervals, Content, what="anova model", format="he
         label = ", ".join(map(str, self.classes)) if self.classes else ""
         if self.classes is None:
             label = "; ".join(f"{plain(low)} to {plain(high)}" for low, high in zip(self.low, self.high, strict=True))
-        facts = [("people", f"about {plain(max(self.size, 0.0), 3)} (a noisy count)"), ("label", label)]
+        counted = "their number is public" if self.guarantee.neighbours == "replace" else "a noisy count"
+        facts = [("people", f"about {plain(max(self.size, 0.0), 3)} ({counted})"), ("label", label)]
         facts.append(("features", str(len(self.space))))
         if self.public is not None:
             facts.append(("public model", f"corrected by what private records say, times {plain(self.share, 2)}"))
