@@ -72,6 +72,13 @@ FAULTS = (
         caught_by=("tests/sums/test_design.py::test_a_level_beyond_every_public_error_is_found",),
     ),
     Fault(
+        name="a check cuts what is left to the size of public errors, however large a correction is",
+        path="src/hedgerow/sums/design.py",
+        before="            radius = self._seeing(levels)\n",
+        after="",
+        caught_by=("tests/sums/test_design.py::test_a_level_that_only_groups_before_told_does_not_pass_the_check[8]",),
+    ),
+    Fault(
         name="a spend with two servers is taken by a limit that trusts nobody",
         path="src/hedgerow/ledger.py",
         before="        if TRUST.index(guarantee.trust) > TRUST.index(limit.trust):\n",

@@ -77,3 +77,18 @@ def test_a_level_beyond_every_public_error_is_found():
     assert model.steps[-1].bound > 8 * radius and model.scale == 1.0
     error = np.mean((model.predict(X) - labels) ** 2)
     assert error < 0.02 * np.mean((model.predict_public(X) - labels) ** 2)
+
+
+@pytest.mark.parametrize("times", [1, 8])
+def test_a_level_that_only_groups_before_told_does_not_pass_the_check(times):
+    """Those who check have errors like the public ones: that must be seen, however large the correction is."""
+    facts = {"epsilon": 4.0, "delta": 1e-6, "label_bounds": (0, 9), "n_holders": 29_800}
+    chain = Chain.of(X[:200], Y[:200], public_model=Ridge(), rules=FEW, **facts)
+    task = chain.first()
+    level = times * task.steps[0].bound
+    while task is not None:
+        last = task.group == len(chain.sizes) - 1
+        model = task.model(task.simulate(X[200:8200], Y[200:8200] + (0.0 if last else level), task.group))
+        task = chain.after(model)
+    public = np.mean((model.predict_public(X) - Y) ** 2)
+    assert np.mean(model.task.levels) > 0.5 * level and np.mean((model.predict(X) - Y) ** 2) < 1.01 * public

@@ -35,8 +35,9 @@ __all__ = ["Chain"]
 
 BINS = 4  # of a check: two tell most about a straight line, four see a bent one too, for a fifth more noise
 _LEFT = 0.3  # of the residual variance, at least, is taken to be left by the steps (AGGREGATE.md's recipe)
-# Quantile of public residuals to which a check clips holders', and up to which corrections are believed at first. What
-# groups that learn read from a smaller radius (choose_share) may be wrong where tails differ: a check must see that.
+# Quantile of public residuals to which a check clips holders' at least, and up to which corrections are believed at
+# first. What groups that learn read from a smaller radius (choose_share) may be wrong where tails differ: a check must
+# see that.
 _CLIP = 0.9
 _SMALLEST = 1e-50  # of a radius: residuals may all be 0
 RULES = Rules()
@@ -169,6 +170,15 @@ class Chain:
         clip = share if len(rows) > 1 else 1.0
         return max(float(np.quantile(np.abs(self.residuals), clip)) * math.sqrt(left), _SMALLEST)
 
+    def _seeing(self, levels: tuple[float, ...]) -> float:
+        """Return the radius of a check: what holds nine tenths of public errors, also less what steps add in any bin.
+
+        That is how errors are if steps are wrong altogether. Cut to a smaller radius they would contradict steps by no
+        more than that radius, however large the steps are, and those would pass.
+        """
+        moved = np.abs(np.subtract.outer((0.0, *levels), self.residuals))
+        return max(float(np.quantile(moved, _CLIP, axis=1).max()), _SMALLEST)
+
     def _widened(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """Return the steps, of which the last may correct a level that sums have found beyond its bound, too."""
         last = steps[-1]
@@ -213,6 +223,7 @@ class Chain:
         if len(self.sizes) > 1 and group == len(self.sizes) - 1:
             trees = binned(rows, BINS)
             levels = _means(f, trees.apply(rows)[:, 0], trees.n_leaves[0])
+            radius = self._seeing(levels)
         elif len(rows) > 1:
             trees = self._grown(rows, self.rules.asked, self.seed + 1000 * (group + 1))
             share = self._share(Leaves(trees.apply(rows), trees.n_leaves))

@@ -25,7 +25,7 @@ class Step(Content, what="step"):
     trees : Trees
         Of (design of the record, public prediction, what earlier steps add).
     bound : float
-        No record is corrected by more: residuals were clipped to it.
+        No record is corrected by more: it holds nine tenths of public errors, and a level that sums found beyond them.
     """
 
     trees: PublicTrees
