@@ -104,6 +104,23 @@ def test_ids_that_had_a_row_each_are_known_in_runs(request, tmp_path, kind):
             assert "ids_by_row" not in sa.inspect(connection).get_table_names()
 
 
+def test_samples_that_postgres_took_of_invitations_are_forgotten(postgres):
+    engine = sa.create_engine(postgres)
+    samples = "SELECT count(*) FROM pg_stats WHERE tablename = 'exchanges' AND attname <> 'task'"
+    with engine.begin() as connection:
+        steps_until(connection, "0009")
+        rows = [{"task": 1, "invitation": bytes([i]) * 32, "blinded": bytes([i]) * 32} for i in range(50)]
+        connection.execute(schema.exchanges.insert(), rows)
+        connection.exec_driver_sql("ANALYZE")
+        assert connection.exec_driver_sql(samples).scalar() == 2
+    engine.dispose()
+    with Database(postgres) as database, database.write() as connection:
+        assert connection.exec_driver_sql(samples).scalar() == 0
+        connection.exec_driver_sql("ANALYZE")
+        assert connection.exec_driver_sql(samples).scalar() == 0
+        assert connection.exec_driver_sql("SELECT count(*) FROM exchanges").scalar() == 50
+
+
 def test_databases_whose_first_step_made_runs_go_on(tmp_path):
     url = f"sqlite:///{tmp_path}/x.db"
     with Database(url, "create") as database, database.write() as connection:

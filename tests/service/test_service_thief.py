@@ -15,6 +15,7 @@ import pytest
 from hedgerow.service import aggregator
 from hedgerow.service.curators import digest_of
 from hedgerow.service.intake import keys_of
+from hedgerow.service.schema import exchanges
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
@@ -374,7 +375,10 @@ def test_nothing_tells_which_invitations_were_exchanged(service, local_task, tmp
     with database.read() as connection:
         (secret,) = connection.exec_driver_sql("SELECT key FROM pass_keys").scalars()
         (dealing,) = connection.exec_driver_sql("SELECT group_key FROM tasks").scalars()
-    names = ["exchanges", "exchanges_pkey", "upload_tokens", "upload_tokens_pkey", "pass_keys", "tasks"]
+    names = ["exchanges", "exchanges_pkey", "upload_tokens", "upload_tokens_pkey", "pass_keys", "tasks", "pg_statistic"]
+    if not database.sqlite:
+        with database.write() as connection:
+            connection.exec_driver_sql("ANALYZE")  # copies samples, of what it may, into the catalogue
     gone = [digest_of(token) for token in tokens]
     if how == "deleted":
         gone += [bytes(secret[-32:]), bytes(dealing)]
@@ -389,3 +393,49 @@ def test_nothing_tells_which_invitations_were_exchanged(service, local_task, tmp
         service.service.aggregator.turn()
     stored = all_stored(database, tmp_path, names)
     assert [each in stored for each in gone] == [False] * len(gone)
+
+
+def test_nothing_tells_which_invitation_was_exchanged_first(inside, local_task, tmp_path):
+    """On SQLite: in a page rows lie in the order in which they were written."""
+    seen = []
+    task = local_task()
+    service = inside()
+    service.publish(task, passes=True)
+    tokens = service.post(task, "tokens", {"count": 30}).json()["tokens"]
+    rows = [(1, digest_of(token), bytes(32)) for token in tokens]
+    database = service.service.database
+    for order in (rows, sorted(rows), rows[::-1]):
+        with database.write() as connection:
+            connection.execute(exchanges.delete())
+        for row in order:
+            with database.write() as connection:
+                connection.execute(exchanges.insert().values(row))
+        database.exchanged = True
+        service.service.aggregator.scrub()
+        data = (tmp_path / "hedgerow.db").read_bytes()
+        seen.append(sorted(range(len(rows)), key=lambda i: data.index(rows[i][1] + bytes(32))))
+    assert seen[0] == seen[1] == seen[2]
+
+
+@pytest.mark.parametrize("small", [0, 1 << 20])
+def test_postgres_does_not_tell_which_invitation_was_exchanged_first(postgres, inside, local_task, monkeypatch, small):
+    import psycopg
+
+    from hedgerow.service import scrub
+
+    monkeypatch.setattr(scrub, "_SMALL", small)
+    monkeypatch.setattr(aggregator, "_REST", 0)
+    service, task = inside(postgres), local_task()
+    service.service.aggregator.scrub()
+    service.publish(task, passes=True)
+    tokens = service.post(task, "tokens", {"count": 4}).json()["tokens"]
+    for token in sorted(tokens, key=digest_of, reverse=True):
+        assert Guest(service, task, token).exchange().status_code == 200
+    service.service.aggregator.turn()  # though no report has come
+    with psycopg.connect(postgres.replace("+psycopg", ""), autocommit=True) as connection:
+        query = "SELECT xmin::text, invitation FROM exchanges ORDER BY ctid"
+        stamps, digests = zip(*connection.execute(query).fetchall(), strict=True)
+        assert len(set(stamps)) == 1 and list(digests) == sorted(map(digest_of, tokens))
+        service.service.aggregator.scrub()
+        again = connection.execute(query).fetchall()
+        assert ({stamp for stamp, _ in again} == set(stamps)) == (small == 0)

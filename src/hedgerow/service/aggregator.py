@@ -244,8 +244,8 @@ class Aggregator:
         return self.writer.committed - self._scrubbed
 
     def _dirty(self) -> bool:
-        """Whether anything was aggregated, here or by another server, since the database was last scrubbed."""
-        if not self._clean:
+        """Whether anything was aggregated, here or by another server, or exchanged here, since the last scrubbing."""
+        if not self._clean or self.database.exchanged:
             return True  # just started: whatever ran here before may have been killed at any moment
         with self.database.read() as connection:
             query = sa.select(partials.c.task).where(partials.c.scrubbed != partials.c.revision).limit(1)
@@ -258,6 +258,7 @@ class Aggregator:
             with self.database.write_alone() as connection:
                 scrub(self.database, connection)
             settle(self.database)
+            self.database.exchanged = False
 
         before = self.writer.committed
         start = time.monotonic()

@@ -115,6 +115,7 @@ class Database:
         self.engine = self._engine("BEGIN" if mode == "read" else "BEGIN IMMEDIATE", pool_size=1)
         self.readers = self._engine("BEGIN", pool_size=4, snapshots=True)
         self.known = Known(self)
+        self.exchanged = True  # whether invitations may have been exchanged, by this process, since the last scrubbing
         try:
             if self.file is not None:
                 self.file.identify()

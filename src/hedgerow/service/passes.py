@@ -60,7 +60,12 @@ def exchange(database: Database, writer: Writer, collection: Collection, invitat
         "invitation": digest_of(invitation),
         "blinded": digest,
     }
-    refused = writer.run_in_turn(lambda connection: _book(connection, row))  # by no two servers at once
+
+    def change(connection: Connection) -> str:
+        database.exchanged = True
+        return _book(connection, row)
+
+    refused = writer.run_in_turn(change)  # by no two servers at once
     if refused:
         raise Problem(refused)
     return signed

@@ -281,5 +281,5 @@ answers = sa.Table(
 )
 """At the helper: what it answered to a job, so that the same job again changes nothing."""
 
-YOUNG = (arrivals, known, partials, segments, uploads, jobs, refusals)
-"""What uploads and their aggregation write to, in the order in which transactions use them."""
+YOUNG = (arrivals, known, partials, segments, uploads, jobs, refusals, exchanges)
+"""What holders' requests and the aggregation write to, in the order in which transactions use them."""

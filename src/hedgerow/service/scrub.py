@@ -27,7 +27,7 @@ from sqlalchemy import Connection
 from hedgerow.service.database import Database, StoragePressure
 from hedgerow.service.ids import KEY, MARK, pack_ids
 from hedgerow.service.known import known_row, pack_tokens, unpack_tokens
-from hedgerow.service.schema import YOUNG, arrivals, known, partials
+from hedgerow.service.schema import YOUNG, arrivals, exchanges, known, partials
 from hedgerow.service.sealing import set_aside
 
 __all__ = ["SEALED", "forget", "merged", "scrub", "settle"]
@@ -35,6 +35,7 @@ __all__ = ["SEALED", "forget", "merged", "scrub", "settle"]
 SEALED = 1 << 16
 """Ids of one task that are moved together: 1.5 MB to rewrite until then, and a crowd that nobody is found in."""
 
+_SMALL = 1 << 20  # bytes of a table that is written anew without a question; by hand
 _LARGE = ("report_ids", "upload_tokens", "sealing", "exchanges")
 
 
@@ -46,6 +47,8 @@ def scrub(database: Database, connection: Connection) -> None:
     connection.execute(partials.update().values(scrubbed=partials.c.revision))
     if not database.sqlite:
         _rewrite(connection, YOUNG)
+    elif database.exchanged:
+        _sort_exchanges(connection)
 
 
 def merged(connection: Connection, task: int) -> dict[str, Any]:
@@ -81,9 +84,29 @@ def _rewrite(connection: Connection, tables: Sequence[sa.Table]) -> None:
     sizes = ", ".join(f"pg_relation_size('{table.name}')" for table in tables)
     found = connection.exec_driver_sql(f"SELECT {sizes}").one()
     written = [table for table, size in zip(tables, found, strict=True) if size]  # the others: by nobody since then
+    if found[-1] > _SMALL and tables[-1] is exchanges and _of_one_transaction(connection):
+        written.remove(exchanges)
     statements = [statement for table in written for statement in _anew(table)]
     if statements:
         connection.exec_driver_sql("; ".join(statements))
+
+
+def _of_one_transaction(connection: Connection) -> bool:
+    """Whether one wrote all exchanges: the last scrubbing that wrote them anew. There may be many, and few are new."""
+    query = "SELECT count(*) FROM (SELECT DISTINCT xmin::text FROM exchanges LIMIT 2) AS found"
+    return int(connection.exec_driver_sql(query).scalar_one()) < 2
+
+
+def _sort_exchanges(connection: Connection) -> None:
+    """Write exchanges anew by their keys: in a page of SQLite rows lie in the order in which they came."""
+    keys = ", ".join(column.name for column in exchanges.primary_key.columns)
+    for statement in (
+        "CREATE TEMP TABLE kept_exchanges AS SELECT * FROM exchanges",
+        "DELETE FROM exchanges",
+        f"INSERT INTO exchanges SELECT * FROM kept_exchanges ORDER BY {keys}",
+        "DROP TABLE kept_exchanges",
+    ):
+        connection.exec_driver_sql(statement)
 
 
 def _anew(table: sa.Table) -> list[str]:
