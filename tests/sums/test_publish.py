@@ -1,5 +1,7 @@
 """Tasks of a chain as doors design them: the chain's own, group by group."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
@@ -37,8 +39,11 @@ def test_the_first_group_and_those_after_it_are_the_chains(facts, tmp_path):
     (tmp_path / "model.json").write_text(model.to_json())
     second, _ = sums(facts, after=str(tmp_path / "model.json"), **options)
     assert second.group == 1 and second == whole.after(model)
-    with pytest.raises(HedgerowError, match="another chain"):
-        sums(facts, after=str(tmp_path / "model.json"), **{**options, "n_holders": 90_000})
+    wide = replace(facts, label_bounds=(0.0, 3.0))
+    noisy = replace(facts, epsilon=3.999)  # groups are as large, and what earlier ones told has another noise
+    for known, other in ((facts, {"n_holders": 90_000}), (facts, {"delta": 1.001e-6}), (wide, {}), (noisy, {})):
+        with pytest.raises(HedgerowError, match="another chain"):
+            sums(known, after=str(tmp_path / "model.json"), **{**options, **other})
 
 
 def test_files_that_are_something_else_are_named(facts, tmp_path):

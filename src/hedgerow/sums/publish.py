@@ -66,7 +66,9 @@ def _next(chain: Chain, after: str | None) -> SumsTask:
     model = _read(after, read_model)
     if not isinstance(model, SumsModel):
         raise HedgerowError(f"{after} is not the model of a group; 'hedgerow collect sums' writes one.")
-    if model.task.sizes != chain.sizes or model.task.space != chain.space:
+    before = model.task
+    asked = (before.sizes, before.space, before.epsilon, before.delta, before.label_bounds)
+    if asked != (chain.sizes, chain.space, chain.epsilon, chain.delta, chain.bounds):  # noise of all is read by one
         raise HedgerowError(f"{after} is the model of another chain: give the same facts as for its first group.")
     task = chain.after(model)
     if task is None:
