@@ -52,5 +52,5 @@ def few_sums(patch):
     from hedgerow.sums.rules import Rules
 
     patch.setattr(design, "RULES", Rules(forest=(32,) * 8, draws=2))
-    patch.setattr(design, "ROWS", 150)
+    patch.setattr(rows, "GROWN", 150)
     patch.setattr(rows, "ROWS", 150)

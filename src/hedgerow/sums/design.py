@@ -20,7 +20,7 @@ from hedgerow.space import FeatureSpace
 from hedgerow.sums.aims import process_units
 from hedgerow.sums.grow import ONE_LEAF, binned, grow
 from hedgerow.sums.radius import choose_share
-from hedgerow.sums.rows import ROWS, Pool, pool_rows
+from hedgerow.sums.rows import Pool, pool_rows
 from hedgerow.sums.rules import Rules
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.sums.earlier import Earlier
@@ -203,13 +203,13 @@ class Chain:
 
     def _share(self, leaves: Leaves) -> float:
         """Return the share of public errors that groups which learn are to have within the radius."""
-        known = min(len(self.residuals), ROWS)  # rows begin with the public ones
+        errors = self.pool.residual
         groups = max(len(self.sizes) - 1, 1)
         n = self.sizes[0]
         K = sum(leaves.sizes) / len(leaves.sizes)
         own = 2 * SERVERS * float(BitSums(self.epsilon, self.delta, len(leaves.sizes), 2 * sum(leaves.sizes)).variance)
         noise = (own * (K / n) ** 2 + K / n) / groups
-        return choose_share(self.pool.residual[:known], Leaves(leaves.places[:known], leaves.sizes), noise)
+        return choose_share(errors, Leaves(leaves.places[: len(errors)], leaves.sizes), noise)
 
     def _task(
         self, group: int, steps: tuple[Step, ...], earlier: tuple[Earlier, ...] = (), missed: float = 0.0

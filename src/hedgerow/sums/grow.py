@@ -32,17 +32,19 @@ def grow(rows: FloatArray, pool: Pool, leaves: Sequence[int], seed: int, draws: 
     Parameters
     ----------
     rows : array
-        Design, public prediction and what steps add, of the rows of the pool; trees do not split on the last.
+        Design, public prediction and what steps add, of the rows of the pool; trees do not split on the last. They are
+        grown on as many as have a covariance; all rows tell shares.
     draws : int
         How many errors a tree follows.
     """
     rng = np.random.default_rng(seed)
+    first = rows[: len(pool.root), :-1]
     parts = []
     for t, most in enumerate(leaves):
         target = pool.root @ rng.normal(size=(len(pool.root), draws))
-        few = max(2, len(rows) // (_FEW * most))
+        few = max(2, len(first) // (_FEW * most))
         limits = {"max_leaf_nodes": max(most, 2), "min_samples_leaf": few}
-        tree = ExtraTreeRegressor(max_features=_SEEN, random_state=seed + t, **limits).fit(rows[:, :-1], target)
+        tree = ExtraTreeRegressor(max_features=_SEEN, random_state=seed + t, **limits).fit(first, target)
         parts.append(_portable(tree, rows.shape[1] - 1))
     return _joined(parts, rows)
 

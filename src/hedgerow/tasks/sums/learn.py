@@ -10,7 +10,8 @@ larger forest. With :math:`\varphi` the indicators of the leaves of trees that a
 for an error :math:`\psi'\theta` of the public model, of which the group was sent a correction f; what clipping does to
 it is in :class:`~hedgerow.tasks.assisted.residuals.Clipping`. All groups so far tell of one :math:`\theta`, and the
 posterior mean is given all of their sums. Means are over rows like the public ones, weighted so that leaves have the
-shares that the *holders* have: the sums of both signs tell. All of it is post-processing of what was released.
+shares that the *holders* have: the sums of both signs of all groups tell. All of it is post-processing of what was
+released.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hedgerow.tasks.sums.told import Leaves, Told
+from hedgerow.tasks.sums.told import Leaves, Told, row_weights
 from hedgerow.types import FloatArray
 
 __all__ = ["LEAST", "LEAST_CHECKED", "Learnt", "learn"]
@@ -69,12 +70,12 @@ def learn(groups: Sequence[Told], forest: Leaves, most: float, n_public: int, le
     """
     groups = [group for group in groups if not group.cut] or groups  # those with a wider radius know better
     psi = forest.indicators()
-    kernel = psi @ psi.T
-    white = [group.white(n_public) for group in groups]
+    weights = row_weights(groups)
+    white = [group.white(n_public, weights) for group in groups]
     sums = np.concatenate([group.sums for group in white])
     means = np.concatenate([group.means for group in white])
-    slopes = means @ kernel
-    signal = slopes @ means.T
+    leaves = means @ psi
+    signal = leaves @ leaves.T
     first = 0
     for group in white:
         own = slice(first, first + len(group.sums))
@@ -87,11 +88,11 @@ def learn(groups: Sequence[Told], forest: Leaves, most: float, n_public: int, le
     if best.gain < least:
         return Learnt(np.zeros(psi.shape[1]), max(best.gain, 0.0), 1.0)
     root = np.linalg.inv(best.factor)
-    weights = root.T @ (root @ sums)
-    theta = best.prior * psi.T @ (means.T @ weights)
-    known = best.prior * float(np.sum((root @ slopes) ** 2, axis=0).mean())
+    solved = root.T @ (root @ sums)
+    theta = best.prior * leaves.T @ solved
+    known = best.prior * float(np.sum((root @ leaves @ psi.T) ** 2, axis=0).mean())
     T = len(forest.sizes)
-    values = theta / np.sqrt(T) + level * float(everybody @ weights) / T
+    values = theta / np.sqrt(T) + level * float(everybody @ solved) / T
     return Learnt(values, best.gain, min(max(1 - known, 0.0), 1.0))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +12,7 @@ from hedgerow.tasks.assisted.pool import rake
 from hedgerow.tasks.assisted.residuals import Clipping
 from hedgerow.types import FloatArray
 
-__all__ = ["Leaves", "Told", "White", "mean_sign", "shares_of", "sign_sd"]
+__all__ = ["Leaves", "Told", "White", "mean_sign", "row_weights", "shares_of", "sign_sd"]
 
 _FEWEST = 0.02  # of its public share a leaf is taken to have at least: noise may make counts negative
 
@@ -83,14 +84,13 @@ class Told:
         public = [np.bincount(rows[:, t], minlength=size) / len(rows) for t, size in enumerate(self.asked.sizes)]
         return shares_of(self.up + self.down, np.concatenate(public), self.asked.sizes, self.n, 2 * self.variance)
 
-    def white(self, n_public: int) -> White:
-        """Return the sums over their deviations.
+    def white(self, n_public: int, weights: FloatArray) -> White:
+        """Return the sums over their deviations, where rows weigh so much.
 
         Mismatch is what so many public records leave open of the overlaps of leaves; the less of the error is open, the
         less it matters.
         """
         T = len(self.asked.sizes)
-        weights = rake(self.asked.places, self.asked.sizes, self.shares())
         A = self.asked.indicators()
         Aw = weights[:, None] * A
         means = self.n * Aw.T
@@ -125,6 +125,24 @@ class White:
     sums: FloatArray
     means: FloatArray
     mismatch: FloatArray
+
+
+def row_weights(groups: Sequence[Told]) -> FloatArray:
+    """Return weights of rows whose leaves have the shares that holders have, in the trees of all groups at once.
+
+    Holders of all groups are drawn alike, so that what one tells of where they are holds for the others.
+
+    Examples
+    --------
+    >>> rows = np.array([[0], [0], [1], [1]]), np.array([[0], [1], [0], [1]])
+    >>> sums = np.array([900.0, 100.0]), np.array([500.0, 500.0])
+    >>> groups = [Told(s / 2, s / 2, Leaves(at, (2,)), 1000, 1.0, 1.0, np.zeros(4), 1.0) for at, s in zip(rows, sums)]
+    >>> row_weights(groups).round(2).tolist()
+    [0.45, 0.45, 0.05, 0.05]
+    """
+    places = np.concatenate([group.asked.places for group in groups], axis=1)
+    sizes = tuple(size for group in groups for size in group.asked.sizes)
+    return rake(places, sizes, np.concatenate([group.shares() for group in groups]))
 
 
 def shares_of(counts: FloatArray, public: FloatArray, leaves: tuple[int, ...], n: int, noise: float) -> FloatArray:
