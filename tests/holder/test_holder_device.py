@@ -286,6 +286,47 @@ def test_after_the_signed_end_a_report_is_tried_once_more(stub, tmp_path, waits)
     assert holder.store.spent() == Cost(1_000_000)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (-1, None, {}),
+        problem(503, "storage-busy"),
+        problem(429, "too-many-requests"),
+        problem(404, "task-unknown"),
+        (410, {"type": "https://proxy.example/task-ended", "code": "task-ended", "status": 410}, {}),
+        (404, b"", {}),
+    ],
+)
+def test_after_the_signed_end_a_server_out_of_reach_does_not_end_a_paid_report(stub, tmp_path, waits, answer):
+    now = [1000.0]
+    holder = Holder(tmp_path / "home", client=waits[1], clock=lambda: now[0])
+    made = holder.answer(holder.fetch(stub.announce(local_task(), closes=2000)), ME)
+    for now[0] in (1000.0, 2000.0, 2000.0 + 30 * 86_400 - 1):
+        stub.instead = [answer] * waits[1].attempts
+        with pytest.raises(ServiceError):
+            raise next(iter(holder.resend().values())) if now[0] > 1000 else holder.send(made)
+        assert len(holder.store.waiting()) == 1
+        stub.instead.clear()
+    now[0] += 1
+    stub.instead = [answer] * waits[1].attempts
+    assert len(holder.resend()) == 1  # once more, and then no more
+    assert holder.resend() == {}
+    assert holder.store.kept(made.invitation.notice.id).body == made.body
+
+
+def test_after_the_signed_end_a_lost_receipt_is_given_again(stub, tmp_path, waits):
+    now = [1000.0]
+    holder = Holder(tmp_path / "home", client=waits[1], clock=lambda: now[0])
+    made = holder.answer(holder.fetch(stub.announce(local_task(), closes=2000)), ME)
+    stub.instead = [(503, {}, {})] * waits[1].attempts
+    with pytest.raises(ServiceError):
+        holder.send(made)
+    now[0] = 2000.0
+    stub.instead = [(503, {}, {})] * waits[1].attempts
+    holder.resend()
+    assert next(iter(holder.resend().values())).final
+
+
 def test_a_failure_of_the_report_is_told(stub, holder):
     stub.refuse = "too-late"
     receipt = join(holder, stub.announce(local_task()))

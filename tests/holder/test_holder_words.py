@@ -254,6 +254,10 @@ def test_resend(url, stub, tmp_path, capsys):
     stub.instead = [(503, {}, {})]
     with pytest.raises(ServiceError):
         holder.send(answer)
+    stub.instead = [(410, {"code": "task-ended"}, {})]
+    assert join("--resend", "--home", tmp_path) == 1
+    assert "410" in (said := capsys.readouterr().out)
+    assert "The report is kept, and sent again with --resend." in said
     assert join("--resend", "--home", tmp_path) == 0
     assert "Thank you" in capsys.readouterr().out and stub.bodies == [answer.body]
     assert join("--resend", "--home", tmp_path) == 0

@@ -270,10 +270,13 @@ def _resend(arguments: argparse.Namespace, holder: Holder) -> int:
 
     texts = _texts(arguments)
     results = holder.resend()
+    left = {task_id for task_id, _, _ in holder.store.waiting()}
 
-    def say(result: Receipt | ServiceError) -> str:
-        return str(result) if isinstance(result, ServiceError) else _outcome(result, texts)
+    def say(task_id: str, result: Receipt | ServiceError) -> str:
+        said = str(result) if isinstance(result, ServiceError) else _outcome(result, texts)
+        return f"{said} {texts.say('join.kept')}" if task_id in left else said
 
-    lines = [f"{task_id[:12]}: {say(result)}" for task_id, result in results.items()]
-    report(arguments, {"results": {t: say(r) for t, r in results.items()}}, lines or [texts.say("join.none")])
+    said = {task_id: say(task_id, result) for task_id, result in results.items()}
+    lines = [f"{task_id[:12]}: {words}" for task_id, words in said.items()]
+    report(arguments, {"results": said, "waiting": sorted(left)}, lines or [texts.say("join.none")])
     return int(any(isinstance(r, ServiceError) or not r.final for r in results.values()))

@@ -32,6 +32,10 @@ __all__ = ["Answer", "Holder", "Invitation", "default_home"]
 
 _FINAL = frozenset({"task-closed", "task-deleted"})
 """What a curator does for good; whatever else a server says may be otherwise tomorrow."""
+_OVER = _FINAL | {"task-ended"}
+"""What ends a sending after the signed end of the task: device and service agree that it is over, and that the report
+was not counted, as far as the service knows: as long as it knows ids, one that was gets its receipt again."""
+_GRACE = 30 * 86_400  # seconds after the signed end for which a server may be out of reach or astray; by hand
 
 
 def default_home() -> Path:
@@ -253,7 +257,8 @@ class Holder:
         """Send all reports that were paid for and not acknowledged; return what became of each task.
 
         A refusal that may pass (a proxy's, a wrong clock's, a restored database's) ends nothing: the same bytes are
-        sent again until the signed end of the task, and once after it.
+        sent again until the signed end of the task. After it the service's own word that the task is over ends it, or
+        30 days without such a word (no answer, a server that is busy). :meth:`Store.waiting` lists what is left.
         """
         results: dict[str, Receipt | ServiceError] = {}
         for task_id, base, closes in self.store.waiting():
@@ -261,9 +266,14 @@ class Holder:
                 results[task_id] = self._deliver(Place(base, task_id))
             except ServiceError as error:
                 results[task_id] = error
-                if self._clock() >= closes:  # a lost receipt would have been given again
+                if self._over(error, closes):
                     self.store.settle(task_id, base, f"ended {error.code}".strip())
         return results
+
+    def _over(self, error: ServiceError, closes: int) -> bool:
+        """Whether to give up a report that could not be delivered."""
+        late = self._clock() - closes
+        return (late >= 0 and error.ours and error.code in _OVER) or late >= _GRACE
 
     def join(
         self,
