@@ -10,6 +10,7 @@ import pytest
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.service import removal, scrub, sealing
+from hedgerow.service.sqlite_file import StoragePressure
 from hedgerow.tasks.labels.task import LabelTask
 from tests.service.test_passes import Guest
 
@@ -122,3 +123,23 @@ def test_what_one_deletes_the_other_does_not_bring_back(pair, sealed, monkeypatc
     with slow, meanwhile(one, ("DELETE FROM sealing",), merge) as found:
         assert one.client.delete(f"/v1/tasks/{task.id}", headers=CURATOR).status_code == 200
     assert (found, ids_left(one)) == ([True], 0)
+
+
+def test_a_report_is_in_one_job_of_two_leaders(inside, postgres, tmp_path):
+    """The other leader makes and finishes a job of the very reports that this one has just looked at."""
+    from tests.service.shared import Pair
+    from tests.service.test_service_shared import answers, published
+
+    pair = Pair(inside, {"leader": postgres, "helper": f"sqlite:///{tmp_path}/helper.db"})
+    other = inside(postgres)
+    other.service.shared.caller = pair.services["leader"].shared.caller
+    task = published(pair)
+    pair.leader.send(task, answers(task, 12)[0])
+    turn = partial(other.service.shared.turn, other.service.collection(task.id))
+    with meanwhile(pair.leader, ("SELECT", "FROM uploads", "ORDER BY"), turn) as found, pytest.raises(StoragePressure):
+        pair.leader.service.shared.turn(pair.leader.service.collection(task.id))
+    assert found == [12]
+    pair.verify(task)
+    assert [n for n, _ in pair.batches(task)] == [12, 12]
+    assert sum(path.endswith("/jobs") for _, path in pair.wire.asked) == 1
+    assert pair.leader.status(task)["refused"] == {}

@@ -101,7 +101,8 @@ class Leader:
         row = connection.execute(own).first()
         if row is None:
             return None
-        connection.execute(uploads.delete().where(uploads.c.seq == row.seq))
+        if connection.execute(uploads.delete().where(uploads.c.seq == row.seq)).rowcount != 1:
+            raise StoragePressure("another process has made a job of these reports.")
         n = min(int(row.n), MOST)
         end = n * self.collection.kind.kept_width
         rest = {"task": number, "n": row.n - n, "simulation": row.simulation, "body": row.body[end:]}
