@@ -8,7 +8,14 @@ from sklearn.linear_model import Ridge
 
 from hedgerow.local.assisted import design_assisted
 from hedgerow.tasks.assisted.choose import choices, expected_share
-from hedgerow.tasks.assisted.mismatch import decoding_bias, leaves_scale, level_scale, size_variance, with_share_errors
+from hedgerow.tasks.assisted.mismatch import (
+    decoding_bias,
+    largest_square,
+    leaves_scale,
+    level_scale,
+    size_variance,
+    with_share_errors,
+)
 from hedgerow.tasks.assisted.pool import Pooled, overlaps, pool
 from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.gate import SLACK, Estimate, safe_share
@@ -139,3 +146,32 @@ def test_the_size_of_a_correction_is_as_rough_as_leaf_shares_are():
     drawn = shares @ inside / 2
     assert drawn.mean() == pytest.approx(weights @ f**2, rel=0.02)
     assert size_variance(f, at, weights, variance) == pytest.approx(drawn.var(), rel=0.06)
+
+
+def test_no_overlap_of_leaves_makes_a_larger_correction():
+    rng = np.random.default_rng(6)
+    leaves = (3, 4, 2)
+    for _ in range(50):
+        reference = np.column_stack([rng.integers(k, size=200) for k in leaves])
+        G = overlaps(reference, leaves)[1]
+        u = rng.normal(size=sum(leaves))
+        assert u @ G @ u <= largest_square(u, np.diag(G), 3) * (1 + 1e-12)
+    same = np.repeat(rng.integers(3, size=200)[:, None], 3, axis=1)
+    G = overlaps(same, (3, 3, 3))[1]
+    u = np.tile([1.0, -2.0, 0.5], 3)
+    assert u @ G @ u == pytest.approx(largest_square(u, np.diag(G), 3))
+
+
+def test_where_holders_are_elsewhere_corrections_count_as_large_as_they_can_be(task, monkeypatch):
+    seen = []
+    monkeypatch.setattr("hedgerow.tasks.assisted.mismatch.safe_share", lambda found, *_, **__: seen.append(found) or 1)
+    rng = np.random.default_rng(7)
+    for low, shifted in ((0.0, False), (0.7, True)):
+        X = low + (1 - low) * rng.random((40_000, 2))
+        model = task.simulate(X, X[:, 0] + 3 * (X[:, 1] > 0.5), 1).model()
+        assert (model.corrections.shift > 0) == shifted and model.safe == 1
+        u, p = model.pooled.u, np.concatenate(model.corrections.p)
+        G = model._overlaps[1]
+        expected = largest_square(u, p, 3) if shifted else float(u @ G @ u)
+        assert seen[-1].square == pytest.approx(expected)
+        assert not shifted or expected > 1.01 * float(u @ G @ u)

@@ -16,7 +16,7 @@ from hedgerow.tasks.assisted.task import AssistedTask
 from hedgerow.tasks.gate import Estimate, safe_share
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["decoding_bias", "leaves_scale", "level_scale", "size_variance", "with_share_errors"]
+__all__ = ["decoding_bias", "largest_square", "leaves_scale", "level_scale", "size_variance", "with_share_errors"]
 
 
 def decoding_bias(task: AssistedTask) -> float:
@@ -66,6 +66,20 @@ def size_variance(f: FloatArray, places: IntArray, weights: FloatArray, variance
     return float(variance @ mean**2 / T**2)
 
 
+def largest_square(u: FloatArray, p: FloatArray, n_trees: int) -> float:
+    r"""Return the largest ``E f^2`` of corrections u, however leaves of different trees overlap.
+
+    .. math:: E f^2 = E \Big(\sum_t u_t\Big)^2 \le T \sum_t E u_t^2 = T \sum_{t,j} p_{tj} u_{tj}^2
+
+    by Cauchy and Schwarz. Shares of leaves are told by reports; which leaves overlap is known from public records, and
+    where these are elsewhere than the holders hardly any have the leaves that holders have together.
+
+    >>> largest_square(np.array([1.0, -1.0, 1.0, -1.0]), np.full(4, 0.5), 2)  # of two trees that always agree
+    4.0
+    """
+    return float(n_trees * (p @ u**2))
+
+
 def level_scale(mean_square: float, kept: float, level: float, variance: float) -> float:
     """Return the share of a correction ``kept`` over all records that is safe, see :mod:`hedgerow.tasks.gate`.
 
@@ -82,6 +96,7 @@ def leaves_scale(
     p: FloatArray,
     G: FloatArray,
     square_sd: float = 0.0,
+    least_square: float = 0.0,
 ) -> float:
     r"""Return the share of the pooled corrections that is safe, see :mod:`hedgerow.tasks.gate`.
 
@@ -103,10 +118,12 @@ def leaves_scale(
         Shares of leaves, tree by tree, and the mean of ``a a'`` over records, a their indicators.
     square_sd : float
         Standard deviation of ``u' G u``, see :func:`size_variance`.
+    least_square : float
+        What ``E f^2`` is taken to be if ``u' G u`` is less, see :func:`largest_square`.
     """
     weighted = pooled.u * p
     taken = (p[:, None] * pooled.response) @ covariance
     product = float(weighted @ z - np.trace(taken))
     variance = float(weighted @ covariance @ weighted + np.sum(taken * taken.T))
-    square = float(pooled.u @ G @ pooled.u)
+    square = max(float(pooled.u @ G @ pooled.u), least_square)
     return safe_share(Estimate(square, product, max(variance, 0.0) ** 0.5, square_sd), mean_square)

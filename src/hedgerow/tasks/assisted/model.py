@@ -12,7 +12,14 @@ import numpy.typing as npt
 
 from hedgerow.errors import FormatError
 from hedgerow.tasks.assisted.intervals import CorrectionLaw, correction_ends, overlap_doubt
-from hedgerow.tasks.assisted.mismatch import decoding_bias, leaves_scale, level_scale, size_variance, with_share_errors
+from hedgerow.tasks.assisted.mismatch import (
+    decoding_bias,
+    largest_square,
+    leaves_scale,
+    level_scale,
+    size_variance,
+    with_share_errors,
+)
 from hedgerow.tasks.assisted.pool import Pooled, overlaps, places, pool, rake, smoothed
 from hedgerow.tasks.assisted.shrink import Corrections, estimate, posterior
 from hedgerow.tasks.assisted.task import AssistedTask
@@ -137,7 +144,11 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
 
     @cached_property
     def safe(self) -> float:
-        """The share of what leaves add that is applied: 0 without evidence, else as much as seldom harms."""
+        """The share of what leaves add that is applied: 0 without evidence, else as much as seldom harms.
+
+        Where holders are clearly elsewhere than public records, these do not tell how large corrections are that leaves
+        of many trees add up to: they are taken to be as large as they can be.
+        """
         answered = all(n > 0 for n, _, _ in self.task.encoding.split(np.array(self.sums)))
         if max(self.task.trees.n_leaves) == 1 or not answered or self.pooled.nothing >= GATE:
             return 0.0
@@ -145,7 +156,8 @@ class AssistedModel(Model, what="assisted model", format="hedgerow/assisted-mode
         M, G = self._overlaps
         covariance = np.diag(V) + self.bias / len(self.task.shares) * M @ M.T
         p = np.concatenate(self.corrections.p)
-        return leaves_scale(self.mean_square, self.pooled, z, covariance, p, G, self._size_sd)
+        largest = largest_square(self.pooled.u, p, len(self.task.shares)) if self.corrections.shift > 0 else 0.0
+        return leaves_scale(self.mean_square, self.pooled, z, covariance, p, G, self._size_sd, largest)
 
     @property
     def _size_sd(self) -> float:
