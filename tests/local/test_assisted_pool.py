@@ -114,10 +114,22 @@ def test_reference_rows_lie_between_public_ones():
     assert len(rows) == N_REFERENCE and set(rows[:, 1]) <= {0.0, 1.0, 2.0}
     assert len(np.unique(rows[:, 0])) > 1000 and D[:, 0].min() <= rows[:, 0].min() <= rows[:, 0].max() <= D[:, 0].max()
     np.testing.assert_array_equal(rows[:, 2], rows[:, :2].sum(axis=1))
-    many = np.column_stack([rng.random((2000, 2)), np.zeros(2000)])
-    kept = reference_rows(many, lambda A: A[:, 0], 1)
-    assert len(kept) == N_REFERENCE == len(np.unique(kept[:, 0])) and set(kept[:, 0]) <= set(many[:, 0])
     assert reference_rows(np.zeros((1, 2)), lambda A: A[:, 0], 0).shape == (N_REFERENCE, 2)
+
+
+def test_reference_rows_fill_the_boxes_between_neighbours():
+    """Public rows on a diagonal: rows between them are off it, by less than the fifth neighbour is away."""
+    D = np.repeat(np.arange(60.0)[:, None], 2, axis=1)
+    rows = reference_rows(np.column_stack([D, D[:, 0]]), lambda A: A[:, 0], 1)
+    off = np.abs(rows[:, 0] - rows[:, 1])
+    assert 0.5 < off.mean() < 2 and off.max() < 5
+
+
+@pytest.mark.parametrize("n", [1500, 2000, 7000])
+def test_many_public_records_are_reference_rows_themselves(n):
+    many = np.column_stack([np.random.default_rng(0).random((n, 2)), np.zeros(n)])
+    kept = reference_rows(many, lambda A: A[:, 0], 1)
+    assert len(kept) == min(n, N_REFERENCE) == len(np.unique(kept[:, 0])) and set(kept[:, 0]) <= set(many[:, 0])
 
 
 def test_noise_alone_is_not_believed():
