@@ -30,7 +30,7 @@ def few_public_trees(patch):
 
 def few_corrections(patch):
     """Let corrections of a public model be looked for in few trees, until the patch is undone."""
-    from hedgerow.label import residual
+    from hedgerow.label import residual, whole
     from hedgerow.semi import errors, symbols
 
     learners_for = residual.learners_for
@@ -43,6 +43,7 @@ def few_corrections(patch):
 
     patch.setattr(errors, "_PAIRS", 2)  # of halves of public records, by which groups are chosen
     patch.setattr(residual, "learners_for", few)
+    patch.setattr(whole, "TREES", _TREES)
     patch.setattr(symbols, "learners_for", few)
 
 

@@ -16,7 +16,8 @@ from hedgerow.formula.terms import Term, join, records, where_missing
 from hedgerow.label.halves import quantile
 from hedgerow.label.residual import ResidualModel
 from hedgerow.label.smooth import SmoothErrors
-from hedgerow.portable import PortableModel
+from hedgerow.label.whole import WholeLabels
+from hedgerow.portable import Linear, PortableModel
 from hedgerow.portable.model import Part as PortablePart
 from hedgerow.public.convert import portable_parts
 from hedgerow.public.estimator import design_columns
@@ -120,6 +121,9 @@ def _learnt(regressor: Any, columns: Term, n_columns: int) -> Term:
 def _parts(regressor: Any, n_columns: int) -> tuple[float, list[PortablePart]]:
     if isinstance(regressor, SmoothErrors):
         return regressor.mean_, [regressor.smooth_]
+    if isinstance(regressor, WholeLabels):
+        constant, parts = portable_parts(regressor.boosting_, n_columns)
+        return constant, [*parts, Linear(-np.eye(n_columns)[-1])]
     return portable_parts(regressor, n_columns)
 
 

@@ -72,6 +72,7 @@ class Halves:
     public_model: Any = None
     witness: Witness | None = None
     units: FloatArray | None = None
+    told: tuple[FloatArray, FloatArray] | None = None
     fits: list[Any] = field(default_factory=list)
 
     def predict(self, X: Any) -> list[FloatArray]:
@@ -87,7 +88,7 @@ class Halves:
     def _fit(self, rows: IntArray) -> Any:
         if self.public_model is not None:
             units = None if self.units is None else self.units[rows]
-            given = (self.X[rows], self.labels[rows], self.witness, units)
+            given = (self.X[rows], self.labels[rows], self.witness, units, self.told)
             return learn_residuals(self.public_model, self.learner, *given)
         params = _check_method_params(self.X, self.params, rows)
         return clone(self.learner).fit(_safe_indexing(self.X, rows), self.labels[rows], **params)

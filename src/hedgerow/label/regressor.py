@@ -237,8 +237,9 @@ class LabelPrivateRegressor(PublicFeatures, MetaEstimatorMixin, FromReports, Pri
         if told is not None and not is_fitted(self.public_model):
             witness = Witness(told, untold - untold.mean())
         units = None if size is None else unit
-        self.regressor_ = learn_residuals(model, self.regressor, F, noisy, witness, units)
-        self._halves = Halves(self.regressor, F, noisy, public_model=model, witness=witness, units=units)
+        known = None if public[0] is None else (inputs(model, public[0])[0], np.asarray(public[1], float).ravel())
+        self.regressor_ = learn_residuals(model, self.regressor, F, noisy, witness, units, known)
+        self._halves = Halves(self.regressor, F, noisy, public_model=model, witness=witness, units=units, told=known)
         return self
 
     def _public_errors(self, model: Any, X_public: Any) -> tuple[npt.NDArray[np.float64], Any]:

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from hedgerow.label.boosting import boosting_for
 from hedgerow.label.evidence import Witness, safe_scale, signal_factor
 from hedgerow.label.smooth import SmoothErrors, widths_of
+from hedgerow.label.whole import WholeLabels
 from hedgerow.types import FloatArray
 
 __all__ = ["FOLDS", "ResidualModel", "learn_corrections", "learn_residuals", "learners_for", "stack_weights"]
@@ -90,6 +91,7 @@ def learn_residuals(
     noisy: FloatArray,
     witness: Witness | None = None,
     units: FloatArray | None = None,
+    told: tuple[FloatArray, FloatArray] | None = None,
 ) -> ResidualModel:
     """Fit learners to noisy residuals, weighted by how well they predict noisy residuals they have not seen.
 
@@ -102,9 +104,15 @@ def learn_residuals(
     how fast labels vary with them, is known from public records. It is a likelihood, and is told how large the noise of
     each report is, where residuals were sent in ``units``. The others go by squared error, whose largest part is
     where units are: weighted by one over their square they learnt less (boosting on MET at epsilon 0.5).
+
+    One more learns whole labels (:class:`~hedgerow.label.whole.WholeLabels`), those of public records among them:
+    ``told`` are these records as learners read them, and their labels.
     """
     widths = widths_of(public_model, F) if regressor is None else None
-    more = [] if widths is None else [SmoothErrors(widths)]
+    more: list[Any] = [] if widths is None else [SmoothErrors(widths)]
+    square = float(np.mean(np.square(public_model.residuals_)))
+    if F.shape[1] > 1 and square > 0:
+        more.append(WholeLabels(square, *(told or ())))
     learners, weights = learn_corrections(regressor, F, noisy, public_model.residuals_, witness, more, units)
     return ResidualModel(public_model, learners, weights)
 
