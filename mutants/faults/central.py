@@ -588,6 +588,23 @@ _MODELS = (
         caught_by=("tests/central/test_steady.py::test_a_record_counts_the_same_whoever_is_beside_it",),
     ),
     Fault(
+        name="contrasts measured from the mean of private records",
+        path="src/hedgerow/central/contrasts.py",
+        before="        return np.asarray(Z[:, i] * a + Z[:, j] * b)\n",
+        after="        return np.asarray((Z[:, i] - Z[:, i].mean()) * a + (Z[:, j] - Z[:, j].mean()) * b)\n",
+        caught_by=("tests/central/test_contrasts.py::test_a_record_counts_the_same_whoever_is_beside_it",),
+    ),
+    Fault(
+        name="contrasts of what goes together in private records",
+        path=f"{_ANOVA}/reading.py",
+        before="        base = (values - low) / (high - low)\n        return Encoded(self.public.widen(",
+        after="""        base = (values - low) / (high - low)
+        from hedgerow.central.contrasts import contrasts_of
+        object.__setattr__(self.public, "contrasts", contrasts_of(self.columns, Z) or self.public.contrasts)
+        return Encoded(self.public.widen(""",
+        caught_by=("tests/central/test_contrasts.py::test_private_records_choose_none_of_it",),
+    ),
+    Fault(
         name="first clip from private residuals",
         path=f"{_ANOVA}/correct.py",
         before="    clip = known.radius(_QUANTILE, _LEAST * most, most, purse.order)\n",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from hedgerow.central.contrasts import Contrast, contrasts_of
 from hedgerow.central.steady import steady
 from hedgerow.content import Content
 from hedgerow.errors import FormatError, HedgerowError
@@ -43,11 +44,26 @@ class PublicPart(Content, what="public part"):
         The factor of the correction, from 0 (the public model alone) to 1.
     doubt : float
         One standard deviation of that factor, before it was cut to [0, 1].
+    contrasts : tuple of Contrast
+        Further features of the correction.
     """
 
     models: tuple[PortableModel, ...]
     share: float = 1.0
     doubt: float = 0.0
+    contrasts: tuple[Contrast, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form; without contrasts it does not name them, as before there were any."""
+        data = super().to_dict()
+        if not self.contrasts:
+            del data["contrasts"]
+        return data
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Undo :meth:`to_dict`."""
+        return super().from_dict({"contrasts": [], **data} if isinstance(data, Mapping) else data)
 
     def _check_read(self) -> None:
         if not self.models or not 0 <= self.share <= 1 or not 0 <= self.doubt <= 1:
@@ -57,6 +73,13 @@ class PublicPart(Content, what="public part"):
         """Refuse models of another number of outputs, or of other records."""
         if len(self.models) != outputs or any(model.n_columns != len(space) for model in self.models):
             raise FormatError("public part: its models do not fit the records and the outputs.")
+        for contrast in self.contrasts:
+            contrast.check(space)
+
+    @property
+    def n_features(self) -> int:
+        """How many features it puts beside the columns of records."""
+        return len(self.models) + len(self.contrasts)
 
     def values(self, Z: FloatArray, bounds: Bounds, *, classes: bool) -> FloatArray:
         """Return the public prediction of encoded records, a column an output, by each record alone."""
@@ -65,13 +88,16 @@ class PublicPart(Content, what="public part"):
         return within(np.column_stack(raw), bounds, classes=classes)
 
     def widen(self, Z: FloatArray, values: FloatArray, n_columns: int) -> FloatArray:
-        """Return encoded records with the public prediction after their columns, before what is told of these."""
-        return np.column_stack([Z[:, :n_columns], values, Z[:, n_columns:]])
+        """Return encoded records with prediction and contrasts after their columns, before what is told of these."""
+        further = [contrast.values(Z) for contrast in self.contrasts]
+        return np.column_stack([Z[:, :n_columns], values, *further, Z[:, n_columns:]])
 
     def space(self, space: FeatureSpace, bounds: Bounds) -> FeatureSpace:
-        """Return the space of records with the public prediction beside their columns."""
+        """Return the space of records with the public prediction, and the contrasts, beside their columns."""
         names = _names(space, len(self.models))
         own = [NumericFeature(name, low, high) for name, low, high in zip(names, *bounds, strict=True)]
+        for contrast in self.contrasts:
+            own.append(contrast.feature(space, [*space.names, *(feature.name for feature in own)]))
         return FeatureSpace((*space.columns, *own))
 
     def term(self, rows: Term, bounds: Bounds, *, classes: bool) -> Term:
@@ -88,6 +114,14 @@ class PublicPart(Content, what="public part"):
             return joined
         safe = joined + _LEAST
         return safe / safe.apply("row_sum")
+
+    def further(self, rows: Term) -> list[Term]:
+        """Return the contrasts of records as terms."""
+        out = []
+        for contrast in self.contrasts:
+            (i, j), (a, b) = contrast.columns, contrast.factors
+            out.append(rows.pick([i]) * a + rows.pick([j]) * b)
+        return out
 
 
 _LEAST = 1e-9  # of the share of each class, so that they can be made to sum to 1
@@ -120,7 +154,7 @@ def _names(space: FeatureSpace, n: int) -> list[str]:
 
 def without(space: FeatureSpace, part: PublicPart) -> FeatureSpace:
     """Undo :meth:`PublicPart.space`."""
-    kept = space.columns[: len(space.columns) - len(part.models)]
+    kept = space.columns[: len(space.columns) - part.n_features]
     if not kept:
         raise FormatError("public part: no column is left beside it.")
     return FeatureSpace(kept)
@@ -151,6 +185,10 @@ class PublicStart:
         """Return the same with residuals in units of the width of the label."""
         width = np.subtract(bounds[1], bounds[0])
         return replace(self, residuals=self.residuals / width)
+
+    def with_contrasts(self) -> PublicStart:
+        """Return the same with contrasts of what goes together in the public records, if there are any."""
+        return replace(self, part=replace(self.part, contrasts=contrasts_of(self.space, self.records)))
 
     def norms(self, order: int = 2) -> FloatArray:
         """Return how wrong the model is for each public record, over all outputs."""

@@ -111,7 +111,9 @@ class AnovaBase(PrivateEstimator):
     def _start(self, X_public: Any, labels: Any, *, classes: bool = False) -> PublicStart | None:
         """Return the public model that is corrected, fitted to these labels if it is not yet; None for none."""
         known = {"feature_bounds": self._feature_bounds, "categories": self.categories}
-        return start_from(self.public_model, X_public, labels, random_state=0, classes=classes, **known)
+        start = start_from(self.public_model, X_public, labels, random_state=0, classes=classes, **known)
+        # A contrast is of two features, and pure noise is paid by the feature.
+        return start.with_contrasts() if start is not None and self.interactions and self.delta else start
 
     def _fit(self, given: Source, labels: Labels, start: PublicStart | None) -> None:
         """Fit labels in [0, 1] around a public offset, or around what a public model predicts."""

@@ -120,7 +120,7 @@ def _start(model: AnovaModel) -> tuple[Term, Term]:
     low = np.array(model.low)
     n = len(model.space.columns)
     after = range(n, len(model.space))
-    parts = [rows.pick(range(n)), values]
+    parts = [rows.pick(range(n)), values, *model.public.further(rows)]
     if after:
         parts.append(rows.pick(after))
     return join(*parts), (values - low) / (np.array(model.high) - low)

@@ -60,6 +60,7 @@ class Options:
     """Public choices: pairs or not, missing values or not, the first clip, progress, how fits are planned, threads.
 
     ``follow``: whether the clip follows the residuals, being a guess from few public ones (:mod:`.descent`).
+    ``quantiles``: the share of the budget for the quantiles (of pure noise, the plan has its own).
     """
 
     interactions: bool
@@ -70,6 +71,7 @@ class Options:
     pure_rules: PureRules = PURE_RULES
     jobs: int | None = None
     follow: bool = False
+    quantiles: Fraction = _QUANTILE_SHARE
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,7 @@ def fit_anova(space: FeatureSpace, records: Records, purse: Purse, options: Opti
         n, finest = records.counts(space)
         if purse.order == 1:
             return draw_pure(space, n, finest, purse, randomness)
-        return estimate(space, n, finest, purse, _QUANTILE_SHARE, _LEVELS, randomness)
+        return estimate(space, n, finest, purse, options.quantiles, _LEVELS, randomness)
 
     quantiles, size = records.once(draw, purse, randomness)
     data = Data(space, records.coded(space, quantiles), purse, randomness)
@@ -129,7 +131,7 @@ def _staged(data: Data, options: Options, quantiles: dict[int, Quantiles], size:
     signal = size * data.purse.strength
     pairs = options.interactions and rules.pairs(signal, d)
     shares = rules.shares(signal, d)
-    whole = data.purse.left(_QUANTILE_SHARE) - _LOOK_SHARE
+    whole = data.purse.left(options.quantiles) - _LOOK_SHARE
     each = _CURVATURE_SHARE / len(shares)
     if curvature_release(data.purse, each, size) is None:
         each = Fraction(0)

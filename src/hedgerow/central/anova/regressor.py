@@ -55,8 +55,9 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
         own, with an indicator in the model.
     public_model : "auto", "compact", regressor, fitted PublicModel or None, default="auto"
         A model from public records to start from; "auto" fits one if ``fit`` gets public records. What it leaves over
-        is then learnt from the private ones, with its prediction as a further feature, and a tenth of the budget says
-        how much of that counts. Ranges and category lists that are not declared are those of the public records.
+        is then learnt from the private ones, with its prediction as a further feature, and differences of features that
+        go together in public records as others; a tenth of the budget says how much of that counts. Ranges and
+        category lists that are not declared are those of the public records.
     callback : callable, optional
         ``callback(round)`` after each round, for progress; returning True ends the descent early, once it averages.
         If it has a method ``begin``, ``begin(rounds)`` says before each descent how many there will be.
