@@ -164,7 +164,75 @@ def test_a_step_that_fails_leaves_the_version_before(old, monkeypatch):
         assert database.version_before == 1
 
 
-@pytest.mark.parametrize("mode", ["use", "create", "read"])
+@pytest.mark.parametrize("mode", ["create", "change", "read"])
+def test_only_a_server_brings_a_database_up_to_date(old, mode):
+    """Servers of the version before may be running."""
+    with pytest.raises(migrate.OlderSchema, match="start 'hedgerow serve' once"):
+        Database(old, mode)
+    with Database(old) as database:
+        assert database.version_before == 1
+
+
+def test_no_command_brings_a_database_up_to_date(old, tmp_path, capsys):
+    from hedgerow.cli import main
+
+    (tmp_path / "card.json").write_text("{}")
+    for words in (
+        ("init",),
+        ("curators", "--add", "anna"),
+        ("curators", "--revoke", "anna"),
+        ("operator", "--name", "Town", "--origin", "https://town.example"),
+        ("peers", "--add", str(tmp_path / "card.json")),
+        ("restore", str(tmp_path / "card.json")),
+    ):
+        assert main(["serve", *words, "--database", old]) == 2
+        assert "has schema version 1" in capsys.readouterr().err
+    assert main(["serve", "init", "--if-missing", "--database", old]) == 0
+    assert "nothing was changed" in capsys.readouterr().out
+    with Database(old) as database:
+        assert database.version_before == 1
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def new(request, tmp_path):
+    return f"sqlite:///{tmp_path}/x.db" if request.param == "sqlite" else request.getfixturevalue("postgres")
+
+
+def as_of(url, step):
+    """Do as a later version would that brings the database up to date."""
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"UPDATE alembic_version SET version_num = '{step}'")
+    engine.dispose()
+
+
+def test_a_server_notices_that_its_database_was_brought_to_another_version(new, inside, local_task, holders, part):
+    server = inside(new)
+    task = local_task()
+    server.publish(task)
+    reports = holders(task, 3)
+    assert server.send(task, part(reports, 0, 1)).json()["accepted"] == 1
+    as_of(new, "0099")
+    for answer in (server.send(task, part(reports, 1, 2)), server.post(task, "close"), server.client.get("/healthz")):
+        assert (answer.status_code, answer.json()["code"]) == (503, "storage-changed")
+    with pytest.raises(StorageError, match="0099 under the running service"):
+        server.service.aggregator.turn()
+    as_of(new, f"{migrate.VERSION:04d}")
+    assert server.send(task, reports).json() == {"accepted": 2, "duplicates": 1, "failures": []}
+
+
+def test_no_step_is_made_while_somebody_writes(postgres):
+    engine = sa.create_engine(postgres)
+    with Database(postgres, "create") as database, database.write(), engine.begin() as other:
+        as_of(postgres, f"{migrate.VERSION - 1:04d}")
+        other.exec_driver_sql("SET LOCAL lock_timeout = 100")
+        with pytest.raises(sa.exc.OperationalError, match="lock timeout"):
+            migrate.upgrade(other)
+        other.rollback()
+    engine.dispose()
+
+
+@pytest.mark.parametrize("mode", ["use", "create", "change", "read"])
 def test_a_newer_database_is_left_alone(tmp_path, mode):
     url = f"sqlite:///{tmp_path}/x.db"
     with Database(url, "create") as database, database.write() as connection:
@@ -173,7 +241,7 @@ def test_a_newer_database_is_left_alone(tmp_path, mode):
         Database(url, mode)
 
 
-@pytest.mark.parametrize("mode", ["use", "read"])
+@pytest.mark.parametrize("mode", ["use", "change", "read"])
 def test_nothing_but_init_makes_a_database(tmp_path, mode):
     with pytest.raises(StorageError, match="hedgerow serve init"):
         Database(f"sqlite:///{tmp_path}/x.db", mode)

@@ -23,7 +23,7 @@ def show_operator(arguments: argparse.Namespace) -> int:
 
     if (arguments.name is None) != (arguments.origin is None):
         raise HedgerowError("--name and --origin belong together: who runs this server, and where it is.")
-    with Database(arguments.database, "use") as database:
+    with Database(arguments.database, "change") as database:
         if arguments.name is not None:
             with database.write() as connection:
                 set_operator(connection, arguments.name, arguments.origin)
@@ -47,7 +47,7 @@ def show_peers(arguments: argparse.Namespace) -> int:
     from hedgerow.service.shared.peers import add_peer, list_peers
     from hedgerow.tasks.keys import fingerprint
 
-    with Database(arguments.database, "use" if arguments.add else "read") as database:
+    with Database(arguments.database, "change" if arguments.add else "read") as database:
         if arguments.add:
             card = _card(arguments.add)
             with database.write() as connection:

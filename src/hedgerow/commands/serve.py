@@ -192,13 +192,19 @@ def _init(arguments: argparse.Namespace) -> int:
 
     from hedgerow.service.curators import add_curator
     from hedgerow.service.database import Database
+    from hedgerow.service.migrate import OlderSchema
     from hedgerow.service.service import Service
     from hedgerow.tasks.keys import base64url, fingerprint, load_key, public_bytes
 
-    with Database(arguments.database, "create") as database:
+    try:
+        opened = Database(arguments.database, "create")
+    except OlderSchema:
+        if not arguments.if_missing:
+            raise
+        return _leave(arguments)  # the server that starts next brings it up to date
+    with opened as database:
         if arguments.if_missing and database.version_before:
-            report(arguments, {"made": False}, ["the database is there already; nothing was changed."])
-            return 0
+            return _leave(arguments)
         key = load_key(arguments.key) if arguments.key else None
         public = public_bytes(Service(database, key=key).key)
         token = None
@@ -216,6 +222,11 @@ def _init(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _leave(arguments: argparse.Namespace) -> int:
+    report(arguments, {"made": False}, ["the database is there already; nothing was changed."])
+    return 0
+
+
 def _curators(arguments: argparse.Namespace) -> int:
     import time
 
@@ -224,7 +235,7 @@ def _curators(arguments: argparse.Namespace) -> int:
 
     now = int(time.time())
     changes = arguments.add or arguments.revoke
-    with Database(arguments.database, "use" if changes else "read") as database:
+    with Database(arguments.database, "change" if changes else "read") as database:
         if arguments.add:
             scopes = arguments.scopes.split(",") if arguments.scopes else list(SCOPES)
             with database.write() as connection:

@@ -25,15 +25,15 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from hedgerow.errors import HedgerowError
 from hedgerow.service.ids import KEY, MARK, Ids
 from hedgerow.service.known import Known
-from hedgerow.service.migrate import check_version, upgrade
+from hedgerow.service.migrate import STEP, check_step, check_version, upgrade, version_of
 from hedgerow.service.postgres import patient, postgres_engine
 from hedgerow.service.schema import YOUNG
 from hedgerow.service.sqlite_file import SqliteFile, StorageError, StoragePressure
 
 __all__ = ["ROW", "RUNS", "Body", "Database", "Mode", "StorageError", "StoragePressure"]
 
-Mode = Literal["use", "create", "read"]
-"""Use one that was made before, make one if there is none, or only look."""
+Mode = Literal["use", "create", "change", "read"]
+"""Serve from one that was made before, make one if there is none, change its rows, or only look."""
 _BUSY_SECONDS = 5.0  # that SQLite waits for a lock, its own default in Python
 # PostgreSQL makes uploads queue behind whoever waits for a table alone; nobody notices a tenth of a second.
 _ALONE_MILLISECONDS = 100
@@ -92,9 +92,10 @@ class Database:
     ----------
     url : str
         ``sqlite:///file.db`` or ``postgresql+psycopg://user@host/name``.
-    mode : {"use", "create", "read"}
-        "use" needs a database that was made before, and brings an older one up to date; "create" makes one where there
-        is none; "read" changes nothing, not even an older schema, which it refuses.
+    mode : {"use", "create", "change", "read"}
+        "use" needs a database that was made before, and brings an older one up to date: it is for servers. All others
+        refuse an older one, whose servers may be running: "create" makes one where there is none, "change" changes
+        rows, "read" nothing.
 
     Examples
     --------
@@ -115,19 +116,21 @@ class Database:
         self.engine = self._engine("BEGIN" if mode == "read" else "BEGIN IMMEDIATE", pool_size=1)
         self.readers = self._engine("BEGIN", pool_size=4, snapshots=True)
         self.known = Known(self)
+        self._step = ""  # what asks for the last step of the schema, once it is certain that there is one
         self.exchanged = True  # whether invitations may have been exchanged, by this process, since the last scrubbing
         try:
             if self.file is not None:
                 self.file.identify()
             with self.write() as connection:
                 self.version_before = self._prepare(connection)
+            self._step = STEP
         except BaseException:
             self.close()
             raise
 
     def _prepare(self, connection: Connection) -> int:
         """Make the tables, bring them up to date, or see that they are; return the version before."""
-        if self.mode == "read":
+        if self.mode in ("read", "change") or (self.mode == "create" and version_of(connection)):
             return check_version(connection)
         return upgrade(connection, create=self.mode == "create")
 
@@ -155,10 +158,15 @@ class Database:
 
     @contextmanager
     def _writing(self, turn: str = "") -> Iterator[Connection]:
-        """Open a transaction; on PostgreSQL ``turn`` is what begins it, after BEGIN and on the same journey."""
+        """Open a transaction; on PostgreSQL ``turn`` is what begins it, after BEGIN and on the same journey.
+
+        Servers of two versions may meet at one database: nothing is written into tables of another version.
+        """
         with _translated(), self.engine.connect() as plain:
-            connection = plain.execution_options(turn=turn)
+            connection = plain.execution_options(turn=turn, first=self._step)
             with connection.begin():
+                if self._step:
+                    check_step(connection.exec_driver_sql(STEP).scalar() if self.sqlite else connection.info["first"])
                 yield connection
         if self.file is not None:
             self.file.check()  # after the commit: what a removed file took is not acknowledged

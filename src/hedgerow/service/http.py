@@ -18,6 +18,7 @@ from hedgerow.service.database import StorageError, StoragePressure
 from hedgerow.service.logs import log
 from hedgerow.service.problems import Problem
 from hedgerow.service.service import Service
+from hedgerow.service.sqlite_file import SchemaChanged
 from hedgerow.service.writer import Busy
 
 __all__ = [
@@ -102,6 +103,8 @@ def storage_problem(error: StorageError) -> Problem:
     if isinstance(error, Busy):
         return Problem("busy", str(error))
     log("storage", level="error", reason=str(error))
+    if isinstance(error, SchemaChanged):
+        return Problem("storage-changed", "This server is of another version than its database. Try again later.")
     code = "storage-busy" if isinstance(error, StoragePressure) else "storage-full"
     return Problem(code, "Try again later. The log of the server says what is wrong.")
 

@@ -14,18 +14,24 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from hedgerow.errors import FormatError
-from hedgerow.service.sqlite_file import StorageError
+from hedgerow.service.sqlite_file import SchemaChanged, StorageError
 
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
-__all__ = ["VERSION", "check_version", "upgrade"]
+__all__ = ["STEP", "VERSION", "OlderSchema", "check_step", "check_version", "upgrade"]
 
 VERSION = 10
 """The number of the last step."""
 _BEFORE_ALEMBIC = "schema_version"  # the table that told the version until the first step of Alembic
 _STEPS = "alembic_version"  # Alembic's own table of the step that was run last
 _TURN = "SELECT pg_advisory_xact_lock(7218541)"  # one server at a time
+STEP = f"SELECT version_num FROM {_STEPS}"
+"""Asks for the last step. On PostgreSQL no step is made until the transaction that asked has ended."""
+
+
+class OlderSchema(FormatError):
+    """The database is of an earlier version; servers of that version may be running."""
 
 
 @cache
@@ -49,7 +55,7 @@ def version_of(connection: Connection) -> int:
         return 1
     if _STEPS not in names:
         return 0
-    found = connection.exec_driver_sql(f"SELECT version_num FROM {_STEPS}").scalar()
+    found = connection.exec_driver_sql(STEP).scalar()
     if found is None:
         return 0
     try:
@@ -63,11 +69,20 @@ def check_version(connection: Connection) -> int:
     found = version_of(connection)
     _refuse_others(found)
     if found != VERSION:
-        raise FormatError(
+        raise OlderSchema(
             f"the database has schema version {found}, and this needs {VERSION}; start 'hedgerow serve' once, which "
-            "brings it up to date."
+            "brings it up to date, in place of all servers of the version before."
         )
     return found
+
+
+def check_step(found: Any) -> None:
+    """Refuse to write where another program has brought the database to a version of its own in the meantime."""
+    if found != _revision(VERSION):
+        raise SchemaChanged(
+            f"the database was brought to schema version {found} under the running service, which knows {VERSION}. "
+            "Nothing more is accepted here: start the service that brought it there in place of this one."
+        )
 
 
 def _refuse_others(found: int) -> None:
@@ -92,6 +107,8 @@ def upgrade(connection: Connection, *, create: bool = False) -> int:
         _refuse_others(before)
     if before == VERSION:
         return before
+    if connection.dialect.name == "postgresql" and before > 1:
+        connection.exec_driver_sql(f"LOCK TABLE {_STEPS} IN ACCESS EXCLUSIVE MODE")  # after whoever is writing now
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
 

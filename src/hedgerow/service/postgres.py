@@ -79,7 +79,8 @@ def postgres_engine(url: URL, pool_size: int, *, read_only: bool = False, snapsh
     """Return an engine whose connections have time-outs at every end.
 
     With ``snapshots`` the driver begins transactions, at the isolation that is asked for. Without, the engine does, and
-    sends what the connection's option ``turn`` says right after BEGIN, in the same message.
+    sends what the connection's option ``turn`` says right after BEGIN, in the same message. A query in its option
+    ``first`` goes with it, as part of the transaction: its answer is in ``connection.info["first"]``.
     """
     dialect = url.get_dialect()()
     plain, named = dialect.create_connect_args(url)
@@ -113,8 +114,11 @@ def postgres_engine(url: URL, pool_size: int, *, read_only: bool = False, snapsh
 
 
 def _begin(connection: Connection) -> None:
-    turn = connection.get_execution_options().get("turn", "")
-    connection.exec_driver_sql(f"BEGIN; {turn}" if turn else "BEGIN")
+    options = connection.get_execution_options()
+    first = options.get("first", "")
+    # The query stands before BEGIN, for the driver hands out the first answer; the server takes both as one block.
+    result = connection.exec_driver_sql("; ".join(filter(None, (first, "BEGIN", options.get("turn", "")))))
+    connection.info["first"] = result.scalar() if first else None
 
 
 def _look_alive(driver: Any, record: Any, _: object) -> None:

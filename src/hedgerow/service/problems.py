@@ -48,6 +48,7 @@ CODES: dict[str, tuple[int, str]] = {
     "helper-unreachable": (502, "The other server does not answer as it should"),
     "busy": (503, "Too much is waiting to be written"),
     "storage-busy": (503, "The database is busy or out of reach"),
+    "storage-changed": (503, "The database is of another version than this server"),
     "storage-full": (507, "The database cannot be written to"),
 }
 """HTTP status and title by code."""
@@ -67,7 +68,7 @@ REPORT_CODES: dict[str, str] = {
 }
 """Why single reports of an accepted request fail."""
 
-_RETRY = {"busy": "1", "too-many-attempts": "10", "storage-busy": "5", "storage-full": "60"}
+_RETRY = {"busy": "1", "too-many-attempts": "10", "storage-busy": "5", "storage-changed": "5", "storage-full": "60"}
 
 
 class Problem(Exception):

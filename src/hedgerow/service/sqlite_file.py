@@ -15,9 +15,9 @@ from urllib.parse import quote
 
 from hedgerow.errors import HedgerowError
 
-__all__ = ["SqliteFile", "StorageError", "StoragePressure"]
+__all__ = ["SchemaChanged", "SqliteFile", "StorageError", "StoragePressure"]
 
-_MODES = {"use": "rw", "create": "rw", "read": "ro"}
+_MODES = {"use": "rw", "create": "rw", "change": "rw", "read": "ro"}
 
 
 class StorageError(HedgerowError):
@@ -26,6 +26,10 @@ class StorageError(HedgerowError):
 
 class StoragePressure(StorageError):
     """The database is locked or out of reach for now; the same request may succeed later."""
+
+
+class SchemaChanged(StorageError):
+    """Another program has changed the tables under the running service, which must not write into them."""
 
 
 class SqliteFile:
@@ -39,7 +43,7 @@ class SqliteFile:
     hedgerow.service.sqlite_file.StorageError: there is no database /no/such/folder/file.db; check the path, or make...
     """
 
-    def __init__(self, path: str, mode: Literal["use", "create", "read"]) -> None:
+    def __init__(self, path: str, mode: Literal["use", "create", "change", "read"]) -> None:
         self.path = os.path.abspath(path)
         self.mode = mode
         self._identity: tuple[int, int] | None = None
