@@ -112,6 +112,30 @@ def test_what_is_no_blinded_message_costs_no_invitation(invited, size):
     assert one.exchange().status_code == 200
 
 
+@pytest.mark.parametrize("what", ["another token", "a forged pass"])
+def test_wrong_passes_are_counted_and_answered_late(invited, holders, monkeypatch, what):
+    service, task, guest = invited
+    one = guest()
+    made = one.made()
+    forged = made[:-4] + ("AAAA" if not made.endswith("AAAA") else "BBBB")
+    guesses = service.service.guesses
+    waited = []
+
+    async def sleep(seconds):
+        waited.append(seconds)
+
+    monkeypatch.setattr("hedgerow.service.guesses.asyncio.sleep", sleep)
+    guesses.seconds = 7.0
+    before = guesses.count
+    wrong = one.invitation if what == "another token" else forged
+    assert upload(service, task, holders(task, 1), wrong)["code"] == "token-unknown"
+    assert (guesses.count, waited) == (before + 1, [7.0])
+    monkeypatch.setattr("hedgerow.service.guesses._AT_ONCE", 0)
+    assert upload(service, task, holders(task, 1), wrong)["code"] == "too-many-attempts"
+    assert upload(service, task, holders(task, 1), made)["accepted"] == 1  # a right one is not made to wait
+    assert (guesses.count, waited) == (before + 2, [7.0])
+
+
 def test_wrong_invitations_are_counted(invited):
     service, _, guest = invited
     before = service.service.guesses.count

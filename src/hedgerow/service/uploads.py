@@ -170,7 +170,7 @@ async def _store(
     if notice.tokens and not token:
         raise Problem("token-required", "Send the upload token that you were given: Authorization: Bearer hu_...")
     if token and notice.pass_key:
-        await run_in_threadpool(check_pass, collection, token)
+        await _check_pass(service, collection, token)
     elif token:
         await _check_token(service, collection, token)
     declared = headers.get(b"content-length", "0")
@@ -189,6 +189,15 @@ async def _store(
         raise Problem(outcome.refused)
     failures += [(i if places is None else places[i], code) for i, code in outcome.failures]
     return _receipt(service, collection, body, outcome, sorted(failures))
+
+
+async def _check_pass(service: Service, collection: Collection, token: str) -> None:
+    """Refuse what is no pass of this task before its bearer may send a body."""
+    try:
+        await run_in_threadpool(check_pass, collection, token)
+    except Problem:
+        await service.guesses.wrong()
+        raise
 
 
 async def _check_token(service: Service, collection: Collection, token: str) -> None:
