@@ -11,6 +11,7 @@ _SQLITE = f"{_THIEF}::test_sqlite_two_histories_leave_the_same_file"
 _PEOPLE = "tests/service/test_service_people.py"
 _LIMITS = "tests/service/test_service_limits.py"
 _POSTGRES = f"{_THIEF}::test_postgres_two_histories_look_the_same"
+_GROUPS = "tests/service/test_service_groups.py"
 _TIMELINE = "tests/service/test_timeline.py"
 
 FAULTS = (
@@ -48,6 +49,20 @@ FAULTS = (
         before="        rows = sorted_rows(np.concatenate(kept))\n",
         after="        rows = np.concatenate(kept)\n",
         caught_by=(f"{_THIEF}::test_a_payload_of_a_group_does_not_stand_where_its_id_does",),
+    ),
+    Fault(
+        name="sums of single reports are kept as groups",
+        path="src/hedgerow/service/aggregator.py",
+        before="            if one is not None:\n",
+        after="            if one is not None and False:\n",
+        caught_by=(f"{_GROUPS}::test_groups_that_stay_small_are_put_together_when_the_task_is_closed[sqlite]",),
+    ),
+    Fault(
+        name="more groups than reports fill",
+        path="src/hedgerow/service/service.py",
+        before="    if expected < least:\n",
+        after="    if expected < groups:\n",
+        caught_by=(f"{_GROUPS}::test_what_cannot_be_trimmed_is_refused_by_name",),
     ),
     Fault(
         name="kept reports stand in the order of arrival",

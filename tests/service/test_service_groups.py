@@ -27,7 +27,7 @@ def parts_of(service, task):
 def test_trimmed_totals_are_those_of_the_library(url, inside, local_task, holders, part):
     """For the same key: some reports are added up, some wait, some came after a restart, some twice."""
     service, task = inside(url), local_task()
-    service.publish(task, groups=5)
+    service.publish(task, groups=5, target=400)
     reports = holders(task, 600)
     service.send(task, part(reports, 0, 250))
     service.service.aggregator.turn()
@@ -50,7 +50,7 @@ def test_trimmed_totals_are_those_of_the_library(url, inside, local_task, holder
 def test_a_gateway_that_forges_is_in_one_group(inside, local_task, holders, part):
     """Half of all reports are copies of one message, and came with one token."""
     service, task = inside(), local_task(max_depth=1)
-    service.publish(task, tokens=True, groups=5)
+    service.publish(task, tokens=True, groups=5, target=2400)
     tokens = service.post(task, "tokens", {"count": 60, "quota": 2000}).json()["tokens"]
     honest, worst = holders(task, 2360), holders(task, 1)
     forged = holders(task, 2000)
@@ -92,8 +92,11 @@ def test_what_cannot_be_trimmed_is_refused_by_name(inside, local_task, holders):
     for groups, why in ((2, "at least 3"), (1001, "at most 1000"), (-1, "at least 3")):
         assert publish(groups=groups).json()["code"] == "invalid-request"
         assert why in publish(groups=groups).json()["detail"]
-    assert publish(groups=5).status_code == 201 and publish(groups=5).status_code == 200
-    assert publish(groups=6).json()["code"] == "task-exists"
+    for words in ({}, {"target": 399}, {"max_reports": 399}, {"target": 400, "max_reports": 399}):
+        answer = publish(groups=5, **words).json()
+        assert answer["code"] == "invalid-request" and "5 groups need 400 reports" in answer["detail"]
+    assert publish(groups=5, target=400).status_code == 201 and publish(groups=5, target=500).status_code == 200
+    assert publish(groups=6, target=600).json()["code"] == "task-exists"
     service.send(task, holders(task, 30))
     for query, why in (("trim=0.2", "needs 80 reports"), ("trim=nan", "above 0"), ("trim=much", "such as 0.1")):
         for what in ("model", "leaves"):
@@ -104,13 +107,49 @@ def test_what_cannot_be_trimmed_is_refused_by_name(inside, local_task, holders):
     assert service.get(plain, "model?trim=0.2").json()["code"] == "not-available"
 
 
+def test_groups_that_stay_small_are_put_together_when_the_task_is_closed(url, inside, local_task, holders, part):
+    """The sum of one report is the report."""
+    service, task = inside(url), local_task()
+    service.publish(task, groups=3, target=144)
+    reports = holders(task, 40)
+    service.send(task, part(reports, 0, 30))
+    service.service.aggregator.turn()
+    before = [p.n_reports for p in parts_of(service, task)]
+    assert sum(before) == 30 and max(before) < 30  # all in one: with probability 3 ** -29
+    service.send(task, part(reports, 30))
+    service.post(task, "close")
+    service.service.aggregator._rest_until = 0.0  # to scrub in this turn, too
+    service.service.aggregator.turn()
+    collection = service.service.collection(task.id)
+    with service.service.database.read() as connection:
+        row = connection.exec_driver_sql("SELECT n, sums, revision, scrubbed FROM partials").one()
+    parts = collection.kind.aggregate(row.sums).parts
+    assert [p.n_reports for p in parts] == [40, 0, 0] and row.n == 40 and row.revision == row.scrubbed
+    assert service.get(task, "model").text == task.totals().add(reports).model().to_json()
+    assert service.get(task, "model?trim=0.5").json()["code"] == "invalid-request"
+    service.service.aggregator.turn()
+    with service.service.database.read() as connection:
+        assert connection.exec_driver_sql("SELECT revision FROM partials").scalar() == row.revision
+
+
+def test_groups_that_are_large_enough_are_kept_when_the_task_is_closed(inside, local_task, holders):
+    service, task = inside(), local_task()
+    service.publish(task, groups=3, target=144)
+    service.send(task, holders(task, 240))
+    before = service.get(task, "model?trim=0.5").text
+    service.post(task, "close")
+    service.service.aggregator.turn()
+    assert min(p.n_reports for p in parts_of(service, task)) >= 48
+    assert service.get(task, "model?trim=0.5").text == before
+
+
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
 def test_every_kind_keeps_groups_or_says_that_it_cannot(example, inside):
     service, task = inside(), example.build(2.0)
     if not (task.retains or task.sealed):
         if task.before is not None:
             service.publish(task.before)
-        service.publish(task, groups=3)
+        service.publish(task, groups=3, max_reports=144)
         assert service.service.collection(task.id).kind.n_groups == 3
         return
     body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "groups": 3}
@@ -125,6 +164,7 @@ def test_a_curator_trims_by_commands(outside, local_task, holders, tmp_path, mon
     server, task = outside(), local_task()
     (tmp_path / "task.json").write_text(task.to_json())
     words = ["--to", server.address, "--purpose", "Plan buses", "--curator", "Town", "--open", "--groups", "3"]
+    words += ["--target", "144"]
     assert main(["publish", str(tmp_path / "task.json"), *words, "--json"]) == 0
     link = json.loads(capsys.readouterr().out)["url"]
     media = {"Content-Type": "application/vnd.hedgerow.reports+bin; version=1"}

@@ -368,7 +368,7 @@ def all_stored(database, folder, names):
 @pytest.mark.parametrize("how", ["forgotten", "deleted"])
 def test_nothing_tells_which_invitations_were_exchanged(service, local_task, tmp_path, how):
     task, database = local_task(), service.service.database
-    service.publish(task, passes=True, groups=3)
+    service.publish(task, passes=True, groups=3, max_reports=144)
     tokens = service.post(task, "tokens", {"count": 3}).json()["tokens"]
     for token in tokens[:2]:
         assert Guest(service, task, token).exchange().status_code == 200

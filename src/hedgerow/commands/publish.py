@@ -50,7 +50,11 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--max-reports", type=int, metavar="N", help="take no more (default: as many as come)")
     parser.add_argument("--target", type=int, metavar="N", help="how many reports you hope for; the dashboard shows it")
     parser.add_argument(
-        "--groups", type=int, metavar="N", help="keep sums by N groups of upload tokens, so that they can be trimmed"
+        "--groups",
+        type=int,
+        metavar="N",
+        help="keep sums by N groups of upload tokens, so that they can be trimmed; with --target or "
+        "--max-reports, 16 N reports in each at least",
     )
     who = parser.add_mutually_exclusive_group(required=True)
     who.add_argument("--invitations", type=int, metavar="N", help="one report a link, unlinkable; print N links")

@@ -44,6 +44,7 @@ from hedgerow.service.sealing import merge_piece, move_piece, unfinished
 from hedgerow.service.timeline import hour_ended, mark
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
+from hedgerow.tasks.trimmed import Groups
 
 __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
@@ -109,6 +110,7 @@ class Aggregator:
         self._turn = threading.Lock()
         self._stop = threading.Event()
         self._clean = False
+        self._united: set[int] = set()  # closed tasks whose groups were looked at
         self._looked: int | None = None
         self._scrubbed = 0
         self._rest_until = 0.0
@@ -167,6 +169,8 @@ class Aggregator:
             closed = list(connection.execute(query))
         for number in waiting:
             done += self._task(number)
+        for number, _ in closed:
+            self._unite(number)
         now = self.clock()
         self._mark(now)
         over = [number for number, when in closed if now >= when + self.remember and self._over(number)]
@@ -196,6 +200,27 @@ class Aggregator:
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
         return done
+
+    def _unite(self, number: int) -> None:
+        """Put the groups of a closed task together where one is too small to be trimmed: it will never be larger."""
+        if number in self._united:
+            return
+        try:
+            kind, _ = self.look(number)
+        except (FormatError, Problem):
+            return  # it cannot be read
+        with self._turn:
+            with self.database.read() as connection:
+                waits = connection.execute(sa.select(uploads.c.seq).where(uploads.c.task == number).limit(1)).first()
+                partial = _partial(connection, number)
+            if waits is not None:
+                return
+            found = kind.aggregate(partial.sums) if partial is not None and kind.n_groups else None
+            one = found.united() if isinstance(found, Groups) else None
+            if one is not None:
+                values = {"sums": one.to_bytes()}
+                self.writer.run(lambda connection: _replace_partial(connection, number, partial.revision, values))
+        self._united.add(number)
 
     def waiting(self, number: int) -> int:
         """Return how many reports to a task wait to be added up."""

@@ -45,7 +45,7 @@ from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.keys import base64url, ed25519, from_base64url
-from hedgerow.tasks.trimmed import Groups, Trimmed, check_groups, group_key, trimmed
+from hedgerow.tasks.trimmed import Groups, Trimmed, check_groups, group_key, least_reports, trimmed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -268,7 +268,7 @@ class Service:
                 raise Problem("invalid-request", f"Holders are told the {name!r} of a task: say it.")
         _check_records(task, **words)
         target = check_target(words.pop("target", None))
-        groups = check_grouping(task, words.pop("groups", 0))
+        groups = check_grouping(task, words.pop("groups", 0), target, words.get("max_reports", 0))
         made = self._pass_key(task) if words.pop("passes", False) else (b"", b"")
         notice = Announcement.sign(task, self.key, pass_key=made[1], **words)
         first = self._first_of(task)
@@ -518,10 +518,24 @@ class Service:
         return kept_rows(collection.kind, [r.body for r in found]), any(r.simulation for r in found)
 
 
-def check_grouping(task: Task, groups: int) -> int:
-    """Refuse a number of groups that cannot be, and groups of a task whose reports are not added up here."""
-    if groups:
-        check_groups(task, groups, 0.5)
+def check_grouping(task: Task, groups: int, target: int | None, most: int) -> int:
+    """Refuse a number of groups that cannot be, and groups of a task whose reports are not added up here.
+
+    So few reports are expected that groups stay too small to be trimmed: refused, too. The sum of one report is the
+    report, which would be kept for nothing.
+    """
+    if not groups:
+        return 0
+    check_groups(task, groups, 0.5)
+    expected = min(filter(None, (target, most)), default=0)
+    least = groups * least_reports(groups)
+    if expected < least:
+        raise Problem(
+            "invalid-request",
+            f"{groups} groups need {least:,} reports to be trimmed, {least_reports(groups):,} in each: with fewer, "
+            f"small sums would be kept for nothing. Expected are {expected:,}: say more with 'target' or "
+            "'max_reports', or take fewer groups.",
+        )
     return groups
 
 

@@ -49,6 +49,7 @@ __all__ = [
     "cost",
     "group_key",
     "group_of",
+    "least_reports",
     "protection",
     "trimmed",
     "usual_trim",
@@ -79,6 +80,15 @@ def cost(n_groups: int, dropped: int) -> float:
     x = NormalDist().inv_cdf(1 - a)
     middle = (1 - 2 * a) - 2 * x * NormalDist().pdf(x)
     return (middle + 2 * a * x * x) / (1 - 2 * a) ** 2
+
+
+def least_reports(n_groups: int) -> int:
+    """Return how many reports trimmed totals need in each of so many groups.
+
+    >>> least_reports(25), 25 * least_reports(25)
+    (400, 10000)
+    """
+    return _EACH * n_groups
 
 
 def check_groups(task: Task, n_groups: int, trim: float) -> int:
@@ -136,7 +146,7 @@ def trimmed(parts: Sequence[Totals], trim: float) -> Trimmed:
     task = parts[0].task
     dropped = check_groups(task, len(parts), trim)
     sizes = [part.n_reports for part in parts]
-    least = _EACH * len(parts)
+    least = least_reports(len(parts))
     if min(sizes) < least:
         raise HedgerowError(
             f"each of {len(parts)} groups needs {least} reports, for its rates to be near the normal law; the smallest "
@@ -222,6 +232,18 @@ class Groups:
         result = self.task.totals()
         for part in self.parts:
             result = result + part
+        return result
+
+    def united(self) -> Groups | None:
+        """Return all reports in one group, where one has too few for trimmed totals; None where there is no need to.
+
+        The sum of a small group is nearly the reports themselves, and serves nothing.
+        """
+        sizes = [part.n_reports for part in self.parts]
+        if min(sizes) >= least_reports(len(sizes)) or np.count_nonzero(sizes) < 2:
+            return None
+        result = Groups(self.task, len(sizes), self._key)
+        result.parts[0] = self.total
         return result
 
     def to_bytes(self) -> bytes:
