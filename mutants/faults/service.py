@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mutants.fault import Fault
 
-_GROUPS = "tests/service/test_service_groups.py"
 _SEALING = "tests/service/test_sealing.py"
 _THIEF = "tests/service/test_service_thief.py"
 _SQLITE = f"{_THIEF}::test_sqlite_two_histories_leave_the_same_file"

@@ -143,3 +143,44 @@ def test_a_report_is_in_one_job_of_two_leaders(inside, postgres, tmp_path):
     assert [n for n, _ in pair.batches(task)] == [12, 12]
     assert sum(path.endswith("/jobs") for _, path in pair.wire.asked) == 1
     assert pair.leader.status(task)["refused"] == {}
+
+
+def test_who_is_overtaken_goes_on_with_the_rest_of_the_turn(pair, local_task, holders, monkeypatch):
+    one, other = pair
+    tasks = [local_task("first"), local_task("second")]
+    for task in tasks:
+        one.publish(task)
+        one.send(task, holders(task, 5))
+    aggregator = one.service.aggregator
+    pending = aggregator._pending
+    raced = []
+
+    def after(connection, number):
+        found = pending(connection, number)
+        if not raced:
+            raced.append(other.service.aggregator.segment(number))
+        return found
+
+    monkeypatch.setattr(aggregator, "_pending", after)
+    one.service.refuse(0, "busy", 3)
+    aggregator._work()
+    assert raced == [5]
+    numbers = [one.service.collection(task.id).number for task in tasks]
+    assert [aggregator.waiting(number) for number in numbers] == [0, 0]
+    assert not one.service._refused and not aggregator._dirty()  # the counts are kept, and all is scrubbed
+
+
+def test_housekeeping_does_not_wait_for_who_is_in_the_way(pair, local_task, holders, monkeypatch):
+    """The other server holds its turn for longer than this one waits for the tables."""
+    one, other = pair
+    task = local_task()
+    one.publish(task)
+    one.send(task, holders(task, 5))
+    aggregator = one.service.aggregator
+    monkeypatch.setattr(aggregator, "_task", lambda number: 0)  # it would wait for the other, too
+    one.service.refuse(0, "busy", 3)
+    with other.service.database.write() as connection:
+        connection.exec_driver_sql("LOCK TABLE uploads IN SHARE MODE")
+        aggregator._work()
+    assert not one.service._refused
+    assert aggregator._dirty()  # it will be tried again

@@ -41,6 +41,7 @@ from hedgerow.service.schema import (
 )
 from hedgerow.service.scrub import SEALED, forget, scrub, settle
 from hedgerow.service.sealing import merge_piece, move_piece, unfinished
+from hedgerow.service.sqlite_file import Overtaken
 from hedgerow.service.timeline import hour_ended, mark
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
@@ -149,7 +150,10 @@ class Aggregator:
         return True
 
     def _work(self) -> None:
-        self.turn()
+        try:
+            self.turn()
+        except StoragePressure as error:  # somebody is in the way; housekeeping is not in theirs
+            log("aggregation-waits", reason=str(error))
         self._idle()
 
     def _end(self) -> None:
@@ -199,6 +203,10 @@ class Aggregator:
                     self.scrub()  # here too: a backlog may be long
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
+        except Overtaken as error:
+            log(
+                "aggregation-overtaken", task=number, reason=str(error)
+            )  # the rest of the turn is to be done all the same
         return done
 
     def _unite(self, number: int) -> None:
@@ -219,7 +227,10 @@ class Aggregator:
             one = found.united() if isinstance(found, Groups) else None
             if one is not None:
                 values = {"sums": one.to_bytes()}
-                self.writer.run(lambda connection: _replace_partial(connection, number, partial.revision, values))
+                try:
+                    self.writer.run(lambda connection: _replace_partial(connection, number, partial.revision, values))
+                except Overtaken:
+                    return  # the next turn sees what the other has made of it
         self._united.add(number)
 
     def waiting(self, number: int) -> int:
@@ -322,7 +333,7 @@ class Aggregator:
                     _merge_segments(connection, kind, number, taken)
                 gone = connection.execute(uploads.delete().where(uploads.c.seq.in_([u.seq for u in taken])))
                 if gone.rowcount != len(taken):
-                    raise StoragePressure("another process aggregates this task.")
+                    raise Overtaken("another process aggregates this task.")
 
             self.writer.run(change)
         return n
@@ -395,12 +406,12 @@ def _replace_partial(connection: Connection, number: int, revision: int, values:
     """Write new sums over those of ``revision``; refuse if somebody else has."""
     if revision == 0:
         if _partial(connection, number) is not None:
-            raise StoragePressure("another process aggregates this task.")
+            raise Overtaken("another process aggregates this task.")
         connection.execute(partials.insert().values(task=number, revision=1, **values))
         return
     own = (partials.c.task == number) & (partials.c.revision == revision)
     if connection.execute(partials.update().where(own).values(revision=revision + 1, **values)).rowcount != 1:
-        raise StoragePressure("another process aggregates this task.")
+        raise Overtaken("another process aggregates this task.")
 
 
 def _merge_segments(connection: Connection, kind: Kind, number: int, taken: list[Any]) -> None:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from hedgerow.errors import HedgerowError
 
-__all__ = ["SchemaChanged", "SqliteFile", "StorageError", "StoragePressure"]
+__all__ = ["Overtaken", "SchemaChanged", "SqliteFile", "StorageError", "StoragePressure"]
 
 _MODES = {"use": "rw", "create": "rw", "change": "rw", "read": "ro"}
 
@@ -26,6 +26,10 @@ class StorageError(HedgerowError):
 
 class StoragePressure(StorageError):
     """The database is locked or out of reach for now; the same request may succeed later."""
+
+
+class Overtaken(StoragePressure):
+    """Another process was faster with the very same work: there is nothing to do again."""
 
 
 class SchemaChanged(StorageError):

@@ -17,10 +17,10 @@ from hedgerow.aggregate import Party
 from hedgerow.aggregate.job import JOB, MOST, Answer
 from hedgerow.aggregate.verify import Verified
 from hedgerow.service.collection import Collection
-from hedgerow.service.database import StoragePressure
 from hedgerow.service.schema import batches, jobs, uploads
 from hedgerow.service.shared.peers import Caller
 from hedgerow.service.shared.state import add_batch
+from hedgerow.service.sqlite_file import Overtaken
 from hedgerow.tasks.reports import TOKEN_BYTES
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Leader:
         if row is None:
             return None
         if connection.execute(uploads.delete().where(uploads.c.seq == row.seq)).rowcount != 1:
-            raise StoragePressure("another process has made a job of these reports.")
+            raise Overtaken("another process has made a job of these reports.")
         n = min(int(row.n), MOST)
         end = n * self.collection.kind.kept_width
         rest = {"task": number, "n": row.n - n, "simulation": row.simulation, "body": row.body[end:]}
@@ -125,7 +125,7 @@ class Leader:
         number = self.collection.number
         own = (jobs.c.task == number) & (jobs.c.name == taken.name)
         if connection.execute(jobs.delete().where(own)).rowcount != 1:
-            raise StoragePressure("another process has finished this job.")
+            raise Overtaken("another process has finished this job.")
         if verified.batch.n:
             add_batch(connection, self.party.protocol, number, verified.batch)
         if taken.simulation:
