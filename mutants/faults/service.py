@@ -64,6 +64,20 @@ FAULTS = (
         caught_by=(f"{_GROUPS}::test_what_cannot_be_trimmed_is_refused_by_name",),
     ),
     Fault(
+        name="pages with deleted rows are not noted",
+        path="src/hedgerow/service/removal.py",
+        before="            note_pages(connection, (*FORGOTTEN_FROM, *_OTHERS), now)\n",
+        after="",
+        caught_by=(f"{_PEOPLE}::test_a_deletion_that_must_wait_for_the_pages_says_what_is_true",),
+    ),
+    Fault(
+        name="the note of rows that were deleted meanwhile is taken away",
+        path="src/hedgerow/service/pages.py",
+        before="    own = (settings.c.name == _PREFIX + table) & (settings.c.value == note)\n",
+        after="    own = settings.c.name == _PREFIX + table\n",
+        caught_by=(f"{_PEOPLE}::test_rows_deleted_while_pages_are_written_are_not_forgotten",),
+    ),
+    Fault(
         name="kept reports stand in the order of arrival",
         path="src/hedgerow/service/aggregator.py",
         before="        rows = sorted_rows(kept_rows(kind, bodies))\n",

@@ -90,9 +90,10 @@ class Server:
         found: dict[str, Any] = json.loads(self._call("POST", f"/v1/tasks/{task_id}/close", {}))
         return found
 
-    def delete(self, task_id: str) -> None:
-        """Delete a closed task, and all that was collected for it, for ever."""
-        self._call("DELETE", f"/v1/tasks/{task_id}")
+    def delete(self, task_id: str) -> bool:
+        """Delete a closed task, and all that was collected for it, for ever; return whether it is overwritten, too."""
+        found = json.loads(self._call("DELETE", f"/v1/tasks/{task_id}"))
+        return bool(found.get("overwritten", True))
 
     def announcement(self, task_id: str) -> Announcement:
         """Return the signed announcement of a task."""

@@ -2,13 +2,16 @@
 
 import re
 import sqlite3
+import time
 
 import pytest
+import sqlalchemy as sa
 
 from hedgerow.errors import HedgerowError
 from hedgerow.service.audit import broken_at, read_audit, write_audit
-from hedgerow.service.curators import add_curator, list_curators, revoke_curator
-from hedgerow.service.database import StorageError
+from hedgerow.service.curators import add_curator, digest_of, list_curators, revoke_curator
+from hedgerow.service.database import StorageError, StoragePressure
+from hedgerow.service.pages import note_pages, noted, write_anew
 
 ADMIN = "curator-token-of-these-tests"
 
@@ -227,6 +230,101 @@ def test_a_deleted_task_leaves_nothing_and_never_comes_back(inside, local_task, 
     assert service.status(other)["accepted"] == 7
     if service.service.database.sqlite:
         assert token.encode() not in (tmp_path / "hedgerow.db").read_bytes()
+
+
+def owed(service):
+    with service.service.database.read() as connection:
+        return list(noted(connection))
+
+
+def test_a_deletion_that_must_wait_for_the_pages_says_what_is_true(inside, local_task, holders, postgres):
+    """A backup reads: the task is deleted, and the aggregator writes the pages anew when it can."""
+    service, task = inside(postgres), local_task()
+    service.publish(task, passes=True)
+    (token,) = service.post(task, "tokens", {}).json()["tokens"]
+    service.post(task, "close")
+    engine = sa.create_engine(postgres)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("LOCK TABLE upload_tokens IN ACCESS SHARE MODE")
+        answer = asking(service, ADMIN, "DELETE", f"/v1/tasks/{task.id}")
+        assert (answer.status_code, answer.json()) == (200, {"deleted": task.id, "overwritten": False})
+        assert service.client.get(f"/v1/tasks/{task.id}").json()["code"] == "task-deleted"
+        assert owed(service) == ["upload_tokens"]
+    engine.dispose()
+    service = inside(postgres)  # the note outlives the process
+    service.service.aggregator.turn()
+    assert owed(service) == []
+    assert digest_of(token) not in stored_in(service, "upload_tokens")
+
+
+def stored_in(service, table):
+    """Return the bytes of a table's pages."""
+    with service.service.database.write() as connection:
+        connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS pageinspect")
+        n = connection.exec_driver_sql(f"SELECT pg_relation_size('{table}') / 8192").scalar()
+        each = [f"SELECT get_raw_page('{table}', {i})" for i in range(n)]
+        return b"".join(bytes(connection.exec_driver_sql(query).scalar()) for query in each)
+
+
+def test_pages_that_take_long_wait_for_a_quiet_moment_or_a_day(inside, local_task, postgres, monkeypatch):
+    service, task = inside(postgres), local_task()
+    service.publish(task, tokens=True)
+    service.post(task, "tokens", {})
+    service.post(task, "close")
+    aggregator = service.service.aggregator
+    given = []
+
+    def slow(database, table, seconds):
+        given.append(seconds)
+        if seconds < 100:
+            raise StoragePressure("canceling statement due to statement timeout")
+
+    monkeypatch.setattr("hedgerow.service.aggregator.write_anew", slow)
+    assert not asking(service, ADMIN, "DELETE", f"/v1/tasks/{task.id}").json()["overwritten"]
+    assert set(given) == {5.0}
+    n = len(owed(service))
+    aggregator._pages_until = 0.0
+    given.clear()
+    aggregator.turn()
+    assert given == [5.0] * n  # it was deleted a moment ago
+    for later in ("quiet", "a day"):
+        if later == "quiet":
+            aggregator._busy_at -= 60.0
+        else:
+            with service.service.database.write() as connection:
+                note_pages(connection, ["tasks"], service.clock())
+            aggregator._busy_at = time.monotonic()
+            service.clock.now += 86_400
+        aggregator._pages_until = 0.0
+        given.clear()
+        aggregator.turn()
+        assert set(given) == {3600.0} and owed(service) == []
+
+
+def test_rows_deleted_while_pages_are_written_are_not_forgotten(inside, postgres, monkeypatch):
+    service = inside(postgres)
+    database, aggregator = service.service.database, service.service.aggregator
+
+    def meanwhile(database, table, seconds):
+        with database.write() as connection:
+            note_pages(connection, [table], 1000.0)
+
+    with database.write() as connection:
+        note_pages(connection, ["tasks"], 1000.0)
+    monkeypatch.setattr("hedgerow.service.aggregator.write_anew", meanwhile)
+    aggregator.write_pages()
+    assert owed(service) == ["tasks"]
+
+
+def test_a_table_that_takes_long_to_write_anew_is_given_up(inside, postgres):
+    database = inside(postgres).service.database
+    with database.write() as connection:
+        connection.exec_driver_sql("CREATE TABLE large AS SELECT i, repeat('x', 500) FROM generate_series(1, 60000) i")
+    with pytest.raises(StoragePressure, match="statement timeout"):
+        write_anew(database, "large", 0.005)
+    write_anew(database, "large", 60.0)
+    with database.outside() as run:
+        assert run("SHOW statement_timeout") == [("0",)]
 
 
 def test_another_server_refuses_reports_of_a_deleted_task(inside, local_task, holders, url):

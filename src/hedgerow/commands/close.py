@@ -28,8 +28,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Close, or delete."""
     server, task_id = task_of(arguments)
     if arguments.delete:
-        server.delete(task_id)
-        report(arguments, {"id": task_id, "deleted": True}, ["deleted, with everything that was collected for it."])
+        overwritten = server.delete(task_id)
+        lines = ["deleted, with everything that was collected for it."]
+        lines += [] if overwritten else ["The database is busy: the server overwrites it on the disk a little later."]
+        report(arguments, {"id": task_id, "deleted": True, "overwritten": overwritten}, lines)
         return 0
     status = server.close(task_id)
     report(arguments, status, status_lines(status))

@@ -25,8 +25,9 @@ from hedgerow.service.ids import sorted_rows
 from hedgerow.service.kinds import Kind
 from hedgerow.service.logs import log
 from hedgerow.service.memory import give_back
+from hedgerow.service.pages import BRIEF_SECONDS, FORGOTTEN_FROM, LONG_SECONDS, note_pages, noted, take_note, write_anew
 from hedgerow.service.problems import Problem
-from hedgerow.service.removal import FORGOTTEN, OTHERS, some_of
+from hedgerow.service.removal import FORGOTTEN, some_of
 from hedgerow.service.schema import (
     answers,
     arrivals,
@@ -39,7 +40,7 @@ from hedgerow.service.schema import (
     tasks,
     uploads,
 )
-from hedgerow.service.scrub import SEALED, forget, scrub, settle
+from hedgerow.service.scrub import SEALED, scrub, settle
 from hedgerow.service.sealing import merge_piece, move_piece, unfinished
 from hedgerow.service.sqlite_file import Overtaken
 from hedgerow.service.timeline import hour_ended, mark
@@ -56,6 +57,9 @@ _SEGMENT = 20_000  # reports added up in one transaction: uploads wait for it; b
 _REST = 50
 _MANY = 3 * SEALED
 _MERGING = 0.1  # of the time, while uploads wait: there are more runs for a while, and nothing else; by hand
+# Pages that take long to write anew wait until nothing has come for a minute, for a day at most; by hand.
+_QUIET = 60.0
+_DAY = 86_400
 Look = Callable[[int], tuple[Kind, Detector]]
 
 
@@ -116,6 +120,9 @@ class Aggregator:
         self._scrubbed = 0
         self._rest_until = 0.0
         self._read_until = 0.0
+        self._pages_until = 0.0
+        self._revisions = 0
+        self._busy_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="aggregator", daemon=True)
 
     def start(self) -> Aggregator:
@@ -158,6 +165,7 @@ class Aggregator:
 
     def _end(self) -> None:
         self._stop.clear()
+        self._busy_at = time.monotonic()  # what takes long is for the next start: a supervisor waits
         self.turn()
         if self._dirty():
             self.scrub()
@@ -171,6 +179,11 @@ class Aggregator:
             moving = unfinished(connection)
             query = sa.select(tasks.c.number, tasks.c.closed).where(tasks.c.closed.is_not(None), ~tasks.c.finished)
             closed = list(connection.execute(query))
+            revisions = int(connection.execute(sa.select(sa.func.sum(partials.c.revision))).scalar() or 0)
+            pages = bool(noted(connection))
+        if revisions != self._revisions or self.writer.waiting:
+            self._revisions = revisions
+            self._busy_at = time.monotonic()
         for number in waiting:
             done += self._task(number)
         for number, _ in closed:
@@ -182,6 +195,8 @@ class Aggregator:
             self.scrub()
             moving = True
             self._finish(over)
+        if (pages or over) and time.monotonic() >= self._pages_until:
+            self.write_pages()
         if moving:
             self._move()
         start = time.monotonic()
@@ -264,10 +279,38 @@ class Aggregator:
 
         self.writer.call(change)
 
-    def overwrite(self) -> None:
-        """Leave nothing of deleted rows on the disk."""
-        self.scrub()
-        self.writer.call(lambda: forget(self.database, OTHERS))
+    def overwrite(self) -> bool:
+        """Leave nothing of deleted rows on the disk; return whether that is done, or else left for a turn to come."""
+        try:
+            self.scrub()
+            return self.write_pages()
+        except StorageError as error:
+            log("aggregation-waits", reason=str(error))
+            return False
+
+    def write_pages(self) -> bool:
+        """Write anew the pages of PostgreSQL that hold deleted rows; return whether none is left.
+
+        Uploads wait for it, a table at a time. So one that takes long waits for a quiet moment, for a day at most.
+        """
+        with self.database.read() as connection:
+            found = noted(connection)
+        start = time.monotonic()
+        done = True
+        for table, (when, note) in found.items():
+            patient = time.monotonic() - self._busy_at >= _QUIET or self.clock() - when >= _DAY
+            try:
+                self._write_table(table, note, LONG_SECONDS if patient else BRIEF_SECONDS)
+            except StoragePressure as error:
+                done = False
+                log("pages-wait", table=table, reason=str(error))
+        end = time.monotonic()
+        self._pages_until = end + _REST * (end - start)
+        return done
+
+    def _write_table(self, table: str, note: str, seconds: float) -> None:
+        self.writer.call(lambda: write_anew(self.database, table, seconds))
+        self.writer.run(lambda connection: take_note(connection, table, note))
 
     def _due(self, over: bool) -> bool:
         """Whether to scrub now: there is a reason, and it is not too soon after the last time."""
@@ -378,12 +421,15 @@ class Aggregator:
         return not self._stop.is_set()
 
     def _finish(self, over: list[int]) -> None:
-        """Note that tasks are forgotten, after the last trace of them is overwritten."""
+        """Note that tasks are forgotten, and that pages have to be written anew for it."""
         if not over:
             return
-        self.writer.call(lambda: forget(self.database))
-        done = tasks.update().where(tasks.c.number.in_(over)).values(finished=True)
-        self.writer.run(lambda connection: connection.execute(done) and None)
+
+        def change(connection: Connection) -> None:
+            connection.execute(tasks.update().where(tasks.c.number.in_(over)).values(finished=True))
+            note_pages(connection, FORGOTTEN_FROM, self.clock())
+
+        self.writer.run(change)
         for number in over:
             log("task-finished", task=number)
 

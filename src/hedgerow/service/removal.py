@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from hedgerow.service.audit import write_audit
 from hedgerow.service.database import Database
+from hedgerow.service.pages import FORGOTTEN_FROM, note_pages
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import (
     YOUNG,
@@ -34,7 +35,7 @@ from hedgerow.service.schema import (
 )
 from hedgerow.service.writer import Writer
 
-__all__ = ["FORGOTTEN", "OTHERS", "remove", "some_of"]
+__all__ = ["FORGOTTEN", "remove", "some_of"]
 
 _PURGE = 2_000  # rows deleted in one transaction: uploads wait for it, and rows of ids have 2 kB; by hand
 FORGOTTEN: tuple[tuple[sa.Table, sa.Column[Any]], ...] = (
@@ -45,8 +46,8 @@ FORGOTTEN: tuple[tuple[sa.Table, sa.Column[Any]], ...] = (
 """What is forgotten of a task some time after it was closed: large tables, with what tells their rows apart."""
 _LARGE = (*FORGOTTEN, (sealed_segments, sealed_segments.c.seq))
 _SMALL = (arrivals, known, partials, segments, uploads, refusals, jobs, answers, batches, pass_keys, timeline, targets)
-OTHERS = [table.name for table in (sealed_segments, tasks, *_SMALL) if table not in YOUNG]
-"""What else a deletion touches and no scrubbing writes anew."""
+# What else a deletion touches and no scrubbing writes anew.
+_OTHERS = [table.name for table in (sealed_segments, tasks, *_SMALL) if table not in YOUNG]
 
 
 def some_of(table: sa.Table, key: sa.Column[Any], number: int) -> Callable[[Connection], int]:
@@ -86,6 +87,7 @@ def remove(database: Database, writer: Writer, task_id: str, now: int, actor: st
             nothing = {"announcement": "", "deleted": now, "finished": True, "groups": 0, "group_key": None}
             connection.execute(tasks.update().where(tasks.c.number == number).values(**nothing))
             write_audit(connection, now, actor, "delete", task=task_id)
+            note_pages(connection, (*FORGOTTEN_FROM, *_OTHERS), now)
 
     writer.call(end)
     return number

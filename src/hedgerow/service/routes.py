@@ -286,8 +286,8 @@ async def delete_task(request: Request) -> Response:
     """Delete a closed task, and all that was collected for it."""
     service, who = await curator(request, "admin")
     now = int(service.clock())
-    await run_in_threadpool(service.delete, request.path_params["id"], now, who)
-    return answer({"deleted": request.path_params["id"]})
+    overwritten = await run_in_threadpool(service.delete, request.path_params["id"], now, who)
+    return answer({"deleted": request.path_params["id"], "overwritten": overwritten})
 
 
 async def audit_log(request: Request) -> Response:

@@ -30,13 +30,12 @@ from hedgerow.service.known import known_row, pack_tokens, unpack_tokens
 from hedgerow.service.schema import YOUNG, arrivals, exchanges, known, partials
 from hedgerow.service.sealing import set_aside
 
-__all__ = ["SEALED", "forget", "merged", "scrub", "settle"]
+__all__ = ["SEALED", "merged", "scrub", "settle"]
 
 SEALED = 1 << 16
 """Ids of one task that are moved together: 1.5 MB to rewrite until then, and a crowd that nobody is found in."""
 
 _SMALL = 1 << 20  # bytes of a table that is written anew without a question; by hand
-_LARGE = ("report_ids", "upload_tokens", "sealing", "exchanges")
 
 
 def scrub(database: Database, connection: Connection) -> None:
@@ -135,16 +134,3 @@ def settle(database: Database) -> None:
             run(f"PRAGMA busy_timeout = {database.busy_milliseconds}")
     if busy:
         raise StoragePressure("a reader keeps the write-ahead log from being cut.")
-
-
-def forget(database: Database, more: Sequence[str] = ()) -> None:
-    """Leave nothing of deleted ids and tokens in PostgreSQL's large tables, and of rows in ``more``; no transaction."""
-    if database.sqlite:
-        return
-    with database.outside() as run:
-        run("SET lock_timeout = 1000")
-        try:
-            for name in (*_LARGE, *more):
-                run(f"VACUUM (FULL) {name}")
-        finally:
-            run("RESET lock_timeout")

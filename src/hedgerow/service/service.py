@@ -384,12 +384,15 @@ class Service:
 
         self.writer.run(change)
 
-    def delete(self, task_id: str, now: int, curator: Curator) -> None:
-        """Delete a task that is closed, or that cannot be read, with all that was collected for it, for ever."""
+    def delete(self, task_id: str, now: int, curator: Curator) -> bool:
+        """Delete a task that is closed, or that cannot be read, with all that was collected for it, for ever.
+
+        Return whether it is overwritten on the disk, too. If not yet, the aggregator sees to it.
+        """
         number = remove(self.database, self.writer, task_id, now, curator.name)
         self._forget(number)
-        self.aggregator.overwrite()
         log("task-deleted", task=task_id)
+        return self.aggregator.overwrite()
 
     def issue_tokens(
         self, collection: Collection, count: int, quota: int, curator: Curator, first: int | None = None

@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 
 from hedgerow.aggregate import Batch, Protocol
 from hedgerow.sealing import Role
-from hedgerow.service.database import StoragePressure
 from hedgerow.service.schema import batches, partials
+from hedgerow.service.sqlite_file import Overtaken
 
 __all__ = ["Released", "add_batch", "batch_of", "erase", "released_of", "role_of"]
 
@@ -53,7 +53,7 @@ def add_batch(connection: Connection, protocol: Protocol, number: int, more: Bat
         return
     own = (partials.c.task == number) & (partials.c.revision == revision)
     if connection.execute(partials.update().where(own).values(**values)).rowcount != 1:
-        raise StoragePressure("another process adds to this batch.")
+        raise Overtaken("another process adds to this batch.")
 
 
 def erase(connection: Connection, number: int) -> None:
