@@ -132,8 +132,7 @@ def test_measured_points_are_paired_so_that_their_ratio_is_known_better_than_the
 
 
 def test_label_forecast_shrinks_as_the_estimator_does(public):
-    agreed = (evidence.SURE, evidence.HARM, evidence.WORTH)
-    assert agreed == (forecast.SURE, forecast.HARM, forecast.WORTH)
+    assert (evidence.TWICE, evidence.WORTH) == (forecast.TWICE, forecast.WORTH)
     advice = ask(public, epsilon=0.5)
     S2, v = advice.mean_square, advice.noise["label"]
     # Too few holders: nothing; very many: the curve itself.

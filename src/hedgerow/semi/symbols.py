@@ -20,13 +20,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
-from hedgerow.label.evidence import HARM, SURE, signal_factor
+from hedgerow.label.evidence import TWICE, signal_factor
 from hedgerow.label.residual import FOLDS, learners_for, stack_weights
+from hedgerow.tasks.gate import LIMITS
 from hedgerow.tasks.partly_public.symbols import symbol_odds
 from hedgerow.types import FloatArray, IntArray
 
@@ -143,8 +145,10 @@ def learn_symbols(
 def symbol_scale(A: FloatArray, B: FloatArray, square: float) -> float:
     r"""Return by what a correction is multiplied so that it helps, and hardly ever does harm.
 
-    The squared error falls by the mean of ``2 s A - s**2 B`` over people. Of the factors s for which its lower bound,
-    2.58 standard errors below, is a harm of at most 1 % of the public squared error, that of the largest mean is taken.
+    The squared error falls by the mean of ``2 s A - s**2 B`` over people. Of the factors s for which its lower bounds
+    are harms within all :data:`~hedgerow.tasks.gate.LIMITS`, that of the largest mean is taken. Each fold's corrections
+    are of the other folds' reports, so the variance is twice that of independent people
+    (:func:`~hedgerow.label.evidence.safe_scale`).
 
     Examples
     --------
@@ -157,8 +161,10 @@ def symbol_scale(A: FloatArray, B: FloatArray, square: float) -> float:
     s = np.linspace(0.0, 1.0, _SCALES + 1)
     mean = 2 * s * A.mean() - s**2 * B.mean()
     (a, c), (_, b) = np.cov(A, B)
-    variance = np.maximum(4 * s**2 * a - 4 * s**3 * c + s**4 * b, 0.0) / len(A)
-    allowed = mean - SURE * np.sqrt(variance) >= -HARM * square
+    variance = TWICE * np.maximum(4 * s**2 * a - 4 * s**3 * c + s**4 * b, 0.0) / len(A)
+    allowed = np.ones(len(s), dtype=bool)
+    for slack, chance in LIMITS:
+        allowed &= mean - NormalDist().inv_cdf(1 - chance) * np.sqrt(variance) >= -slack * square
     return float(s[np.argmax(np.where(allowed, mean, -np.inf))])
 
 

@@ -19,6 +19,7 @@ from hedgerow.local.advise.learning import LearningCurve
 from hedgerow.mechanisms.bit_sums import flips_variance
 from hedgerow.public import PublicModel
 from hedgerow.tasks.assisted.choose import SIZES, choose_randomizer
+from hedgerow.tasks.gate import Estimate, safe_share
 from hedgerow.tasks.partly_public.assist import best_radius
 
 __all__ = ["SETTINGS", "Advice", "Forecast", "advise", "advise_from"]
@@ -29,8 +30,7 @@ _DELTA = 1e-6  # of the aggregate model, as SecureSumRegressor has it
 _CLIP = 0.9  # quantile of errors to which sums clip them, as there
 EFFICIENCY = 0.8
 """What a label without noise is worth to the learner of corrections, in records of the learning curve."""
-SURE = 2.5758293035489004
-HARM = 0.01
+TWICE = 2.0
 WORTH = 0.25
 """What :mod:`hedgerow.label.evidence` scales by. It is on the same layer; a test sees to it that they agree."""
 _NORMAL = np.array([NormalDist().inv_cdf((k + 0.5) / 40) for k in range(40)])
@@ -165,8 +165,8 @@ class Advice:
             return 0.0
         error = math.sqrt(v * gain / n)
         found = gain + error * _NORMAL
-        bound = found - SURE * error
-        most = (bound + np.sqrt(bound**2 + gain * HARM * S2)) / gain
+        doubt = math.sqrt(TWICE) * error
+        most = [safe_share(Estimate(gain, product, doubt), S2) for product in found.tolist()]
         used = max(0.0, 1 - 4 * v / (n * WORTH * S2)) * np.clip(np.minimum(found / gain, most), 0.0, 1.0)
         return gain * float(np.mean(2 * used - used**2))
 
