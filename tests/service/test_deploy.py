@@ -91,6 +91,7 @@ def test_a_server_of_two_is_told_who_it_is_before_it_starts(role):
     parser = build_parser(("serve",))
     assert parser.parse_args(["serve", *services[f"{role}-init"]["command"]]).if_missing
     told = parser.parse_args(["serve", *services[f"{role}-operator"]["command"]])
+    assert told.if_missing  # before an upgrade, too: the server that follows brings the database up to date
     run = parser.parse_args(["serve", *services[role]["command"]])
     assert told.origin == f"http://{run.host}:{run.port}"
     assert f"{told.origin}/livez" in services[role]["healthcheck"]["test"][-1]

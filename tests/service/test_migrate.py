@@ -189,6 +189,9 @@ def test_no_command_brings_a_database_up_to_date(old, tmp_path, capsys):
         assert "has schema version 1" in capsys.readouterr().err
     assert main(["serve", "init", "--if-missing", "--database", old]) == 0
     assert "nothing was changed" in capsys.readouterr().out
+    said = ("--name", "Town", "--origin", "https://town.example")
+    assert main(["serve", "operator", "--if-missing", *said, "--database", old]) == 0
+    assert "nothing was changed" in capsys.readouterr().out
     with Database(old) as database:
         assert database.version_before == 1
 

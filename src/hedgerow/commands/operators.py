@@ -18,12 +18,20 @@ __all__ = ["show_operator", "show_peers"]
 def show_operator(arguments: argparse.Namespace) -> int:
     """Say who runs this server, once; print its card."""
     from hedgerow.service.database import Database
+    from hedgerow.service.migrate import OlderSchema
     from hedgerow.service.service import Service
     from hedgerow.service.shared.operator import set_operator
 
     if (arguments.name is None) != (arguments.origin is None):
         raise HedgerowError("--name and --origin belong together: who runs this server, and where it is.")
-    with Database(arguments.database, "change") as database:
+    try:
+        opened = Database(arguments.database, "change")
+    except OlderSchema:
+        if not arguments.if_missing:
+            raise
+        report(arguments, {"card": None}, ["the database is of an earlier version; nothing was changed."])
+        return 0  # it was said before, and the server that starts next brings it up to date
+    with opened as database:
         if arguments.name is not None:
             with database.write() as connection:
                 set_operator(connection, arguments.name, arguments.origin)

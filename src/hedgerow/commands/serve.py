@@ -63,7 +63,11 @@ def register(subparsers: Any) -> None:
         parser.add_argument(f"--{kind}-rate", type=_rate, default=rate, metavar="R", help=text)
     parser.add_argument("--name", help="init: how the audit log calls the first curator; operator: the organisation")
     parser.add_argument("--origin", metavar="URL", help="operator: where others find this server, https://host[:port]")
-    parser.add_argument("--if-missing", action="store_true", help="init: do nothing if the database is there already")
+    parser.add_argument(
+        "--if-missing",
+        action="store_true",
+        help="init: do nothing if the database is there already; operator: nor if it is of an earlier version",
+    )
     parser.add_argument(
         "--add",
         metavar="NAME|URL",
@@ -166,7 +170,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 _OWN = {
-    "if_missing": ("init",),
+    "if_missing": ("init", "operator"),
     "name": ("init", "operator"),
     "origin": ("operator",),
     "add": ("curators", "peers"),
