@@ -9,8 +9,9 @@ import sqlalchemy as sa
 
 from hedgerow.errors import HedgerowError
 from hedgerow.service.audit import broken_at, read_audit, write_audit
+from hedgerow.service.backup import backup, restore
 from hedgerow.service.curators import add_curator, digest_of, list_curators, revoke_curator
-from hedgerow.service.database import StorageError, StoragePressure
+from hedgerow.service.database import Database, StorageError, StoragePressure
 from hedgerow.service.pages import note_pages, noted, write_anew
 
 ADMIN = "curator-token-of-these-tests"
@@ -314,6 +315,19 @@ def test_rows_deleted_while_pages_are_written_are_not_forgotten(inside, postgres
     monkeypatch.setattr("hedgerow.service.aggregator.write_anew", meanwhile)
     aggregator.write_pages()
     assert owed(service) == ["tasks"]
+
+
+def test_notes_of_pages_that_a_backup_brings_to_sqlite_disturb_nobody(inside, postgres, tmp_path):
+    with inside(postgres).service.database as database:
+        with database.write() as connection:
+            note_pages(connection, ["tasks"], 1000.0)
+        backup(database, str(tmp_path / "backup"))
+    url = f"sqlite:///{tmp_path}/restored.db"
+    with Database(url, "create") as database:
+        restore(database, str(tmp_path / "backup"))
+    service = inside(url)
+    service.service.aggregator.turn()
+    assert service.service.aggregator.overwrite()
 
 
 def test_a_table_that_takes_long_to_write_anew_is_given_up(inside, postgres):

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from hedgerow.service.database import Database
 from hedgerow.service.postgres import ANSWER_SECONDS
-from hedgerow.service.schema import settings
+from hedgerow.service.schema import metadata, settings
 
 __all__ = ["BRIEF_SECONDS", "LONG_SECONDS", "FORGOTTEN_FROM", "noted", "note_pages", "take_note", "write_anew"]
 
@@ -42,8 +42,11 @@ def note_pages(connection: Connection, tables: Iterable[str], now: float) -> Non
 
 def noted(connection: Connection) -> dict[str, tuple[int, str]]:
     """Return the tables that are to be written anew, each with the time of its note and the note."""
-    rows = connection.execute(sa.select(settings).where(settings.c.name.startswith(_PREFIX)).order_by(settings.c.name))
-    return {row.name.removeprefix(_PREFIX): (int(row.value.split()[0]), row.value) for row in rows}
+    if connection.dialect.name != "postgresql":
+        return {}  # a backup of PostgreSQL may have brought some
+    names = {_PREFIX + table: table for table in metadata.tables}  # of ours, and of no others: they become statements
+    rows = connection.execute(sa.select(settings).where(settings.c.name.in_(names)).order_by(settings.c.name))
+    return {names[row.name]: (int(row.value.split()[0]), row.value) for row in rows}
 
 
 def take_note(connection: Connection, table: str, note: str) -> None:
