@@ -451,3 +451,14 @@ def test_what_one_of_two_methods_does_not_take_is_refused_before_anything_is_spe
     with pytest.raises(HedgerowError, match="'X_public' is not for DPExtraTreesRegressor: leave it out"):
         search.fit(X, Y, X_public=X[:50], y_public=Y[:50])
     assert not (tmp_path / "ledger").exists()
+
+
+def test_public_records_of_the_search_alone_are_said_to_be_so(tmp_path):
+    """One method would start from them and the other cannot: neither may be fitted without a word."""
+    both = [{}, {"estimator": trees()}]
+    search = PrivateSearchCV(anova(), both, search="public", random_state=0, ledger=tmp_path / "ledger")
+    with pytest.raises(HedgerowError, match="PrivateAnovaRegressor would start from public records"):
+        search.fit(X, Y, X_public=X[:50], y_public=Y[:50])
+    assert not (tmp_path / "ledger").exists()
+    search = PrivateSearchCV(anova(public_model=None), both, search="public", random_state=0)
+    assert search.fit(X, Y, X_public=X[:50], y_public=Y[:50]).guarantee_.epsilon == 1

@@ -214,6 +214,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             if value is not None and not used:
                 without = next(m for m in methods if name not in inspect.signature(m.fit).parameters)
                 raise HedgerowError(f"{name!r} is not for {type(without).__name__}: leave it out.")
+        if X_public is not None and "X_public" not in taken:
+            _refuse_start(methods)
         return found
 
     def _search_privately(
@@ -411,6 +413,17 @@ def _restate(estimator: Any, whole: Guarantee) -> None:
     model: Any = getattr(estimator, "model_", None)
     if "guarantee" in getattr(model, "__dataclass_fields__", {}):
         estimator.model_ = replace(model, guarantee=whole)
+
+
+def _refuse_start(methods: list[Any]) -> None:
+    """Refuse a method that would start from public records, beside one that cannot: it would be fitted without them."""
+    for method in methods:
+        starts = "X_public" in inspect.signature(method.fit).parameters
+        if starts and getattr(method, "public_model", "auto") is not None:
+            raise HedgerowError(
+                f"{type(method).__name__} would start from public records, and another of the methods cannot. Pass "
+                "public_model=None to it: public records are then for the search alone."
+            )
 
 
 def _dearest(claims: list[Guarantee]) -> Guarantee:
