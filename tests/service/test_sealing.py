@@ -206,6 +206,31 @@ def test_a_sieve_that_came_too_late_is_not_used(small, inside, local_task, holde
     assert view_of(service, task).sieve is None
 
 
+@pytest.mark.parametrize("batches", [1, 4])
+def test_a_sieve_follows_what_left_while_it_was_made(small, inside, local_task, holders, part, monkeypatch, batches):
+    """Under load some always do; four batches are merged, and what was in them cannot be told from the rest."""
+    monkeypatch.setattr(known, "_MISSED", 0)
+    service, other, task = inside(), inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 70)
+    service.send(task, part(reports, 0, 20))
+    service.service.aggregator.turn()
+    found = service.service.database.known
+    found._views.clear()  # as after a start
+    assert view_of(service, task).sieve is None and found.offer_sieve()
+    for start in range(20, 20 + 10 * batches, 10):
+        other.send(task, part(reports, start, start + 10))
+        other.service.aggregator.turn()
+    monkeypatch.setattr(known, "_MISSED", 100)
+    sent = 20 + 10 * batches
+    taken = service.send(task, part(reports, 0, sent + 1)).json()
+    assert taken == {"accepted": 1, "duplicates": sent, "failures": []}
+    sieve = view_of(service, task).sieve
+    assert (sieve is None) == (batches == 4)
+    if sieve is not None:
+        assert len(sieve.may_hold(keys_of([t.tobytes() for t in reports.tokens]))) == sent + 1
+
+
 def test_a_commit_that_fails_leaves_nothing_in_memory(inside, local_task, holders):
     """Beside a copy that came too late: the transaction looks at its own arrivals, which are undone."""
     service, task = inside(), local_task()

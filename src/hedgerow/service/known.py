@@ -23,7 +23,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.service.ids import KEY, MARK, Ids, Sieve, distinct, unpacked
+from hedgerow.service.ids import KEY, MARK, Ids, Rows, Sieve, distinct, unpacked
 from hedgerow.service.schema import LEVEL, known, report_ids, sealing
 
 if TYPE_CHECKING:
@@ -118,9 +118,7 @@ class View:
         if left > _MISSED:
             self.sieve = None
         elif left and self.sieve is not None:
-            since = (report_ids.c.run >= self.sealed) & (report_ids.c.run < LEVEL)
-            new = connection.execute(_SEALED.where(report_ids.c.task == self.task, since)).scalars()
-            gone = distinct(np.concatenate([self.young.rows, unpacked(b"".join(new))]))
+            gone = distinct(np.concatenate([self.young.rows, self._left_since(connection, self.sealed)]))
             self.sieve.add(gone)
             if left != len(gone):  # others were merged in the meantime
                 self.sieve = None
@@ -143,11 +141,26 @@ class View:
         for piece in gone:
             del self._moving_spent[piece]
 
-    def accept(self, sealed: int, sieve: Sieve | None) -> None:
-        """Use a sieve that holds so many ids that have left, if none has left since."""
-        if sieve is not None and sealed == self.sealed:
-            sieve.add(self.young.rows)
-            self.sieve = sieve
+    def _left_since(self, connection: Connection, sealed: int) -> Rows:
+        """Return ids in batches that left after the first ``sealed`` ids, and were not merged in the meantime."""
+        since = (report_ids.c.run >= sealed) & (report_ids.c.run < LEVEL)
+        return unpacked(b"".join(connection.execute(_SEALED.where(report_ids.c.task == self.task, since)).scalars()))
+
+    def accept(self, connection: Connection, sealed: int, sieve: Sieve | None) -> None:
+        """Use a sieve that holds the first ``sealed`` ids that have left, and add those that left since.
+
+        While uploads go on, some always leave before all ids are read. If not all of these are found, because batches
+        were merged, or they are more than is read while uploads wait, another sieve has to be made.
+        """
+        if sieve is None or self.sealed - sealed > _MISSED:
+            return
+        if sealed != self.sealed:
+            gone = distinct(self._left_since(connection, sealed))
+            if len(gone) != self.sealed - sealed:
+                return
+            sieve.add(gone)
+        sieve.add(self.young.rows)
+        self.sieve = sieve
 
     def marks(self, connection: Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the marks of those ids that are known."""
@@ -202,7 +215,7 @@ class Known:
                 view.add(Brought(number, seq, bytes(ids), unpack_tokens(bytes(tokens))))
             view.moved(first.get(number))
             if view.sieve is None:
-                view.accept(*self._offered.pop(number, (0, None)))
+                view.accept(connection, *self._offered.pop(number, (0, None)))
             found[number] = view
             self._views[number] = view  # the one used last stands last
         while len(self._views) > max(_TASKS, len(numbers)):
