@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Fault", "MutantError", "Problem"]
+__all__ = ["Fault", "MutantError", "Problem", "whole_fits"]
+
+_REPLAY = "tests/audit/test_replay_fits.py::test_whole_fits_stay_within_their_claim_and_come_near_it"
 
 
 class MutantError(Exception):
@@ -107,3 +109,8 @@ def _node_problems(root: Path, node: str) -> list[str]:
     if parts and f"{parts[-1].partition('[')[0]}" not in file.read_text(encoding="utf-8"):
         return [f"{path} has no {parts[-1]!r}"]
     return []
+
+
+def whole_fits(*names: str) -> tuple[str, ...]:
+    """Return the replay audits of these whole fits."""
+    return tuple(f"{_REPLAY}[{name}]" for name in names)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from mutants.fault import Fault
+from mutants.fault import Fault, whole_fits
 
-_REPLAY = "tests/audit/test_replay_fits.py::test_whole_fits_stay_within_their_claim_and_come_near_it"
 _BASE, _ESTIMATE = "src/hedgerow/label/base.py", "src/hedgerow/label/estimate.py"
 _REGRESSOR = "src/hedgerow/label/regressor.py"
 
 
 def _fits(*names: str) -> tuple[str, ...]:
     """Return the replay audits of these whole fits."""
-    return tuple(f"{_REPLAY}[LabelPrivateRegressor, {name}]" for name in names)
+    return whole_fits(*(f"LabelPrivateRegressor, {name}" for name in names))
 
 
 FAULTS = (
@@ -137,7 +136,7 @@ FAULTS = (
         "            counted = np.bincount(codes, minlength=len(self.classes_))\n"
         "            top = most_informative(self.epsilon, counted / counted.sum())\n"
         "            self.mechanism_ = TopResponse(self.epsilon, len(self.classes_) - 1, top)\n",
-        caught_by=(f"{_REPLAY}[LabelPrivateClassifier, prior]",),
+        caught_by=whole_fits("LabelPrivateClassifier, prior"),
     ),
     Fault(
         name="a correction to the public model learnt from the true classes",
@@ -145,7 +144,7 @@ FAULTS = (
         before='            sent = self.mechanism_.randomize(ranks[np.arange(len(codes)), codes], source.child("labels", 0))\n',
         after='            self.mechanism_.randomize(ranks[np.arange(len(codes)), codes], source.child("labels", 0))\n'
         "            sent = np.minimum(ranks[np.arange(len(codes)), codes], len(self.mechanism_.top) - 1)\n",
-        caught_by=(f"{_REPLAY}[LabelPrivateClassifier, public model]",),
+        caught_by=whole_fits("LabelPrivateClassifier, public model"),
     ),
     Fault(
         name="shares of classes counted in the true labels",
@@ -155,6 +154,6 @@ FAULTS = (
         "            counted = np.bincount(codes, minlength=len(self.classes_)) / len(codes)\n"
         "            self.learner_ = replace(self.learner_, base=counted)\n"
         "        self.guarantee_ = claim\n",
-        caught_by=(f"{_REPLAY}[LabelPrivateClassifier]",),
+        caught_by=whole_fits("LabelPrivateClassifier"),
     ),
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from mutants.fault import Fault
+from mutants.fault import Fault, whole_fits
 
-_REPLAY = "tests/audit/test_replay_fits.py::test_whole_fits_stay_within_their_claim_and_come_near_it"
 _GROUPS = "src/hedgerow/search/groups.py"
 _VALIDATION = "src/hedgerow/search/validation.py"
 _ESTIMATOR = "src/hedgerow/search/estimator.py"
@@ -23,14 +22,14 @@ FAULTS = (
         path=_GROUPS,
         before="            return Groups(rows[:k], rows[k], ",
         after="            return Groups(rows[:k], np.arange(n), ",
-        caught_by=(f"{_TESTS}::test_each_record_takes_part_once", f"{_REPLAY}[PrivateSearchCV]"),
+        caught_by=(f"{_TESTS}::test_each_record_takes_part_once", *whole_fits("PrivateSearchCV")),
     ),
     Fault(
         name="the final fit is on all records, at the same epsilon",
         path=_ESTIMATOR,
         before="            part = data.part(groups.final, blank, extra)\n",
         after="            part = data.part(np.arange(data.n), blank, extra)\n",
-        caught_by=(f"{_TESTS}::test_each_record_takes_part_once", f"{_REPLAY}[PrivateSearchCV]"),
+        caught_by=(f"{_TESTS}::test_each_record_takes_part_once", *whole_fits("PrivateSearchCV")),
     ),
     Fault(
         name="a group without records is fitted without a blank one",
@@ -44,14 +43,14 @@ FAULTS = (
         path=_VALIDATION,
         before='    best = int(choice.choose(costs[None, :], randomness=source.child("choice"))[0])\n',
         after="    best = int(costs.argmin())\n",
-        caught_by=(f"{_REPLAY}[PrivateSearchCV, classes, most compare]", f"{_REPLAY}[PrivateSearchCV]"),
+        caught_by=(*whole_fits("PrivateSearchCV, classes, most compare"), *whole_fits("PrivateSearchCV")),
     ),
     Fault(
         name="the choice is made with half the sensitivity",
         path=_VALIDATION,
         before="    choice = PermuteAndFlip(_share(budget, 1 - Fraction(score_share)), STEPS)\n",
         after="    choice = PermuteAndFlip(_share(budget, 1 - Fraction(score_share)), STEPS // 2)\n",
-        caught_by=(f"{_REPLAY}[PrivateSearchCV, classes, most compare, no scores]",),
+        caught_by=whole_fits("PrivateSearchCV, classes, most compare, no scores"),
     ),
     Fault(
         name="choice and scores get the whole budget each",
@@ -67,7 +66,7 @@ FAULTS = (
         after="        mechanism = NoisyCounts(paid, STEPS)\n",
         caught_by=(
             "tests/search/test_validation.py::test_choice_and_scores_add_up_to_the_claim",
-            f"{_REPLAY}[PrivateSearchCV, classes, most compare]",
+            *whole_fits("PrivateSearchCV, classes, most compare"),
         ),
     ),
     Fault(
@@ -77,7 +76,7 @@ FAULTS = (
         after=(
             '        mechanism.release(counts, source.child("scores"))\n        noisy = counts.astype(np.float64)\n'
         ),
-        caught_by=(f"{_REPLAY}[PrivateSearchCV]",),
+        caught_by=whole_fits("PrivateSearchCV"),
     ),
     Fault(
         name="replacements are compared at the whole epsilon",
