@@ -12,8 +12,9 @@ from hedgerow.central.anova.coded import CodedRows, Table
 from hedgerow.central.anova.curvature import curvature, curvature_release, shortened
 from hedgerow.central.anova.design import FeatureMap
 from hedgerow.central.anova.products import FULL, NORM, SCALE, Products
+from hedgerow.central.anova.pull import energies
 from hedgerow.central.anova.quantiles import Quantiles
-from hedgerow.central.anova.recipe import energies, rounds_of
+from hedgerow.central.anova.recipe import rounds_of
 from hedgerow.central.anova.rows import MOMENT, MOMENTS, Rows
 from hedgerow.kernels import reference
 from hedgerow.randomness import SeededRandomness

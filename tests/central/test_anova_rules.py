@@ -26,14 +26,15 @@ def test_shares_add_up_to_the_whole(signal, d):
     assert len(shares) > 1 or not RULES.pairs(signal, d)  # pairs are never used without a look at features first
 
 
-def test_later_descents_on_noisy_labels_go_as_far_as_the_first_and_no_further():
-    first = RULES.reach(1e9, 1000.0, 1.0, None)
-    assert sum(RULES.reach(1e9, 1000.0, part, NOISY) for part in (0.2, 0.3, 0.5)) == pytest.approx(first)
+def test_later_descents_on_noisy_labels_go_at_least_as_far_as_the_first_may_without_a_plan():
+    first, _ = RULES.first(1e9, 1000.0)
+    assert sum(RULES.least(1e9, 1000.0, part, NOISY) for part in (0.2, 0.3, 0.5)) == pytest.approx(first)
+    assert RULES.least(1e9, 1000.0, 1.0, CLEAR) == 0.0  # the plan alone decides
 
 
-def test_descents_go_further_as_residuals_fall_and_labels_are_clear():
-    assert RULES.reach(100.0, 1e6, 1.0, CLEAR) == pytest.approx(6 * RULES.reach(100.0, 1e6, 1.0, NOISY))
-    assert RULES.reach(1e9, 1e3, 1.0, CLEAR) > 100 * RULES.reach(1e9, 1e3, 1.0, NOISY)
+def test_residuals_are_clipped_less_where_there_are_many_records_or_the_clip_follows_them():
+    assert RULES.quantile(3999.0, follow=False) == 0.8
+    assert RULES.quantile(4000.0, follow=False) == RULES.quantile(100.0, follow=True) == 0.9
 
 
 def test_pairs_count_more_where_few_features_carry_the_signal_and_less_where_labels_are_noisy():

@@ -10,6 +10,7 @@ __all__ = [
     "BEFORE",
     "CLASSES",
     "CLEAR",
+    "EBM",
     "EXPERIMENTS",
     "FOREST",
     "MADE",
@@ -77,19 +78,25 @@ SETS = (
 """All sets of numbers with 12,000 records at most, and made ones."""
 SHIPPED = "PrivateAnova"
 BEFORE = "before"
+EBM = "DP-EBM"
 PURE = "pure"
 FOREST = "DiPriMe"
 VARIANTS: dict[str, dict[str, Any]] = {
     "full .2": {"full": 0.2},
     "full .45": {"full": 0.45},
-    "fall 1": {"fall": 1.0},
-    "fall 20": {"fall": 20.0},
+    "sampling 300": {"sampling": 300.0},
     "clear .2": {"clear": 0.2},
-    "clear .25": {"clear": 0.25},
-    "clear .45": {"clear": 0.45},
-    "clear .6": {"clear": 0.6},
+    "clear .5": {"clear": 0.5},
+    "hidden .2": {"hidden": 0.2},
+    "hidden .5": {"hidden": 0.5},
+    "clip at .7": {"few_quantile": 0.7},
+    "clip at .9": {"few_quantile": 0.9},
+    "clip at .8 for all": {"many_quantile": 0.8},
     "pair weight .5": {"pair_weights": (0.5, 0.5)},
+    "pair weight from .3": {"pair_weights": (0.3, 1.0)},
+    "stages from 400": {"stages_from": (400.0, 60.0)},
     "stages from 900": {"stages_from": (900.0, 90.0)},
+    "pairs from 40 d": {"pairs_from": (900.0, 40.0)},
     "pairs from 90 d": {"pairs_from": (900.0, 90.0)},
     "four stages from 1500": {"many_from": 1500.0},
     "four stages never": {"many_from": float("inf")},
@@ -121,12 +128,13 @@ RULES = Experiment(
     groups=(
         Group(SHIPPED),
         Group(BEFORE, needs="hedgerow_before"),
+        Group(EBM, needs="interpret.privacy"),
         *(Group(name, epsilons=PURE_EPSILONS) for name in (PURE, FOREST)),
         *(Group(name, epsilons=PURE_EPSILONS, most=1) for name in PURE_VARIANTS),
-        *(Group(name, most=1) for name in VARIANTS),
+        *(Group(name, most=2) for name in VARIANTS),
     ),
     epsilons=(1.0, 10.0),
-    repeats=3,
+    repeats=5,
     split="80 % train, 20 % test of 5,000 records at most; bounds of the whole data set are public",
     metric="mse",
     compute="hedgerow_experiments.anova.variants:compute",

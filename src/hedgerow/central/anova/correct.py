@@ -15,8 +15,9 @@ from hedgerow.central.anova.descent import Steps, bounded, remains
 from hedgerow.central.anova.design import GRID
 from hedgerow.central.anova.gate import GATE, Evidence, Look, agreement
 from hedgerow.central.anova.products import Products
+from hedgerow.central.anova.pull import energies
 from hedgerow.central.anova.reading import Reading
-from hedgerow.central.anova.recipe import Fitted, Options, energies, fit_anova
+from hedgerow.central.anova.recipe import Fitted, Options, fit_anova
 from hedgerow.central.public import PublicPart, PublicStart
 from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace

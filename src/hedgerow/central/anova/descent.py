@@ -18,7 +18,17 @@ from hedgerow.central.anova.rows import LEVELS, Clip, Sums, norms_of
 from hedgerow.randomness import Randomness
 from hedgerow.types import FloatArray, IntArray
 
-__all__ = ["QUANTILE", "Descent", "Steps", "allocation", "descend", "influences", "look_rounds", "noise_variance"]
+__all__ = [
+    "EVEN",
+    "QUANTILE",
+    "Descent",
+    "Steps",
+    "allocation",
+    "descend",
+    "influences",
+    "look_rounds",
+    "noise_variance",
+]
 
 
 _LONGEST = 1024.0  # norm of the coefficients, of records of norm 1 and labels in [0, 1]
@@ -26,13 +36,13 @@ _SURELY = 0.99 * _LONGEST**2  # of the squared norm, as any machine rounds it
 # Of the prototype's recipe: see recipe.py for what it was chosen on.
 _CELLS = 14  # of residuals: 0.7**13 is 1 % of the largest clip
 _RATIO = 0.7  # of an edge to the next
-QUANTILE = 0.9  # of the residuals, at which they are clipped
+QUANTILE = 0.9  # of the residuals, at which they are clipped if nothing else is said
 _WIDER = _RATIO**-3  # times the first clip, up to which it may follow residuals: they are 2.9 times as large then
 _ROUNDING = 1e-9  # of a clip that is an edge
 _CLEARLY = 1.645  # deviations, of a one-sided test at 5 %
 _COUNT = 256  # least number of levels of one count
 _LOOKS = (0.1, 0.7)  # shares of the rounds after which residuals are looked at
-_EVEN = 0.1  # of the budget of all rounds, spread evenly: see allocation
+EVEN = 0.1  # of the budget of all rounds, spread evenly: see allocation
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,8 @@ class Steps:
         The noisy number of records.
     factors : array, optional
         What eta is multiplied by, for each coefficient; at most 1.
+    quantile : float
+        Of the residuals, at which they are clipped.
     """
 
     rounds: int
@@ -60,6 +72,7 @@ class Steps:
     look_share: Fraction
     size: float
     factors: FloatArray | None = field(default=None, compare=False)
+    quantile: float = QUANTILE
 
     @property
     def rates(self) -> FloatArray:
@@ -156,23 +169,24 @@ def bounded(theta: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """Noisy numbers of residuals in cells up to these edges, and the deviation of their noise."""
+    """Noisy numbers of residuals in cells up to these edges, the deviation of their noise, and the quantile sought."""
 
     edges: FloatArray
     noisy: FloatArray
     deviation: float
+    quantile: float = QUANTILE
 
     def shares(self, size: float) -> FloatArray:
         """Return the shares of residuals up to each edge."""
         return np.asarray(np.cumsum(project(self.noisy, size)) / size)
 
     def above(self, size: float) -> float:
-        """Return the upper edge of the cell of the 0.9-quantile."""
-        return float(self.edges[min(int(np.searchsorted(self.shares(size), QUANTILE)), _CELLS - 1)])
+        """Return the upper edge of the cell of the quantile."""
+        return float(self.edges[min(int(np.searchsorted(self.shares(size), self.quantile)), _CELLS - 1)])
 
     def within(self, size: float) -> float:
-        """Return the 0.9-quantile, residuals spread evenly over its cell."""
-        return float(np.interp(QUANTILE, [0.0, *self.shares(size)], [0.0, *self.edges]))
+        """Return the quantile, residuals spread evenly over its cell."""
+        return float(np.interp(self.quantile, [0.0, *self.shares(size)], [0.0, *self.edges]))
 
     def beyond(self, clip: float) -> float:
         """Return how many residuals are in cells beyond the clip, at least: less 1.645 deviations (5 %)."""
@@ -184,8 +198,8 @@ def _following(clip: float, counted: _Counted, size: float) -> float:
     """Return the clip after a look, where the one before is a guess that may be too small.
 
     Residuals of a public model have their size from the first round on, so the clip is the quantile and not the edge
-    above it, which is up to 1.43 times as large, and noise with it. It rises only where clearly more than a tenth of
-    the residuals are beyond it: few public records may have been narrower than private ones.
+    above it, which is up to 1.43 times as large, and noise with it. It rises only where clearly more residuals than
+    should are beyond it: few public records may have been narrower than private ones.
 
     >>> edges = 0.7 ** np.arange(13.0, -1.0, -1.0)
     >>> def clips(*last):
@@ -195,7 +209,7 @@ def _following(clip: float, counted: _Counted, size: float) -> float:
     (0.204, 0.7)
     """
     quantile = counted.within(size)
-    if counted.beyond(clip) > (1 - QUANTILE) * size:
+    if counted.beyond(clip) > (1 - counted.quantile) * size:
         return quantile
     return min(clip, quantile)
 
@@ -214,7 +228,7 @@ def _count(rows: Sums, at: FloatArray, top: float, steps: Steps, purse: Purse, r
     counts = rows.total(at, term) + np.zeros(_CELLS, dtype=np.int64)
     release = purse.release(steps.look_share, 1, _COUNT)
     noisy = release.noisy(release.weight * counts, randomness) / release.weight
-    return _Counted(edges, noisy, release.deviation / release.weight)
+    return _Counted(edges, noisy, release.deviation / release.weight, steps.quantile)
 
 
 def influences(steps: Steps, energy: FloatArray, rounds: int) -> FloatArray:
@@ -270,6 +284,6 @@ def allocation(steps: Steps, energy: FloatArray) -> list[Fraction]:
     """
     harm = influences(steps, energy, steps.rounds) ** 2 @ energy
     wanted = np.sqrt(harm)
-    mixed = wanted / max(float(wanted.sum()), 1e-300) + _EVEN / steps.rounds
-    whole = [int(b) for b in np.floor(mixed / (1 + _EVEN) * (1 << 30))]
+    mixed = wanted / max(float(wanted.sum()), 1e-300) + EVEN / steps.rounds
+    whole = [int(b) for b in np.floor(mixed / (1 + EVEN) * (1 << 30))]
     return [Fraction(b, max(sum(whole), 1 << 30)) for b in whole]

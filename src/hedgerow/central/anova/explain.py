@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from hedgerow.central.anova.design import GRID
 from hedgerow.central.anova.model import AnovaModel
+from hedgerow.central.anova.pull import energies
 from hedgerow.central.anova.quantiles import CELLS
-from hedgerow.central.anova.recipe import energies
 from hedgerow.digits import plain
 from hedgerow.features import CategoricalFeature
 from hedgerow.schema.words import one_line

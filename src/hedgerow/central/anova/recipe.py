@@ -13,14 +13,17 @@ from hedgerow.central.anova.accounting import Purse
 from hedgerow.central.anova.basis import Basis, choose
 from hedgerow.central.anova.coded import Coded, Drawn, Records
 from hedgerow.central.anova.curvature import curvature, curvature_release, shortened
-from hedgerow.central.anova.descent import QUANTILE, Descent, Steps, descend, noise_variance, remains
+from hedgerow.central.anova.descent import Descent, Steps, descend, noise_variance, remains
 from hedgerow.central.anova.design import FeatureMap
+from hedgerow.central.anova.lengths import Prospect, first_length, next_length
+from hedgerow.central.anova.outlook import Outlook
 from hedgerow.central.anova.products import Products
+from hedgerow.central.anova.pull import energies, pulls
 from hedgerow.central.anova.pure_plan import PURE_RULES, PureRules
 from hedgerow.central.anova.quantiles import Quantiles, estimate
 from hedgerow.central.anova.rows import Sums
 from hedgerow.central.anova.rules import RULES, Found, Rules
-from hedgerow.randomness import Randomness, SeededRandomness
+from hedgerow.randomness import Randomness
 from hedgerow.space import FeatureSpace
 from hedgerow.types import FloatArray
 
@@ -31,10 +34,10 @@ __all__ = [
     "Options",
     "carry",
     "descend_in",
-    "energies",
     "fit_anova",
     "fitted_of",
     "map_of",
+    "reach_of",
     "steps_of",
 ]
 
@@ -51,8 +54,6 @@ _FEWEST_LONG = 40  # rounds, where steps are as long as the records allow; by ha
 _MOST = 300  # rounds: more only take longer
 _STEP = 0.95  # of one over the largest eigenvalue: no coefficient overshoots
 _RADIUS = 0.8  # norm at which records are cut, over the root mean square norm in the basis
-_AT_ONCE = 128  # of these points: their functions stay in the cache
-_POINTS = 2048  # for the mean square of functions: it errs by 3 %, as a root of 1/1,000
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,11 @@ class Course:
         return int(np.clip(0.4 * math.sqrt(min(self.signal, 1e6)), 4, 32))
 
     @property
+    def quantile(self) -> float:
+        """Of the residuals, at which they are clipped."""
+        return self.options.rules.quantile(self.signal, follow=self.options.follow)
+
+    @property
     def least(self) -> float:
         """Weight below which functions are left out, once features have weights."""
         return float(self.signal**-0.5)
@@ -217,13 +223,43 @@ def map_of(course: Course, basis: Basis) -> FeatureMap:
     return FeatureMap(course.data.space, course.quantiles, basis, radius)
 
 
-def steps_of(course: Course, share: Fraction, found: Found | None, steepest: float | None) -> Steps:
-    """Return how a descent with this share goes."""
-    own = course.whole * share
-    signal = course.signal * math.sqrt(own)
-    later = Fraction(1) if found is None else share / sum(course.shares[1:])
-    reach = course.options.rules.reach(signal, course.size, float(later), found)
-    return rounds_of(reach, course.size, own, _LOOK_SHARE / (2 * len(course.shares)), steepest)
+def steps_of(course: Course, share: Fraction, reach: float, steepest: float | None) -> Steps:
+    """Return how a descent with this share, of this length, goes."""
+    looks = _LOOK_SHARE / (2 * len(course.shares))
+    return replace(rounds_of(reach, course.size, course.whole * share, looks, steepest), quantile=course.quantile)
+
+
+def reach_of(
+    course: Course,
+    feature_map: FeatureMap,
+    share: Fraction,
+    warm: Fitted | None,
+    found: Found | None,
+    steepest: float | None,
+) -> float:
+    """Return how far a descent over these functions goes: by predicted error, within what rules say."""
+    rules = course.options.rules
+    signal = course.signal * math.sqrt(course.whole * share)
+    if warm is None or found is None:
+        least, most = rules.first(signal, course.size)
+        if least >= most:
+            return most
+        planned = first_length(_prospect(course, feature_map, share, steepest), course.quantile)
+        return float(np.clip(planned, least, most))
+    part = float(share / sum(course.shares[1:]))
+    outlook = Outlook.of(warm, found.clip, course.options.clip, course.quantile)
+    planned = next_length(_prospect(course, feature_map, share, steepest), outlook, found.clip, rules.hidden)
+    return max(planned, rules.least(signal, course.size, part, found))
+
+
+def _prospect(course: Course, feature_map: FeatureMap, share: Fraction, steepest: float | None) -> Prospect:
+    return Prospect.of(
+        feature_map,
+        pulls(feature_map, course.quantile),
+        lambda reach: steps_of(course, share, reach, steepest),
+        course.data.purse.strength,
+        course.data.rows.outputs,
+    )
 
 
 def _stage(course: Course, basis: Basis, share: Fraction, warm: Fitted | None, found: Found | None) -> Fitted:
@@ -233,7 +269,7 @@ def _stage(course: Course, basis: Basis, share: Fraction, warm: Fitted | None, f
     feature_map = map_of(course, basis)
     rows = data.rows.over(Products.of(feature_map), options.jobs)
     steepest = _steepest(course, rows, feature_map)
-    steps = steps_of(course, share, found, steepest)
+    steps = steps_of(course, share, reach_of(course, feature_map, share, warm, found, steepest), steepest)
     start = np.zeros((len(basis), data.rows.outputs)) if warm is None else carry(warm, feature_map)
     clip = options.clip if warm is None else warm.clip
     energy = energies(feature_map)
@@ -256,7 +292,7 @@ def _steepest(course: Course, rows: Sums, feature_map: FeatureMap) -> float | No
 def fitted_of(feature_map: FeatureMap, found: Descent, steps: Steps, size: float, warm: Fitted | None) -> Fitted:
     """Return what was found with its noise: that of its own rounds, and what is left of the stage before."""
     planned = noise_variance(steps, found.noise, energies(feature_map))
-    pull = pulls(feature_map)
+    pull = pulls(feature_map, steps.quantile)
     variance = noise_variance(steps, found.noise, pull)
     descents: tuple[Steps, ...] = (steps,)
     if warm is not None:
@@ -297,32 +333,6 @@ def descend_in(
     return descend(
         rows, start, clip, steps, data.purse, energy, data.randomness, options.progress, follow=options.follow
     )
-
-
-def energies(feature_map: FeatureMap) -> FloatArray:
-    """Return ``E phi_m**2`` as it is publicly assumed: ``w**2 E b**2 / R**2``."""
-    return np.asarray(np.square(feature_map.weights) * np.array([1.0, *feature_map.basis.energies]))
-
-
-def pulls(feature_map: FeatureMap) -> FloatArray:
-    r"""Return how strongly records pull at each coefficient: its energy, less what is cut off.
-
-    Long vectors are shortened, which is counted for records of independent features in the released quantiles; and a
-    tenth of the residuals is clipped, which then do not pull. The weaker the pull, the more noise is left.
-    """
-    source = SeededRandomness(0)  # the same points always: nothing private, nothing secret
-    columns = [source.integers(feature_map.size(j), _POINTS) for j in range(len(feature_map.space))]
-    codes = np.column_stack(columns).astype(np.int32)
-    whole = np.zeros(len(feature_map.basis))
-    cut = np.zeros(len(feature_map.basis))
-    for squares in feature_map.squares(codes, _AT_ONCE):
-        shorter = 1 / np.maximum(1.0, squares.sum(axis=0))
-        if np.isfinite(feature_map.most):
-            sizes = np.maximum(np.sqrt(squares).sum(axis=0), 1e-300)
-            shorter = np.minimum(shorter, np.square(feature_map.most / sizes))
-        whole += squares.sum(axis=1)
-        cut += squares @ shorter
-    return np.asarray(QUANTILE * energies(feature_map) * cut / np.maximum(whole, 1e-300))
 
 
 def relevance(fitted: Fitted, d: int) -> FloatArray:
