@@ -133,6 +133,8 @@ class Service:
         """Start the threads."""
         self.writer.start()
         _ = self.shared.identity  # uploads look at it, and must not wait for the database
+        with contextlib.suppress(StorageError):  # a server starts beside a database that is busy, too
+            self.writer.call(self.database.known.prepare)
         self.aggregator.start()
         log("started", database=self.database.url.get_backend_name())
         return self

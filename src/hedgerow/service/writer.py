@@ -108,6 +108,18 @@ class Writer:
 
         return self.call(in_turn)
 
+    def add_up(self, task: int, change: Callable[[Connection], T]) -> T:
+        """Make sums of a task's payloads in a transaction, and wait for it (not from the event loop).
+
+        PostgreSQL does so beside the commits of reports, which need not wait; SQLite has one writer.
+        """
+
+        def in_transaction() -> T:
+            with self.database.write_sums(task) as connection:
+                return change(connection)
+
+        return self.call(in_transaction) if self.database.sqlite else in_transaction()
+
     def call(self, action: Callable[[], T], seconds: float = _CALL_SECONDS) -> T:
         """Do something between two transactions and wait for it (not from the event loop)."""
         if self._stopping or not self._thread.is_alive():
@@ -160,7 +172,7 @@ class Writer:
 
     def _commit(self, group: list[_Waiting]) -> None:
         try:
-            with self.database.write_uploads() as connection:
+            with self.database.write_uploads(sorted({upload.task for upload, _, _ in group})) as connection:
                 outcomes = take(self.database, connection, [upload for upload, _, _ in group])
         except BaseException as error:
             self._answer(group, [error] * len(group))
