@@ -216,8 +216,8 @@ class Aggregator:
             most = math.inf if kind.shared else self.waiting(number)
             while not self._stop.is_set() and done < most and (n := step(number)):
                 done += n
-                if self._since() >= _MANY:
-                    self.scrub()  # here too: a backlog may be long
+                if self._since() >= 2 * _MANY:
+                    self.scrub()  # here too: a backlog may be long; but what waits is written anew, so rather after it
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
         except Overtaken as error:

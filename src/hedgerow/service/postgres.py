@@ -126,12 +126,17 @@ def _begin(connection: Connection) -> None:
     connection.info["asked"] = answers[len(answers) - len(asked) :]
 
 
-def by_driver(connection: Connection, statement: str, values: Mapping[str, Any] | None = None) -> Any:
-    """Run a statement by the driver of PostgreSQL itself: what the engine does besides takes as long again."""
+def by_driver(
+    connection: Connection, statement: str, values: Mapping[str, Any] | None = None, *, binary: bool = False
+) -> Any:
+    """Run a statement by the driver of PostgreSQL itself: what the engine does besides takes as long again.
+
+    ``binary`` answers have bytes as they are; else they come in hexadecimal digits.
+    """
     driver: Any = connection.connection.driver_connection
     errors = connection.dialect.loaded_dbapi.Error
     try:
-        return driver.execute(statement, values)
+        return driver.execute(statement, values, binary=binary)
     except errors as error:
         lost = bool(driver.closed)
         if lost:

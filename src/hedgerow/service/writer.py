@@ -146,14 +146,17 @@ class Writer:
                 self._do(*item)
                 item = _NOTHING
                 continue
-            group = [item]
-            n = item[0].weight
+            item = self._commit([item])
+
+    def _gather(self, group: list[_Waiting]) -> _Waiting | _Job | tuple[()] | None:
+        """Add uploads that wait to a group; return what follows them."""
+        n = sum(upload.weight for upload, _, _ in group)
+        item = self._next()
+        while item is not None and len(item) == 3 and n < self.group:
+            group.append(item)
+            n += item[0].weight
             item = self._next()
-            while item is not None and len(item) == 3 and n < self.group:
-                group.append(item)
-                n += item[0].weight
-                item = self._next()
-            self._commit(group)
+        return item
 
     def _next(self) -> _Waiting | _Job | tuple[()] | None:
         """Return what waits next; an empty tuple if nothing does."""
@@ -170,16 +173,21 @@ class Writer:
         else:
             future.set_result(result)
 
-    def _commit(self, group: list[_Waiting]) -> None:
+    def _commit(self, group: list[_Waiting]) -> _Waiting | _Job | tuple[()] | None:
+        """Commit all uploads that wait, also those that come while others have their turn; return what follows them."""
+        following = self._gather(group)
         try:
             with self.database.write_uploads(sorted({upload.task for upload, _, _ in group})) as connection:
+                if following is not None and len(following) == 0:
+                    following = self._gather(group)
                 outcomes = take(self.database, connection, [upload for upload, _, _ in group])
         except BaseException as error:
             self._answer(group, [error] * len(group))
-            return
+            return following
         self.commits += 1
         self.committed += sum(o.accepted for o in outcomes)
         self._answer(group, outcomes)
+        return following
 
     def _answer(self, group: list[_Waiting], results: list[Any]) -> None:
         """Wake the requests, with one call into each event loop."""
