@@ -1,7 +1,9 @@
 """Ids of tasks that have many: known at every step of their way, to every server, whatever crashes."""
 
+import contextlib
 import random
 import threading
+from concurrent.futures import Future
 
 import pytest
 
@@ -11,6 +13,7 @@ from hedgerow.service.digests import keys_of
 from hedgerow.service.ids import keyed
 from hedgerow.service.intake import take
 from hedgerow.service.schema import LEVEL
+from hedgerow.service.writer import Writer
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
 
@@ -391,3 +394,39 @@ def test_two_servers_that_seal_all_the_time_count_once(url, small, inside, local
         with server.service.database.read() as connection:
             rows = connection.exec_driver_sql("SELECT digest, remaining FROM upload_tokens").all()
         assert [left - view.spent(bytes(digest)) for digest, left in rows] == [700, 700]
+
+
+def test_what_comes_while_others_have_their_turn_shares_the_commit(inside, local_task, holders, part, monkeypatch):
+    """And what follows it, a change of another kind, is done after it, in order."""
+    service, task = inside(), local_task()
+    service.publish(task)
+    collection, reports = service.service.collection(task.id), holders(task, 3)
+    writer = Writer(service.service.database)
+    first, second = (
+        collection.kind.upload(1, collection.kind.read(part(reports, i, i + 1).to_bytes()), None, None) for i in (0, 1)
+    )
+    done = []
+
+    class Loop:
+        def is_closed(self):
+            return False
+
+        def call_soon_threadsafe(self, settle, answers):
+            done.append([outcome.accepted for _, outcome, _ in answers])
+
+    loop = Loop()
+    open_turn = writer.database.write_uploads
+
+    @contextlib.contextmanager
+    def turn(numbers):
+        with open_turn(numbers) as connection:
+            writer._queue.put((second, None, loop))
+            writer._queue.put((lambda: done.append("change"), Future()))
+            yield connection
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.database, "write_uploads", turn)
+        following = writer._commit([(first, None, loop)])
+    assert done == [[1, 1]] and writer.commits == 1
+    writer._do(*following)
+    assert done == [[1, 1], "change"]
