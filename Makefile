@@ -8,7 +8,7 @@ JOBS ?= 2
 .PHONY: demo test lint bench docs docs-version folder wheel clean setup mutants fuzz
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml setup.py csrc/kernels.c csrc/anova.c csrc/anova.h csrc/vdaf.c experiments/pyproject.toml
+$(STAMP): pyproject.toml setup.py csrc/kernels.c csrc/anova.c csrc/anova.h csrc/digests.c csrc/vdaf.c experiments/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --editable experiments --group dev

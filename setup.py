@@ -11,7 +11,7 @@ setup(
     ext_modules=[
         Extension(
             "hedgerow._kernels",
-            ["csrc/kernels.c", "csrc/anova.c"],
+            ["csrc/kernels.c", "csrc/anova.c", "csrc/digests.c"],
             depends=["csrc/anova.h"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             extra_compile_args=FLAGS,

@@ -40,12 +40,12 @@ def publish(server: Server) -> None:
 
 
 def load(servers: list[Server], count: int, size: int, connections: int) -> dict[str, float]:
-    """Return requests a second and the 99th percentile of their times, as a client process sees them."""
+    """Return requests a second, the 99th percentile of their times, and the CPU of the client, which sees them."""
     ports = ",".join(str(server.port) for server in servers)
     numbers = [str(v) for v in (count, size, connections, DEPTH)]
     command = [sys.executable, "-m", "benchmarks.load", ports, *numbers]
     done = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=environment()).stdout)
-    return {"rate": count / done["seconds"], "p99": done["p99"], "accepted": done["accepted"]}
+    return {"rate": count / done["seconds"], **done}
 
 
 def warm(servers: list[Server], plan: dict[str, int]) -> None:
@@ -90,6 +90,7 @@ def two_servers(database: str, plan: dict[str, int], rounds: int) -> list[Row]:
     gains = []
     costs = []
     waits = []
+    cores = {"one": [], "two": []}
     reports = plan["count"] * plan["size"]
     with service(database) as one, service(database) as two:
         publish(one)
@@ -99,21 +100,30 @@ def two_servers(database: str, plan: dict[str, int], rounds: int) -> list[Row]:
             both = _watched(database, [one, two], plan)
             again = _watched(database, [two], plan)
             gains.append(2 * both["rate"] / (alone["rate"] + again["rate"]))
-            costs.append(2 * both["cpu"] / (alone["cpu"] + again["cpu"]))
+            costs.append(2 * both["serving"] / (alone["serving"] + again["serving"]))
             waits.append(both["waiting"])
+            cores["one"] += [alone["cores"], again["cores"]]
+            cores["two"].append(both["cores"])
             said = f"one {alone['rate']:,.0f} and {again['rate']:,.0f}, two {both['rate']:,.0f} requests/s"
-            spent = f"CPU a report {alone['cpu'] / reports * 1e6:.1f} and {both['cpu'] / reports * 1e6:.1f} us"
-            print(f"  two servers, round {i + 1}: {said}; {spent}; load {os.getloadavg()[0]:.1f}", flush=True)
-    cores = os.cpu_count()
+            spent = f"CPU a report {alone['serving'] / reports * 1e6:.1f} and {both['serving'] / reports * 1e6:.1f} us"
+            used = f"cores in use {alone['cores']:.2f} and {both['cores']:.2f}"
+            print(f"  two servers, round {i + 1}: {said}; {spent}; {used}; load {os.getloadavg()[0]:.1f}", flush=True)
+    have = os.cpu_count() or 1
+    used = {which: statistics.median(found) for which, found in cores.items()}
     name = "two servers on one PostgreSQL"
     return [
         # With client, database and two servers at work, there is nothing to be gained below four cores.
         Row(
-            f"{name} over one, batches of {plan['size']}, {cores} cores for all",
+            f"{name} over one, batches of {plan['size']}, {have} cores for all",
             statistics.median(gains),
             "x",
             1.6,
             True,
+        ),
+        Row("one server: cores in use by client, server and database", used["one"], f"of {have}"),
+        Row(f"{name}: cores in use by client, servers and database", used["two"], f"of {have}"),
+        Row(
+            f"{name}: the most that {have} cores allow over one, at one server's CPU a report", have / used["one"], "x"
         ),
         Row(f"{name}: CPU a report, of servers and database, over that with one", statistics.median(costs), "x"),
         Row(f"{name}: share of the time in which one waits for a lock", statistics.median(waits), ""),
@@ -121,16 +131,20 @@ def two_servers(database: str, plan: dict[str, int], rounds: int) -> list[Row]:
 
 
 def _watched(database: str, servers: list[Server], plan: dict[str, int]) -> dict[str, float]:
-    """Load servers; return what the client saw, the CPU of servers and database, and the share of waiting."""
+    """Load servers; return what the client saw, the CPU of servers and database, of all, and the share of waiting."""
     before = sum(server.cpu for server in servers)
     with Watch(database) as watch:
         done = load(servers, **plan)
-    spent = sum(server.cpu for server in servers) - before
-    return {**done, "cpu": spent + watch.cpu, "waiting": watch.waiting}
+    serving = sum(server.cpu for server in servers) - before + watch.cpu
+    cores = (serving + done["cpu"]) / done["seconds"]
+    return {**done, "serving": serving, "cores": cores, "waiting": watch.waiting}
 
 
 def memory(database: str, ends: list[int]) -> list[Row]:
-    """Return the memory of a server after so many reports; it should not grow with them."""
+    """Return the memory of a server at rest after so many reports; it should not grow with them.
+
+    At rest: before the first aggregation a server has not even loaded what adds up.
+    """
     sent = 0
     rows = []
     with service(database) as server:
@@ -138,6 +152,7 @@ def memory(database: str, ends: list[int]) -> list[Row]:
         for end in ends:
             load([server], (end - sent) // 1000, 1000, 8)
             sent = end
+            time.sleep(_SETTLE)
             rows.append(Row(f"memory after {end:,} reports", server.megabytes, "MB"))
             print(f"  {rows[-1]}", flush=True)
     growth = rows[-1].value / rows[0].value

@@ -762,6 +762,10 @@ static PyObject *features(PyObject *self, PyObject *none) { return PyUnicode_Fro
 PyObject *anova_blocks(PyObject *self, PyObject *args);
 PyObject *anova_paths(PyObject *self, PyObject *none);
 PyObject *anova_codes(PyObject *self, PyObject *args);
+/* in digests.c */
+PyObject *digests(PyObject *self, PyObject *args);
+PyObject *sieve_add(PyObject *self, PyObject *args);
+PyObject *sieve_has(PyObject *self, PyObject *args);
 
 static PyMethodDef methods[] = {
     {"walk", walk, METH_VARARGS, NULL},
@@ -782,6 +786,9 @@ static PyMethodDef methods[] = {
     {"anova_blocks", anova_blocks, METH_VARARGS, NULL},
     {"anova_paths", anova_paths, METH_NOARGS, NULL},
     {"anova_codes", anova_codes, METH_VARARGS, NULL},
+    {"digests", digests, METH_VARARGS, NULL},
+    {"sieve_add", sieve_add, METH_VARARGS, NULL},
+    {"sieve_has", sieve_has, METH_VARARGS, NULL},
     {"features", features, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -264,6 +264,30 @@ def test_resend(url, stub, tmp_path, capsys):
     assert "No report is waiting" in capsys.readouterr().out
 
 
+def test_one_question_of_two_curators_waits_at_each(url, stub, tmp_path, capsys):
+    """What became of it at one address says nothing of the other: the last one must not stand for both."""
+    from hedgerow.holder import Client, Holder, Receipt, ServiceError
+
+    holder = Holder(tmp_path, client=Client(attempts=1))
+    addresses = [url, url.replace("127.0.0.1", "localhost")]
+    for address in addresses:
+        answer = holder.answer(holder.fetch(address), {"age": 41, "home": "flat", "hours": 3})
+        stub.instead = [(503, {}, {})]
+        with pytest.raises(ServiceError):
+            holder.send(answer)
+    first, second = [base for _, base, _ in holder.store.waiting()]
+    stub.instead = [(503, {}, {})]
+    results = holder.resend()
+    assert {place.base: type(result) for place, result in results.items()} == {first: ServiceError, second: Receipt}
+    holder.store.settle(answer.invitation.notice.id, second, "ready")
+    stub.instead = [(410, {"code": "task-ended"}, {})]
+    assert join("--resend", "--json", "--home", tmp_path) == 1
+    said = json.loads(capsys.readouterr().out)
+    (bad, good) = [f"{base}/v1/tasks/{answer.invitation.notice.id}" for base in (first, second)]
+    assert sorted(said["results"]) == sorted([bad, good]) and said["waiting"] == [bad]
+    assert "410" in said["results"][bad] and "410" not in said["results"][good]
+
+
 def test_limits_from_the_command_line(url, stub, tmp_path, capsys):
     home = ("--home", tmp_path)
     assert join(url, *ME, "--yes", "--limit", 0.5, *home) == 2

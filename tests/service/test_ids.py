@@ -1,14 +1,20 @@
 """Packed ids: nothing that was added is ever missed, whatever its bytes are."""
 
 import os
+from contextlib import nullcontext
+from hashlib import blake2b
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sqlalchemy")
 
+from hedgerow import kernels
 from hedgerow.service import ids as module
-from hedgerow.service.ids import KEY, MARK, Ids, Sieve, distinct, pack_ids, sorted_rows, unpacked
+from hedgerow.service.digests import ids_of
+from hedgerow.service.ids import KEY, MARK, Ids, Sieve, any_alike, distinct, keyed, pack_ids, sorted_rows, unpacked
+
+compiled_only = pytest.mark.skipif(kernels.native() is None, reason="there are no compiled kernels here")
 
 
 def drawn(n, head=b""):
@@ -35,16 +41,54 @@ def test_every_id_is_found_and_no_other(head, monkeypatch):
     assert Ids().find(keys) == ids.find([]) == {}
 
 
-def test_a_sieve_misses_nothing_and_mistakes_few():
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_sieve_misses_nothing_and_mistakes_few(compiled):
+    with nullcontext() if compiled else kernels.reference():
+        _misses_nothing_and_mistakes_few()
+
+
+def _misses_nothing_and_mistakes_few():
     sieve = Sieve()
     one, two = drawn(30_000), drawn(30_000)
     sieve.add(Ids(packed(one)).rows)
     sieve.add(unpacked(packed(two)))
     keys = [key for key, _ in [*one, *two]]
-    assert sieve.may_hold(keys) == keys
+    assert sieve.may_hold(keyed(keys)) == keys
     # Each of four bits is set with a chance of at most 240,000 / 2**25 = .7 %, so a new id is mistaken with 3e-9.
-    assert len(sieve.may_hold([key for key, _ in drawn(1000)])) <= 1
-    assert sieve.may_hold([]) == []
+    assert len(sieve.may_hold(keyed([key for key, _ in drawn(1000)]))) <= 1
+    assert sieve.may_hold(keyed([])) == []
+    more = Sieve()
+    third = drawn(100)
+    more.add(unpacked(packed(third)))
+    assert sieve.may_hold(keyed([key for key, _ in third])) == []
+    sieve.unite(more)
+    assert sieve.may_hold(keyed([*keys, *(key for key, _ in third)])) == [*keys, *(key for key, _ in third)]
+
+
+@compiled_only
+def test_both_sieves_are_the_same():
+    """A server may be started again with the compiled kernels, or without; also for rows apart from each other."""
+    rows = np.random.default_rng(1).integers(0, 256, (5000, 30), dtype=np.uint8)[::2, :24]
+    one, two = Sieve(), Sieve()
+    one.add(rows)
+    with kernels.reference():
+        two.add(rows)
+        assert two.may_hold(rows[:7]) == [row[:KEY].tobytes() for row in rows[:7]]
+    assert (one._bits == two._bits).all() and one._bits.any()
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    ("bits", "rows", "width", "out"),
+    [(24, 48, 24, 2), (0, 48, 24, 2), (32, 50, 24, 2), (32, 48, 12, 4), (32, 48, 0, 2), (32, 48, -24, 2)],
+)
+def test_the_kernel_of_sieves_refuses_what_does_not_fit(bits, rows, width, out):
+    with pytest.raises(ValueError, match="sieve"):
+        kernels.native().sieve_add(bytearray(bits), bytes(rows), width)
+    with pytest.raises(ValueError, match="sieve"):
+        kernels.native().sieve_has(bytes(bits), bytes(rows), width, bytearray(out))
+    with pytest.raises(ValueError, match="too short"):
+        kernels.native().sieve_has(bytes(32), bytes(48), 24, bytearray(1))
 
 
 @pytest.mark.parametrize("width", [3, 20, KEY + MARK])
@@ -60,3 +104,50 @@ def test_packing_does_not_depend_on_the_order():
     rows = np.frombuffer(packed(pairs + pairs[30:]), dtype=np.uint8).reshape(-1, KEY + MARK)
     assert sorted_rows(distinct(rows)).tobytes() == pack_ids([packed(pairs)])
     assert len(distinct(rows[:0])) == 0
+
+
+@pytest.mark.parametrize("head", [b"", bytes(8)])
+def test_copies_among_sorted_ids_are_noticed(head):
+    """Others that begin alike may be taken for copies, which costs a look; copies may never be taken for others."""
+    pairs = drawn(50)
+    assert not any_alike(sorted_rows(unpacked(packed(pairs))))
+    assert not any_alike(unpacked(packed(pairs[:1])))
+    key, _ = (drawn(1, head) if head else pairs)[0]
+    copies = [*pairs, (key, b"a mark.."), (key, b"another.")]
+    assert any_alike(sorted_rows(unpacked(packed(copies))))
+
+
+WIDTHS = [0, 1, 22, 114, 115, 116, 243, 244, 700]  # with the id and a flag: around one block of 128 bytes, and two
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("simulation", [False, True])
+def test_digests_of_many_are_those_of_each(width, simulation):
+    """Also where rows are not beside each other in memory; with the compiled kernel and without."""
+    rng = np.random.default_rng(width)
+    names = rng.integers(0, 256, (40, 15), dtype=np.uint8)[:, 3:]
+    payloads = rng.integers(0, 256, (80, width), dtype=np.uint8)[::2]
+    wanted = [
+        blake2b(name.tobytes(), digest_size=KEY, person=b"report").digest()
+        + blake2b(
+            name.tobytes() + bytes([simulation]) + payload.tobytes(), digest_size=MARK, person=b"payload"
+        ).digest()
+        for name, payload in zip(names, payloads, strict=True)
+    ]
+    assert [row.tobytes() for row in ids_of(names, payloads, simulation)] == wanted
+    with kernels.reference():
+        assert [row.tobytes() for row in ids_of(names, payloads, simulation)] == wanted
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    ("n", "size", "person", "room", "offset", "stride"),
+    [
+        (0, 8, b"", 24, 0, 24), (-1, 8, b"", 24, 0, 24), (2, 8, b"", 24, 0, 24), (1, 8, b"", 24, 17, 24),
+        (1, 8, b"", 24, -1, 24), (1, 65, b"", 99, 0, 99), (1, 0, b"", 24, 0, 24), (1, 8, bytes(17), 24, 0, 24),
+        (2, 8, b"", 24, 0, 7), (2, 8, b"", 24, 0, 2**62), (7, 8, b"", 2**10, 0, 24),
+    ],
+)  # fmt: skip
+def test_the_kernel_writes_nowhere_else(n, size, person, room, offset, stride):
+    with pytest.raises(ValueError, match="must fit"):
+        kernels.native().digests(bytes(12), b"", b"", n, size, person, bytearray(room), offset, stride)

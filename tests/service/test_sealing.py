@@ -1,14 +1,19 @@
 """Ids of tasks that have many: known at every step of their way, to every server, whatever crashes."""
 
+import contextlib
 import random
 import threading
+from concurrent.futures import Future
 
 import pytest
 
 from hedgerow.service import aggregator, database, known, scrub, sealing
 from hedgerow.service.curators import digest_of
-from hedgerow.service.intake import keys_of, take
+from hedgerow.service.digests import keys_of
+from hedgerow.service.ids import keyed
+from hedgerow.service.intake import take
 from hedgerow.service.schema import LEVEL
+from hedgerow.service.writer import Writer
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
 
@@ -142,73 +147,61 @@ def test_what_is_sealed_is_not_read_again(small, inside, local_task, holders, pa
     service.send(task, part(reports, 0, 10))
     before = view_of(service, task)
     with monkeypatch.context() as patch:
-        patch.setattr(known, "distinct", None)
+        patch.setattr(known.View, "catch_up", None)
         service.service.aggregator.scrub()
         after = view_of(service, task)
-    assert after is before and len(after.young) == 0 and after.sealed == 10 and after.sieve is not None
+    assert after is before and len(after.young) == 0 and after.sealed == 10 and after.certain
     assert service.send(task, part(reports, 0, 12)).json() == {"accepted": 2, "duplicates": 10, "failures": []}
+
+
+def held(service, task, reports):
+    """Return how many of the reports the sieve of a task takes for known."""
+    return len(view_of(service, task).sieve.may_hold(keyed(keys_of([t.tobytes() for t in reports.tokens]))))
 
 
 @pytest.mark.parametrize("most", [0, 100])
 def test_a_server_that_missed_some_ids_reads_them(url, small, inside, local_task, holders, part, monkeypatch, most):
-    """They came to another server, which has sealed them already: at once if they are few, else without a sieve."""
+    """They came to another server, which has sealed them already: at once if they are few, else by another thread."""
     monkeypatch.setattr(known, "_MISSED", most)
     service, other, task = inside(url), inside(url), local_task(max_depth=7)
     service.publish(task)
     reports = holders(task, 30)
     service.send(task, part(reports, 0, 5))
-    assert view_of(service, task).sieve is not None
+    assert view_of(service, task).certain
     other.send(task, part(reports, 5, 10))
     other.service.aggregator.turn()
     assert runs(other) == {0: 10}
     other.send(task, part(reports, 10, 12))
     assert service.send(task, part(reports, 0, 13)).json() == {"accepted": 1, "duplicates": 12, "failures": []}
-    assert (view_of(service, task).sieve is None) == (most == 0)
-    service.service.aggregator.turn()  # reads all of them
-    sieve = view_of(service, task).sieve
-    assert sieve is not None and len(sieve.may_hold(keys_of([t.tobytes() for t in reports.tokens]))) == 13
+    assert view_of(service, task).certain == (most > 0)
+    service.service.aggregator.turn()  # reads those that are lacking
+    assert view_of(service, task).certain and held(service, task, reports) == 13
     assert service.send(task, part(reports, 0, 14)).json() == {"accepted": 1, "duplicates": 13, "failures": []}
 
 
-def test_a_sieve_lacks_what_was_merged_unseen(small, inside, local_task, holders, part):
-    service, other, task = inside(), inside(), local_task(max_depth=7)
+def test_what_was_merged_unseen_is_read_by_another_thread(url, small, inside, local_task, holders, part):
+    """Also where only a part of it was: of four batches two are seen, and two are lacking in the merged run."""
+    service, other, task = inside(url), inside(url), local_task(max_depth=7)
     service.publish(task)
     reports = holders(task, 50)
-    service.send(task, part(reports, 0, 1))
-    for start in range(1, 41, 10):
-        other.send(task, part(reports, start, start + 10))
-        other.service.aggregator.turn()
-    assert list(runs(other)) == [LEVEL + 31]
-    assert service.send(task, part(reports, 0, 42)).json() == {"accepted": 1, "duplicates": 41, "failures": []}
-    assert view_of(service, task).sieve is None
-
-
-def test_a_sieve_that_came_too_late_is_not_used(small, inside, local_task, holders, part, monkeypatch):
-    monkeypatch.setattr(known, "_MISSED", 0)
-    service, task = inside(), local_task(max_depth=7)
-    service.publish(task)
-    reports = holders(task, 40)
     for start in (0, 10):
         service.send(task, part(reports, start, start + 10))
         service.service.aggregator.turn()
-    found = service.service.database.known
-    found._views.clear()  # as after a start
-    assert view_of(service, task).sieve is None
-    assert found.offer_sieve()
-    service.send(task, part(reports, 20, 21))  # takes it
-    found._views.clear()
-    assert view_of(service, task).sieve is None
-    assert found.offer_sieve()
-    other = inside()
-    other.send(task, part(reports, 21, 30))
-    other.service.aggregator.turn()
-    assert service.send(task, part(reports, 0, 31)).json() == {"accepted": 1, "duplicates": 30, "failures": []}
-    assert view_of(service, task).sieve is None
+    assert view_of(service, task).covered == 20
+    for start in (20, 30):
+        other.send(task, part(reports, start, start + 10))
+        other.service.aggregator.turn()
+    assert list(runs(other)) == [LEVEL + 30]
+    assert service.send(task, part(reports, 0, 41)).json() == {"accepted": 1, "duplicates": 40, "failures": []}
+    assert not view_of(service, task).certain
+    service.service.aggregator.turn()
+    assert view_of(service, task).certain and held(service, task, reports) == 41
+    assert service.send(task, part(reports, 0, 42)).json() == {"accepted": 1, "duplicates": 41, "failures": []}
 
 
 @pytest.mark.parametrize("batches", [1, 4])
 def test_a_sieve_follows_what_left_while_it_was_made(small, inside, local_task, holders, part, monkeypatch, batches):
-    """Under load some always do; four batches are merged, and what was in them cannot be told from the rest."""
+    """Under load some always do. Where four batches were merged, what is lacking is read once more, and added."""
     monkeypatch.setattr(known, "_MISSED", 0)
     service, other, task = inside(), inside(), local_task(max_depth=7)
     service.publish(task)
@@ -216,8 +209,9 @@ def test_a_sieve_follows_what_left_while_it_was_made(small, inside, local_task, 
     service.send(task, part(reports, 0, 20))
     service.service.aggregator.turn()
     found = service.service.database.known
+    assert not found._offered  # what it brought itself it knows
     found._views.clear()  # as after a start
-    assert view_of(service, task).sieve is None and found.offer_sieve()
+    assert not view_of(service, task).certain and found.offer()
     for start in range(20, 20 + 10 * batches, 10):
         other.send(task, part(reports, start, start + 10))
         other.service.aggregator.turn()
@@ -225,10 +219,69 @@ def test_a_sieve_follows_what_left_while_it_was_made(small, inside, local_task, 
     sent = 20 + 10 * batches
     taken = service.send(task, part(reports, 0, sent + 1)).json()
     assert taken == {"accepted": 1, "duplicates": sent, "failures": []}
-    sieve = view_of(service, task).sieve
-    assert (sieve is None) == (batches == 4)
-    if sieve is not None:
-        assert len(sieve.may_hold(keys_of([t.tobytes() for t in reports.tokens]))) == sent + 1
+    view = view_of(service, task)
+    assert view.covered == (20 if batches == 4 else 30)
+    if batches == 4:
+        assert not view.certain and found.offer()
+    assert view_of(service, task).certain and held(service, task, reports) == sent + 1
+
+
+def test_an_offer_that_does_not_fit_is_not_used(small, inside, local_task, holders, part, monkeypatch):
+    """It was made for a view that is gone: the one in its place knows less, and would take old ids for new ones."""
+    monkeypatch.setattr(known, "_MISSED", 0)
+    service, other, task = inside(), inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 50)
+    service.send(task, part(reports, 0, 10))
+    service.service.aggregator.turn()
+    assert view_of(service, task).covered == 10
+    other.send(task, part(reports, 10, 20))
+    other.service.aggregator.turn()
+    found = service.service.database.known
+    view_of(service, task)
+    found._offered.clear()
+    assert found.offer() and found._offered[1].since == 10
+    found._views.clear()
+    assert service.send(task, part(reports, 0, 21)).json() == {"accepted": 1, "duplicates": 20, "failures": []}
+    assert view_of(service, task).covered == 0 and found.offer()
+    assert view_of(service, task).certain and held(service, task, reports) == 21
+
+
+def test_a_server_without_work_follows_the_others(small, inside, local_task, holders, part, monkeypatch):
+    """So that its first report does not have to be looked up among all that came meanwhile."""
+    monkeypatch.setattr(known, "_MISSED", 20)
+    service, other, task = inside(), inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 70)
+    service.send(task, part(reports, 0, 1))
+    for start in range(1, 41, 10):
+        other.send(task, part(reports, start, start + 10))
+        other.service.aggregator.turn()
+        service.service.aggregator.turn()
+    asked = []
+    monkeypatch.setattr(database.Database, "sealed", lambda self, connection, task, keys: asked.extend(keys) or {})
+    assert service.send(task, part(reports, 41, 51)).json()["accepted"] == 10
+    assert asked == []
+
+
+def test_a_server_that_starts_has_read_all_ids(url, small, inside, local_task, holders, part, monkeypatch):
+    service, task = inside(url), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 60)
+    for start in range(0, 50, 10):
+        service.send(task, part(reports, start, start + 10))
+        service.service.aggregator.turn()
+    late = inside(url)
+    late.service.database.known.prepare()
+    asked = []
+    before = database.Database.sealed
+    monkeypatch.setattr(
+        database.Database, "sealed", lambda self, *args: asked.append(len(args[2])) or before(self, *args)
+    )
+    assert late.send(task, part(reports, 50, 60)).json()["accepted"] == 10
+    assert asked == []
+    assert late.send(task, part(reports, 0, 60)).json()["duplicates"] == 60
+    assert asked == [60]
 
 
 def test_a_commit_that_fails_leaves_nothing_in_memory(inside, local_task, holders):
@@ -341,3 +394,39 @@ def test_two_servers_that_seal_all_the_time_count_once(url, small, inside, local
         with server.service.database.read() as connection:
             rows = connection.exec_driver_sql("SELECT digest, remaining FROM upload_tokens").all()
         assert [left - view.spent(bytes(digest)) for digest, left in rows] == [700, 700]
+
+
+def test_what_comes_while_others_have_their_turn_shares_the_commit(inside, local_task, holders, part, monkeypatch):
+    """And what follows it, a change of another kind, is done after it, in order."""
+    service, task = inside(), local_task()
+    service.publish(task)
+    collection, reports = service.service.collection(task.id), holders(task, 3)
+    writer = Writer(service.service.database)
+    first, second = (
+        collection.kind.upload(1, collection.kind.read(part(reports, i, i + 1).to_bytes()), None, None) for i in (0, 1)
+    )
+    done = []
+
+    class Loop:
+        def is_closed(self):
+            return False
+
+        def call_soon_threadsafe(self, settle, answers):
+            done.append([outcome.accepted for _, outcome, _ in answers])
+
+    loop = Loop()
+    open_turn = writer.database.write_uploads
+
+    @contextlib.contextmanager
+    def turn(numbers):
+        with open_turn(numbers) as connection:
+            writer._queue.put((second, None, loop))
+            writer._queue.put((lambda: done.append("change"), Future()))
+            yield connection
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.database, "write_uploads", turn)
+        following = writer._commit([(first, None, loop)])
+    assert done == [[1, 1]] and writer.commits == 1
+    writer._do(*following)
+    assert done == [[1, 1], "change"]

@@ -75,7 +75,7 @@ def test_the_service_reads_exactly_what_the_library_reads(response, data):
     # A frame that holds; rows that the library refuses are the ones that are set aside.
     assert (theirs is None) == bool(ours.invalid)
     if theirs is not None:
-        assert [t.tobytes() for t in theirs.tokens] == ours.tokens
+        assert [t.tobytes() for t in theirs.tokens] == [t.tobytes() for t in ours.tokens]
         assert theirs.payloads.tobytes() == ours.payloads.tobytes()
         assert ours.simulation == theirs.simulation
     for i in range(len(ours)):

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -205,6 +206,31 @@ def test_unsigned_wrongly_signed_and_foreign_messages_are_refused(pair):
     elsewhere = pair.helper.client.post(f"/v1/shared/{task.id}/jobs", content=good, headers={"Content-Type": PEER})
     assert elsewhere.json()["code"] == "forbidden"
     assert pair.helper.client.post(path, content=good).json()["code"] == "unsupported-media-type"
+
+
+@pytest.mark.parametrize("n", ["Infinity", "-Infinity", "NaN", "1e999", '"x"', "null", "[]"])
+def test_the_leader_names_a_batch_by_a_number(pair, n):
+    task = published(pair)
+    path = f"/v1/shared/{task.id}/share"
+    content = f'{{"n": {n}, "checksum": "00"}}'.encode()
+    body = signed(pair.leader.service.shared.identity, path, content)
+    answer = pair.helper.client.post(path, content=body, headers={"Content-Type": PEER})
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid-request")
+
+
+def test_a_slow_helper_leaves_time_for_other_tasks(pair, monkeypatch):
+    """One that takes long for every job, and has one after the other, would keep all other reports waiting."""
+    monkeypatch.setattr(leader, "MOST", 2)
+    monkeypatch.setattr("hedgerow.service.service.HELPER_SLOW", 0.2)
+    task = published(pair)
+    pair.leader.send(task, answers(task, 6)[0])
+    service = pair.leader.service
+    number = service.collection(task.id).number
+    pair.wire.lose = lambda path: bool(time.sleep(0.6 * path.endswith("/jobs")))
+    start = time.monotonic()
+    assert service._verify(number) == 2 and service._verify(number) == 0
+    time.sleep(max(0.0, start + 2 - time.monotonic()))
+    assert service._verify(number) == 2
 
 
 def test_a_task_is_shared_with_known_servers_and_pinned_keys_only(pair, inside, tmp_path):

@@ -1,5 +1,6 @@
 """A database that is removed, replaced or silent under a running service: nothing is acknowledged that is not kept."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -75,7 +76,8 @@ class Silent:
     def _signal(self, what):
         children = subprocess.run(["pgrep", "-P", str(self.first)], capture_output=True, text=True, check=False)
         for pid in [self.first, *map(int, children.stdout.split())]:
-            os.kill(pid, what)
+            with contextlib.suppress(ProcessLookupError):  # a connection's process ends with it, at any moment
+                os.kill(pid, what)
 
     def __enter__(self):
         self._signal(signal.SIGSTOP)

@@ -14,7 +14,7 @@ import pytest
 
 from hedgerow.service import aggregator
 from hedgerow.service.curators import digest_of
-from hedgerow.service.intake import keys_of
+from hedgerow.service.digests import keys_of
 from hedgerow.service.schema import exchanges
 from hedgerow.tasks.partly_public import SemiTask
 from hedgerow.tasks.reports import Reports

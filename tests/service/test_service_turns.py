@@ -10,7 +10,8 @@ import pytest
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
 from hedgerow.service import removal, scrub, sealing
-from hedgerow.service.sqlite_file import StoragePressure
+from hedgerow.service.kinds import Kind
+from hedgerow.service.sqlite_file import Overtaken, StoragePressure
 from hedgerow.tasks.labels.task import LabelTask
 from tests.service.test_passes import Guest
 
@@ -184,3 +185,50 @@ def test_housekeeping_does_not_wait_for_who_is_in_the_way(pair, local_task, hold
         aggregator._work()
     assert not one.service._refused
     assert aggregator._dirty()  # it will be tried again
+
+
+@pytest.mark.parametrize("kind", ["sums", "labels"])
+def test_what_one_deletes_the_other_does_not_add_up(pair, local_task, holders, kind):
+    """Deleted while the other has sums, or rows, in a transaction that is not yet committed: nothing of it is left."""
+    one, other = pair
+    grid = LabelGrid(0.0, 80.0, 16)
+    task = local_task() if kind == "sums" else LabelTask(grid, LaplaceNoise(1.0, 16), target="hours")
+    one.publish(task, **({} if kind == "sums" else {"tokens": True}))
+    if kind == "sums":
+        assert one.send(task, holders(task, 20)).json()["accepted"] == 20
+    else:
+        (token,) = one.post(task, "tokens", {}).json()["tokens"]
+        reports = task.privatize([0], [3.0])
+        assert one.send(task, reports, Authorization=f"Bearer {token}").json()["accepted"] == 1
+    one.post(task, "close")
+    number = other.service.collection(task.id).number
+
+    def delete():
+        return one.client.delete(f"/v1/tasks/{task.id}", headers=CURATOR).status_code
+
+    with meanwhile(other, ("DELETE FROM uploads",), delete) as found:
+        other.service.aggregator.segment(number)
+    assert found == [200]
+    with one.service.database.read() as connection:
+        for table in ("partials", "segments", "uploads"):
+            assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0, table
+
+
+def test_nothing_is_added_up_of_a_task_that_was_deleted(pair, local_task, holders, monkeypatch):
+    """The other has read the payloads, and only then the task goes."""
+    one, other = pair
+    task = local_task()
+    one.publish(task)
+    one.send(task, holders(task, 20))
+    one.post(task, "close")
+    number = other.service.collection(task.id).number
+    aggregate = Kind.aggregate
+
+    def after(*given):
+        monkeypatch.undo()
+        assert one.client.delete(f"/v1/tasks/{task.id}", headers=CURATOR).status_code == 200
+        return aggregate(*given)
+
+    monkeypatch.setattr(Kind, "aggregate", after)
+    with pytest.raises(Overtaken, match="deleted"):
+        other.service.aggregator.segment(number)

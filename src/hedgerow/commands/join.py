@@ -266,17 +266,21 @@ def _outcome(receipt: Receipt, texts: Texts) -> str:
 
 
 def _resend(arguments: argparse.Namespace, holder: Holder) -> int:
-    from hedgerow.holder import ServiceError
+    from hedgerow.holder import Place, ServiceError
 
     texts = _texts(arguments)
     results = holder.resend()
-    left = {task_id for task_id, _, _ in holder.store.waiting()}
+    left = {Place(base, task_id) for task_id, base, _ in holder.store.waiting()}
 
-    def say(task_id: str, result: Receipt | ServiceError) -> str:
+    def say(place: Place, result: Receipt | ServiceError) -> str:
         said = str(result) if isinstance(result, ServiceError) else _outcome(result, texts)
-        return f"{said} {texts.say('join.kept')}" if task_id in left else said
+        return f"{said} {texts.say('join.kept')}" if place in left else said
 
-    said = {task_id: say(task_id, result) for task_id, result in results.items()}
-    lines = [f"{task_id[:12]}: {words}" for task_id, words in said.items()]
-    report(arguments, {"results": said, "waiting": sorted(left)}, lines or [texts.say("join.none")])
+    said = {place: say(place, result) for place, result in results.items()}
+    lines = [f"{place.task_id[:12]} ({place.base}): {words}" for place, words in said.items()]
+    summary = {
+        "results": {place.task_url: words for place, words in said.items()},
+        "waiting": sorted(place.task_url for place in left),
+    }
+    report(arguments, summary, lines or [texts.say("join.none")])
     return int(any(isinstance(r, ServiceError) or not r.final for r in results.values()))

@@ -9,7 +9,18 @@ Needs NumPy and the standard library, and ``cryptography`` for signatures (``pip
 """
 
 from hedgerow.holder.budget import Cost, Limits
-from hedgerow.holder.client import Client, Receipt, ServiceError
+from hedgerow.holder.client import Client, Place, Receipt, ServiceError
 from hedgerow.holder.device import Answer, Holder, Invitation, default_home
 
-__all__ = ["Answer", "Client", "Cost", "Holder", "Invitation", "Limits", "Receipt", "ServiceError", "default_home"]
+__all__ = [
+    "Answer",
+    "Client",
+    "Cost",
+    "Holder",
+    "Invitation",
+    "Limits",
+    "Place",
+    "Receipt",
+    "ServiceError",
+    "default_home",
+]

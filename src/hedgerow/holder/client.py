@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import ipaddress
 import json
 import re
+import socket
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from hedgerow.errors import FormatError, HedgerowError
@@ -100,6 +104,65 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+class _Deadline:
+    """Ends connections when their time is over.
+
+    The time-out of a socket is for each piece: who sends a byte now and then would be listened to for ever.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.over = False
+        self._sockets: list[socket.socket] = []
+        self._timer = threading.Timer(seconds, self._end)
+        self._timer.daemon = True
+
+    def __enter__(self) -> _Deadline:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def connection(self, kind: type[http.client.HTTPConnection], host: str, **options: Any) -> Any:
+        """Make a connection that ends with it."""
+        made = kind(host, **options)
+        connect = made.connect
+
+        def connected() -> None:
+            connect()
+            if self.over:
+                raise TimeoutError("timed out")
+            self._sockets.append(made.sock)
+
+        made.connect = connected  # type: ignore[method-assign]
+        return made
+
+    def _end(self) -> None:
+        self.over = True
+        for each in self._sockets:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+
+class _Plain(urllib.request.HTTPHandler):
+    def __init__(self, deadline: _Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(partial(self._deadline.connection, http.client.HTTPConnection), req)
+
+
+class _Secure(urllib.request.HTTPSHandler):
+    def __init__(self, deadline: _Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(partial(self._deadline.connection, http.client.HTTPSConnection), req)
+
+
 class Client:
     """Requests with patience: what may help later is tried again, what cannot is said at once.
 
@@ -162,13 +225,25 @@ class Client:
         raise AssertionError("unreachable")
 
     def _once(self, request: urllib.request.Request) -> bytes:
-        handlers: list[Any] = [_NoRedirect()]
+        with _Deadline(self.timeout) as deadline:
+            try:
+                data = self._read(request, deadline)
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                if deadline.over:  # whatever a connection says that is ended under its reader
+                    raise TimeoutError(f"no whole answer within {self.timeout:g} seconds") from error
+                raise
+            if deadline.over:
+                raise TimeoutError(f"no whole answer within {self.timeout:g} seconds")
+        if len(data) > _MOST_BYTES:
+            raise FormatError(f"the answer has more than {_MOST_BYTES >> 20} MiB; it is not a task.")
+        return data
+
+    def _read(self, request: urllib.request.Request, deadline: _Deadline) -> bytes:
+        handlers: list[Any] = [_NoRedirect(), _Plain(deadline), _Secure(deadline)]
         if is_loopback(urllib.parse.urlsplit(request.full_url).hostname or ""):
             handlers.append(urllib.request.ProxyHandler({}))
         with urllib.request.build_opener(*handlers).open(request, timeout=self.timeout) as response:
             data: bytes = response.read(_MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
-            raise FormatError(f"the answer has more than {_MOST_BYTES >> 20} MiB; it is not a task.")
         return data
 
 

@@ -253,19 +253,23 @@ class Holder:
         self.store.settle(place.task_id, place.base, "accepted" if receipt.final else f"refused {receipt.code}")
         return receipt
 
-    def resend(self) -> dict[str, Receipt | ServiceError]:
-        """Send all reports that were paid for and not acknowledged; return what became of each task.
+    def resend(self) -> dict[Place, Receipt | ServiceError]:
+        """Send all reports that were paid for and not acknowledged; return what became of each.
+
+        The same task may wait at several addresses: of two curators who ask the very same question, one may have the
+        report and the other not.
 
         A refusal that may pass (a proxy's, a wrong clock's, a restored database's) ends nothing: the same bytes are
         sent again until the signed end of the task. After it the service's own word that the task is over ends it, or
         30 days without such a word (no answer, a server that is busy). :meth:`Store.waiting` lists what is left.
         """
-        results: dict[str, Receipt | ServiceError] = {}
+        results: dict[Place, Receipt | ServiceError] = {}
         for task_id, base, closes in self.store.waiting():
+            place = Place(base, task_id)
             try:
-                results[task_id] = self._deliver(Place(base, task_id))
+                results[place] = self._deliver(place)
             except ServiceError as error:
-                results[task_id] = error
+                results[place] = error
                 if self._over(error, closes):
                     self.store.settle(task_id, base, f"ended {error.code}".strip())
         return results

@@ -56,6 +56,7 @@ _SEGMENT = 20_000  # reports added up in one transaction: uploads wait for it; b
 # until then their ids are in memory.
 _REST = 50
 _MANY = 3 * SEALED
+_PAUSES = 3  # of the time that reading ids took, until they are read again; by hand
 _MERGING = 0.1  # of the time, while uploads wait: there are more runs for a while, and nothing else; by hand
 # Pages that take long to write anew wait until nothing has come for a minute, for a day at most; by hand.
 _QUIET = 60.0
@@ -200,8 +201,9 @@ class Aggregator:
         if moving:
             self._move()
         start = time.monotonic()
-        if start >= self._read_until and self.database.known.offer_sieve():
-            self._read_until = start + _REST * (time.monotonic() - start)
+        if start >= self._read_until and self.database.known.offer():
+            end = time.monotonic()
+            self._read_until = end + _PAUSES * (end - start)
         return done
 
     def _task(self, number: int) -> int:
@@ -214,8 +216,8 @@ class Aggregator:
             most = math.inf if kind.shared else self.waiting(number)
             while not self._stop.is_set() and done < most and (n := step(number)):
                 done += n
-                if self._since() >= _MANY:
-                    self.scrub()  # here too: a backlog may be long
+                if self._since() >= 2 * _MANY:
+                    self.scrub()  # here too: a backlog may be long; but what waits is written anew, so rather after it
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
         except Overtaken as error:
@@ -338,6 +340,7 @@ class Aggregator:
                 scrub(self.database, connection)
             settle(self.database)
             self.database.exchanged = False
+            self.database.known.follow()
 
         before = self.writer.committed
         start = time.monotonic()
@@ -378,7 +381,7 @@ class Aggregator:
                 if gone.rowcount != len(taken):
                     raise Overtaken("another process aggregates this task.")
 
-            self.writer.run(change)
+            self.writer.add_up(number, change)
         return n
 
     def _pending(self, connection: Connection, number: int) -> list[Any]:

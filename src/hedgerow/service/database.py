@@ -12,7 +12,7 @@ the very file that the path names: a file that was removed or replaced under a r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -26,9 +26,9 @@ from hedgerow.errors import HedgerowError
 from hedgerow.service.ids import KEY, MARK, Ids
 from hedgerow.service.known import Known
 from hedgerow.service.migrate import STEP, check_step, check_version, upgrade, version_of
-from hedgerow.service.postgres import patient, postgres_engine
+from hedgerow.service.postgres import answers_of, by_driver, patient, postgres_engine
 from hedgerow.service.schema import YOUNG
-from hedgerow.service.sqlite_file import SqliteFile, StorageError, StoragePressure
+from hedgerow.service.sqlite_file import Overtaken, SqliteFile, StorageError, StoragePressure
 
 __all__ = ["ROW", "RUNS", "Body", "Database", "Mode", "StorageError", "StoragePressure"]
 
@@ -74,6 +74,9 @@ _POSTGRES = {
 _POSTGRES["arrive and keep"] = f"WITH kept AS ({_POSTGRES['keep']}) {_POSTGRES['arrive']}"
 _YOUNG = ", ".join(table.name for table in YOUNG)
 _TURN = "SELECT pg_advisory_xact_lock(7218542)"
+# Whoever adds up shares a lock that whoever deletes a task has alone. A lock of rows would be seen in the pages.
+_ADDING = "SELECT pg_advisory_xact_lock_shared(7218543)"
+_NOT_ADDING = "SELECT pg_advisory_xact_lock(7218543)"
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,8 @@ class Database:
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self.sql = _SQLITE if self.sqlite else _POSTGRES
         self.file = SqliteFile(str(self.url.database), mode) if self.sqlite else None
-        self.engine = self._engine("BEGIN" if mode == "read" else "BEGIN IMMEDIATE", pool_size=1)
+        # One for reports; PostgreSQL adds them up by another meanwhile.
+        self.engine = self._engine("BEGIN" if mode == "read" else "BEGIN IMMEDIATE", pool_size=1 if self.sqlite else 2)
         self.readers = self._engine("BEGIN", pool_size=4, snapshots=True)
         self.known = Known(self)
         self._step = ""  # what asks for the last step of the schema, once it is certain that there is one
@@ -157,13 +161,13 @@ class Database:
             yield connection
 
     @contextmanager
-    def _writing(self, turn: str = "") -> Iterator[Connection]:
-        """Open a transaction; on PostgreSQL ``turn`` is what begins it, after BEGIN and on the same journey.
+    def _writing(self, turn: str = "", asked: tuple[str, ...] = ()) -> Iterator[Connection]:
+        """Open a transaction; PostgreSQL gets ``turn`` and what is ``asked`` after BEGIN, on the same journey.
 
         Servers of two versions may meet at one database: nothing is written into tables of another version.
         """
         with _translated(), self.engine.connect() as plain:
-            connection = plain.execution_options(turn=turn, first=self._step)
+            connection = plain.execution_options(turn=turn, first=self._step, asked=asked)
             with connection.begin():
                 if self._step:
                     check_step(connection.exec_driver_sql(STEP).scalar() if self.sqlite else connection.info["first"])
@@ -172,18 +176,40 @@ class Database:
             self.file.check()  # after the commit: what a removed file took is not acknowledged
 
     @contextmanager
-    def write_uploads(self) -> Iterator[Connection]:
+    def write_uploads(self, numbers: Sequence[int] = ()) -> Iterator[Connection]:
         """Open a transaction of the one process that takes reports at this moment.
 
-        Whoever has it may look for known ids and add new ones: nobody else does so, or scrubs, in between.
+        Whoever has it may look for known ids and add new ones: nobody else does so, or scrubs, in between. Where it is
+        said which tasks will be asked for, PostgreSQL is asked on the journey on which the transaction begins.
         """
+        asked = self.known.questions(numbers) if numbers and not self.sqlite else ()
         try:
-            with self._writing(_TURN) as connection:
+            with self._writing(_TURN, asked) as connection:
+                if asked:
+                    self.known.hear(numbers, connection.info["asked"])
                 yield connection
         except BaseException:
             self.known.settle(committed=False)
             raise
         self.known.settle(committed=True)
+
+    @contextmanager
+    def write_sums(self, task: int) -> Iterator[Connection]:
+        """Open a transaction that makes sums of a task's payloads; Overtaken if the task was deleted.
+
+        It is not deleted in between either: what is written here would outlive it.
+        """
+        there = f"SELECT deleted IS NULL FROM tasks WHERE number = {task:d}"
+        with self._writing(_ADDING, (there,)) as connection:
+            found = [list(connection.exec_driver_sql(there))] if self.sqlite else connection.info["asked"]
+            if not found[0] or not found[0][0][0]:
+                raise Overtaken("the task was deleted.")
+            yield connection
+
+    def bar_sums(self, connection: Connection) -> None:
+        """Let nobody make sums until the transaction has ended, and see what those made who were at it."""
+        if not self.sqlite:
+            connection.exec_driver_sql(_NOT_ADDING)
 
     @contextmanager
     def write_alone(self) -> Iterator[Connection]:
@@ -196,14 +222,14 @@ class Database:
             yield connection
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """Open a transaction that sees one snapshot."""
+    def read(self, *, young: bool = True) -> Iterator[Connection]:
+        """Open a transaction that sees one snapshot; who reads no ``young`` tables lets them be scrubbed meanwhile."""
         if self.file is not None:
             self.file.check()
         with _translated(), self.readers.connect() as plain:
             connection = plain if self.sqlite else plain.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
-                if not self.sqlite:
+                if young and not self.sqlite:
                     # PostgreSQL's TRUNCATE does not keep to snapshots: who began before it would find a table empty.
                     # A lock that is taken before the snapshot makes it wait.
                     connection.exec_driver_sql(f"LOCK TABLE {_YOUNG} IN ACCESS SHARE MODE")
@@ -246,24 +272,17 @@ class Database:
         """Return the rows of some queries without parameters; PostgreSQL answers all of them on one journey."""
         if self.sqlite:
             return [list(connection.exec_driver_sql(query)) for query in queries]
-        result = connection.exec_driver_sql("; ".join(queries))
-        cursor: Any = result.cursor
-        found = [cursor.fetchall()]
-        while cursor.nextset():
-            found.append(cursor.fetchall())
-        result.close()
-        return found
+        return answers_of(by_driver(connection, "; ".join(queries)))
 
     def arrive(self, connection: Connection, task: int, ids: bytes, tokens: bytes, body: Body | None = None) -> int:
         """Store packed ids and spent tokens of a commit, and payloads that came with them; return its number."""
         values: dict[str, Any] = {"task": task, "ids": ids, "tokens": tokens}
-        statement = "arrive"
-        if body is not None and self.sqlite:
-            self.keep(connection, task, body)
-        elif body is not None:
-            statement = "arrive and keep"
-            values |= {"n": body.n, "simulation": body.simulation, "body": body.data}
-        return int(connection.exec_driver_sql(self.sql[statement], values).scalar_one())
+        if body is None or self.sqlite:
+            if body is not None:
+                self.keep(connection, task, body)
+            return int(connection.exec_driver_sql(self.sql["arrive"], values).scalar_one())
+        values |= {"n": body.n, "simulation": body.simulation, "body": body.data}
+        return int(by_driver(connection, self.sql["arrive and keep"], values).fetchone()[0])
 
     def keep(self, connection: Connection, task: int, body: Body) -> None:
         """Store payloads that wait for aggregation."""

@@ -11,7 +11,22 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["KEY", "MARK", "Ids", "Sieve", "distinct", "pack_ids", "sorted_rows", "unpacked"]
+from hedgerow.kernels import native
+
+__all__ = [
+    "KEY",
+    "MARK",
+    "Ids",
+    "Rows",
+    "Sieve",
+    "any_alike",
+    "distinct",
+    "keyed",
+    "keys_in",
+    "pack_ids",
+    "sorted_rows",
+    "unpacked",
+]
 
 # Bytes. Of 2**40 ids, two have the same key with a chance of 2**-49, and another upload the same mark with 2**-64.
 KEY = 16
@@ -62,6 +77,25 @@ def distinct(rows: Rows) -> Rows:
 def _news(rows: Rows) -> npt.NDArray[np.bool_]:
     """Say of each row whether it is not the one before again."""
     return np.append(True, (rows[1:] != rows[:-1]).any(axis=1))[: len(rows)]
+
+
+def any_alike(rows: Rows) -> bool:
+    """Whether two of some sorted rows may have the same key: these begin alike."""
+    return not (np.diff(_heads(rows)) != 0).all()
+
+
+def keys_in(rows: Rows) -> list[bytes]:
+    """Return the keys that rows begin with."""
+    return [row.tobytes() for row in rows[:, :KEY]]
+
+
+def keyed(keys: Sequence[bytes]) -> Rows:
+    """Return keys, a row each.
+
+    >>> keyed([bytes(KEY)]).shape
+    (1, 16)
+    """
+    return np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY)
 
 
 def pack_ids(parts: Iterable[bytes]) -> bytes:
@@ -178,7 +212,7 @@ class Sieve:
     --------
     >>> sieve = Sieve()
     >>> sieve.add(np.arange(24, dtype=np.uint8)[None, :])
-    >>> sieve.may_hold([bytes(range(16)), bytes(range(1, 17))])
+    >>> sieve.may_hold(keyed([bytes(range(16)), bytes(range(1, 17))]))
     [b'\x00\x01...\x0f']
     """
 
@@ -187,17 +221,30 @@ class Sieve:
 
     def add(self, rows: Rows) -> None:
         """Add ids, a row each."""
-        at = _places(np.ascontiguousarray(rows[:, :KEY])).ravel()
+        compiled = native()
+        if compiled is not None:
+            compiled.sieve_add(self._bits, np.ascontiguousarray(rows), rows.shape[1])
+            return
+        at = _places(rows).ravel()
         np.bitwise_or.at(self._bits, at >> 3, np.left_shift(1, at & 7).astype(np.uint8))
 
-    def may_hold(self, keys: Sequence[bytes]) -> list[bytes]:
-        """Return those that may be here; none of the others is."""
-        if not keys:
-            return []
-        at = _places(np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY))
-        held = (self._bits[at >> 3] >> (at & 7).astype(np.uint8) & 1).all(axis=1)
-        return [keys[i] for i in np.flatnonzero(held).tolist()]
+    def may_hold(self, rows: Rows) -> list[bytes]:
+        """Return the keys of those that may be here; none of the others is."""
+        return keys_in(rows[self._held(rows)])
+
+    def _held(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        compiled = native()
+        if compiled is not None:
+            held = np.empty(len(rows), dtype=np.bool_)
+            compiled.sieve_has(self._bits, np.ascontiguousarray(rows), rows.shape[1], held)
+            return held
+        at = _places(rows)
+        return np.asarray((self._bits[at >> 3] >> (at & 7).astype(np.uint8) & 1).all(axis=1))
+
+    def unite(self, other: Sieve) -> None:
+        """Add all that another holds."""
+        self._bits |= other._bits
 
 
-def _places(keys: Rows) -> npt.NDArray[np.uint32]:
-    return keys.view("<u4") & np.uint32(_BITS - 1)
+def _places(rows: Rows) -> npt.NDArray[np.uint32]:
+    return np.ascontiguousarray(rows[:, :KEY]).view("<u4") & np.uint32(_BITS - 1)

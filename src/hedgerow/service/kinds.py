@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgerow.errors import FormatError
-from hedgerow.service.intake import Upload, keys_of, marks_of
+from hedgerow.service.digests import ids_of, keys_of, marks_of
+from hedgerow.service.intake import Upload
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.reports import HEADER_BYTES, TOKEN_BYTES, Reports, batch_head
 from hedgerow.tasks.totals import Totals
@@ -31,7 +32,7 @@ _MOST_INVALID = 100  # that are looked for, each by halving: a body full of them
 class ReadBatch:
     """A body as rows: ids (their random part), payloads, and which rows no honest holder could have sent."""
 
-    tokens: list[bytes]
+    tokens: ByteRows
     payloads: ByteRows
     simulation: bool
     invalid: frozenset[int]
@@ -87,38 +88,32 @@ class Kind:
         """Read a batch in the library's wire format; refuse a wrong frame, note invalid rows."""
         n, simulation = batch_head(self.task, body, len(body))
         start = HEADER_BYTES + n * TOKEN_BYTES
-        tokens = [body[i : i + TOKEN_BYTES] for i in range(HEADER_BYTES, start, TOKEN_BYTES)]
+        tokens = np.frombuffer(body, dtype=np.uint8, count=n * TOKEN_BYTES, offset=HEADER_BYTES)
         rows = np.frombuffer(body, dtype=np.uint8, offset=start).reshape(n, self.width)
         invalid = frozenset(_invalid(self.task.encoding.validate, rows))
-        return ReadBatch(tokens, rows, simulation, invalid)
+        return ReadBatch(tokens.reshape(n, TOKEN_BYTES), rows, simulation, invalid)
 
     def upload(self, number: int, batch: ReadBatch, first: int | None, token: bytes | None, bearer: str = "") -> Upload:
         """Return what the writer stores of a valid batch, and what it is checked against.
 
         ``token`` is the digest of the upload token, ``bearer`` the token itself, where there is one.
         """
-        flag = bytes([batch.simulation])
-        data = batch.payloads.tobytes()
-        width = batch.payloads.shape[1]
-        messages = [flag + data[i : i + width] for i in range(0, len(data), width)]
-        keys = keys_of(batch.tokens)
-        marks = marks_of(batch.tokens, messages)
+        ids = ids_of(batch.tokens, batch.payloads, batch.simulation)
         rows = batch.payloads
         if self.with_ids:
-            ids = np.frombuffer(b"".join(batch.tokens), dtype=np.uint8).reshape(-1, TOKEN_BYTES)
-            rows = np.hstack([ids, rows])
+            rows = np.hstack([batch.tokens, rows])
         if self.n_groups:
             rows = np.hstack([self._groups(batch.tokens, bearer), rows])
-        upload = Upload(number, keys, marks, rows, batch.simulation, token=token)
+        upload = Upload(number, ids, rows, batch.simulation, token=token)
         self._check_against(upload, batch, first)
         return upload
 
-    def _groups(self, ids: list[bytes], bearer: str) -> ByteRows:
+    def _groups(self, ids: ByteRows, bearer: str) -> ByteRows:
         """Return the group of each report: all that come with one upload token are in one.
 
         It takes the token to tell its group, or the id where there are no tokens. Of both only digests are stored.
         """
-        names = [bearer.encode()] if bearer else ids
+        names = [bearer.encode()] if bearer else _each(ids)
         found = [group_of(name, self.n_groups, self._group_key) for name in names]
         groups = np.array(found * len(ids) if bearer else found, dtype=">u2")
         return groups.view(np.uint8).reshape(-1, _GROUP_BYTES)
@@ -132,8 +127,9 @@ class Kind:
         pledged = self.task.pledge(batch.payloads)
         if pledged is None:
             return
-        keys = keys_of(batch.tokens, b"label")
-        marks = marks_of(batch.tokens, pledged, b"label")
+        names = _each(batch.tokens)
+        keys = keys_of(names, b"label")
+        marks = marks_of(names, pledged, b"label")
         if self.task.before is None:
             upload.also = list(zip(keys, marks, strict=True))
         elif first is not None:
@@ -165,6 +161,11 @@ class Kind:
         """Return the 16-byte id of report ``i`` of a body that was read."""
         at = HEADER_BYTES + i * TOKEN_BYTES
         return bytes(self.task.digest[:4] + body[at : at + TOKEN_BYTES])
+
+
+def _each(rows: ByteRows) -> list[bytes]:
+    """Return each row as bytes."""
+    return [row.tobytes() for row in rows]
 
 
 def _invalid(check: Callable[[ByteRows], None], rows: ByteRows) -> list[int]:

@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.service.ids import KEY, MARK, Ids, Rows, Sieve, distinct, unpacked
-from hedgerow.service.schema import LEVEL, known, report_ids, sealing
+from hedgerow.service.ids import KEY, MARK, Ids, Rows, Sieve, keys_in, unpacked
+from hedgerow.service.schema import LEVEL, known, report_ids, sealing, tasks
 
 if TYPE_CHECKING:
     from hedgerow.service.database import Database
@@ -37,6 +36,8 @@ _NUMBER = 8  # a 64-bit number
 _TASKS = 16
 _MISSED = 1 << 18  # ids: if more have left than is read while uploads wait, they are read by another thread; by hand
 _SCAN = 500  # rows of packed ids read at a time: a megabyte; by hand
+_WORTH = 1 << 24  # ids: a sieve of more takes every second new one for known, and is not worth reading them
+_LEVELS = 5  # of runs: more than a task has
 
 
 def pack_tokens(spent: Mapping[bytes, int]) -> bytes:
@@ -69,6 +70,15 @@ class Brought:
     spent: Mapping[bytes, int]
 
 
+@dataclass(frozen=True)
+class Offer:
+    """A sieve of those ids that left after the first ``since`` and before the first ``until`` had."""
+
+    since: int
+    until: int
+    sieve: Sieve
+
+
 class View:
     """What is known of one task at this moment of a transaction.
 
@@ -78,8 +88,10 @@ class View:
         Of the row of ``known``: how often the task was scrubbed, and how many ids have left for ``report_ids``.
     young : Ids
         Those that have not.
-    sieve : Sieve or None
-        Holds all of them; None if that is not certain of those that have left: every id is looked up then.
+    sieve : Sieve
+        Holds them, and the first ``covered`` of those that have left.
+    covered : int
+        If it is less than ``sealed``, every id is looked up.
     """
 
     def __init__(self, database: Database, task: int) -> None:
@@ -89,12 +101,13 @@ class View:
         self.sealed = 0
         self.last = 0
         self.young = Ids()
-        self.sieve: Sieve | None = Sieve()
+        self.sieve = Sieve()
+        self.covered = 0
         self._spent: dict[bytes, int] = {}
         self._moving_spent: dict[int, dict[bytes, int]] = {}
 
     def reload(self, connection: Connection, row: Any) -> None:
-        """Follow a scrubbing: read what has changed, but for the arrivals."""
+        """Follow a scrubbing: read what has changed, but for the arrivals and for what the sieve lacks."""
         self._place_ids(connection, row.sealed, row.length // (KEY + MARK))
         self.version = row.version
         self.sealed = row.sealed
@@ -113,24 +126,29 @@ class View:
         if left == 0 and packed == len(self.young):
             return
         if left == len(self.young) and packed == 0:
+            if self.certain:
+                self.covered = sealed
             self.young = Ids()
             return
-        if left > _MISSED:
-            self.sieve = None
-        elif left and self.sieve is not None:
-            gone = distinct(np.concatenate([self.young.rows, self._left_since(connection, self.sealed)]))
-            self.sieve.add(gone)
-            if left != len(gone):  # others were merged in the meantime
-                self.sieve = None
+        self.covered = min(self.covered, sealed)  # of a task that was forgotten none is left
         self.young = Ids(connection.execute(_PACKED.where(known.c.task == self.task)).scalar_one())
-        if self.sieve is not None:
-            self.sieve.add(self.young.rows)
+        self.sieve.add(self.young.rows)
+
+    @property
+    def certain(self) -> bool:
+        """Whether the sieve holds all ids there are."""
+        return self.covered == self.sealed
+
+    def doubt(self) -> None:
+        """Read anew what is young; what the sieve holds too much does no harm."""
+        self.version = -1
+        self.last = 0
+        self.young = Ids()
 
     def add(self, brought: Brought) -> None:
         """Add what a commit brought."""
         self.young.add(brought.ids)
-        if self.sieve is not None:
-            self.sieve.add(unpacked(brought.ids))  # now, and not all of them when they leave
+        self.sieve.add(unpacked(brought.ids))  # now, and not all of them when they leave
         for digest, n in brought.spent.items():
             self._spent[digest] = self._spent.get(digest, 0) + n
         self.last = brought.seq
@@ -141,30 +159,25 @@ class View:
         for piece in gone:
             del self._moving_spent[piece]
 
-    def _left_since(self, connection: Connection, sealed: int) -> Rows:
-        """Return ids in batches that left after the first ``sealed`` ids, and were not merged in the meantime."""
-        since = (report_ids.c.run >= sealed) & (report_ids.c.run < LEVEL)
-        return unpacked(b"".join(connection.execute(_SEALED.where(report_ids.c.task == self.task, since)).scalars()))
+    def catch_up(self, connection: Connection, offer: Offer | None) -> None:
+        """Let the sieve hold those that left unseen: what is offered, and what left since, if that is not much.
 
-    def accept(self, connection: Connection, sealed: int, sieve: Sieve | None) -> None:
-        """Use a sieve that holds the first ``sealed`` ids that have left, and add those that left since.
-
-        While uploads go on, some always leave before all ids are read. If not all of these are found, because batches
-        were merged, or they are more than is read while uploads wait, another sieve has to be made.
+        These are batches that were not merged yet. If not all are found there, another thread has to read them.
         """
-        if sieve is None or self.sealed - sealed > _MISSED:
+        if offer is not None and offer.since <= self.covered:
+            self.sieve.unite(offer.sieve)
+            self.covered = max(self.covered, min(offer.until, self.sealed))
+        if not 0 < self.sealed - self.covered <= _MISSED:
             return
-        if sealed != self.sealed:
-            gone = distinct(self._left_since(connection, sealed))
-            if len(gone) != self.sealed - sealed:
-                return
-            sieve.add(gone)
-        sieve.add(self.young.rows)
-        self.sieve = sieve
+        batches = (report_ids.c.run >= self.covered) & (report_ids.c.run < LEVEL)
+        rows = unpacked(b"".join(connection.execute(_SEALED.where(report_ids.c.task == self.task, batches)).scalars()))
+        if len(rows) == self.sealed - self.covered:
+            self.sieve.add(rows)
+            self.covered = self.sealed
 
-    def marks(self, connection: Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the marks of those ids that are known."""
-        asked = keys if self.sieve is None else self.sieve.may_hold(keys)
+    def marks(self, connection: Connection, rows: Rows) -> dict[bytes, bytes]:
+        """Return the marks of those ids that are known, by their keys; a row begins with the key."""
+        asked = self.sieve.may_hold(rows) if self.certain else keys_in(rows)
         if not asked:
             return {}
         found = self.database.sealed(connection, self.task, list(asked)) if self.sealed else {}
@@ -183,7 +196,8 @@ class Known:
         self.database = database
         self._views: dict[int, View] = {}
         self._brought: list[Brought] = []
-        self._offered: dict[int, tuple[int, Sieve]] = {}
+        self._offered: dict[int, Offer] = {}
+        self._heard: dict[tuple[str, str], list[list[Any]]] = {}
 
     def look(self, connection: Connection, task: int) -> View:
         """Return what is known of a task, within a transaction of :meth:`Database.write_uploads`."""
@@ -191,54 +205,96 @@ class Known:
 
     def refresh(self, connection: Connection, numbers: Sequence[int]) -> tuple[set[int], dict[int, View]]:
         """Return which of these tasks are not closed, and what is known of each, with one question to the database."""
-        listed = ",".join(map(str, numbers))
+        questions = self.questions(numbers)
+        heads, new = self._heard.pop(questions, None) or self.database.ask(connection, *questions)
         views = {number: self._views.pop(number, None) for number in numbers}
-        news = [f"(task = {number} AND seq > {view.last})" for number, view in views.items() if view is not None]
-        unclosed, versions, pieces, new = self.database.ask(
-            connection,
-            f"SELECT number FROM tasks WHERE number IN ({listed}) AND closed IS NULL",
-            f"SELECT task, version FROM known WHERE task IN ({listed})",
-            f"SELECT task, min(piece) FROM sealing WHERE task IN ({listed}) GROUP BY task",
-            f"SELECT task, seq, ids, tokens FROM arrivals WHERE {' OR '.join(news) or 'false'} ORDER BY seq",
-        )
-        version = {int(task): int(number) for task, number in versions}
-        first = {int(task): int(piece) for task, piece in pieces}
+        version = {int(row[0]): int(row[2]) for row in heads}
+        first = {int(row[0]): row[3] for row in heads}
         found = {}
         for number, before in views.items():
             own = [row[1:] for row in new if row[0] == number]
             view = before
-            if view is None or view.version != version.get(number, 0):
+            if view is None or view.version != version[number]:
                 view = self._load(connection, number, view)
                 query = f"SELECT seq, ids, tokens FROM arrivals WHERE task = {number} ORDER BY seq"
                 (own,) = self.database.ask(connection, query)  # all of them: after a scrubbing they are numbered anew
             for seq, ids, tokens in own:
                 view.add(Brought(number, seq, bytes(ids), unpack_tokens(bytes(tokens))))
-            view.moved(first.get(number))
-            if view.sieve is None:
-                view.accept(connection, *self._offered.pop(number, (0, None)))
+            view.moved(first[number])
+            if not view.certain:
+                view.catch_up(connection, self._offered.pop(number, None))
             found[number] = view
             self._views[number] = view  # the one used last stands last
         while len(self._views) > max(_TASKS, len(numbers)):
             del self._views[next(iter(self._views))]
-        return {int(row[0]) for row in unclosed}, found
+        return {int(row[0]) for row in heads if row[1]}, found
 
-    def offer_sieve(self) -> bool:
-        """Make a sieve for one task that lacks it, and leave it for the thread that writes; return whether one did.
+    def questions(self, numbers: Sequence[int]) -> tuple[str, str]:
+        """Return what is asked of tasks: whether they are open, where they stand, and what has arrived since."""
+        views = [self._views[number] for number in numbers if number in self._views]
+        news = " OR ".join(f"(task = {view.task} AND seq > {view.last})" for view in views)
+        return (
+            f"WITH n(number) AS (VALUES {','.join(f'({number})' for number in numbers)}) SELECT n.number, "
+            "t.number IS NOT NULL AND t.closed IS NULL, coalesce(k.version, 0), "
+            "(SELECT min(piece) FROM sealing s WHERE s.task = n.number) "
+            "FROM n LEFT JOIN tasks t ON t.number = n.number LEFT JOIN known k ON k.task = n.number",
+            f"SELECT task, seq, ids, tokens FROM arrivals WHERE {news or 'false'} ORDER BY seq",
+        )
 
-        After a start, and after commits of others that were missed: for another thread, for it reads all ids.
+    def hear(self, numbers: Sequence[int], answers: list[list[Any]]) -> None:
+        """Take what the transaction that has just begun was told, for :meth:`refresh`."""
+        self._heard = {self.questions(numbers): answers}
+
+    def offer(self) -> bool:
+        """Read ids that one task's sieve lacks, for the thread that writes; return whether one lacked any.
+
+        After a start, and after commits of others that were missed: for another thread, for they may be many.
         """
-        lacking = [view.task for view in list(self._views.values()) if view.sieve is None]
-        if not lacking:
+        views = list(self._views.values())
+        if not views:
             return False
-        task = lacking[0]
-        sieve = Sieve()
         with self.database.read() as connection:
-            sealed = connection.execute(sa.select(known.c.sealed).where(known.c.task == task)).scalar()
-            own = _SEALED.where(report_ids.c.task == task)
+            own = _COUNTS.where(known.c.task.in_([view.task for view in views]))
+            sealed = {int(task): int(n) for task, n in connection.execute(own)}
+        for view in views:
+            n = sealed.get(view.task, 0)
+            # Those that were young may have left meanwhile. A few more are read when the next report comes.
+            lacking = n - view.covered > len(view.young) + _MISSED // 2 if view.certain else n > view.covered
+            if lacking and n <= _WORTH:
+                self._offer(view, n)
+                return True
+        return False
+
+    def _offer(self, view: View, sealed: int) -> None:
+        """Add what is lacking of the first ``sealed`` ids to what was offered before, if nobody took that."""
+        offer = self._offered.pop(view.task, None)  # from here on nobody else has it
+        since = view.covered
+        if offer is None or not offer.since <= since <= offer.until:
+            offer = Offer(since, since, Sieve())
+        own = _SEALED.where(report_ids.c.task == view.task, _runs_since(offer.until))
+        with self.database.read(young=False) as connection:
             for part in connection.execution_options(stream_results=True).execute(own).scalars().partitions(_SCAN):
-                sieve.add(unpacked(b"".join(part)))
-        self._offered[task] = (sealed or 0, sieve)
-        return True
+                offer.sieve.add(unpacked(b"".join(part)))
+        self._offered[view.task] = Offer(offer.since, sealed, offer.sieve)
+
+    def prepare(self) -> None:
+        """Read all ids of open tasks, before the first report comes."""
+        with self.database.read() as connection:
+            query = sa.select(tasks.c.number).join(known, known.c.task == tasks.c.number)
+            query = query.where(tasks.c.closed.is_(None), known.c.sealed > 0).order_by(tasks.c.number.desc())
+            numbers = connection.execute(query.limit(_TASKS)).scalars().all()
+        for _ in range(1 + len(numbers) if numbers else 0):  # once to look what is lacking, then a task at a time
+            with self.database.write_uploads() as connection:
+                self.refresh(connection, numbers)
+            if not self.offer():
+                return
+
+    def follow(self) -> None:
+        """Look at all tasks in use: the memory of ids that have left need not wait for the next report."""
+        numbers = list(self._views)
+        if numbers:
+            with self.database.write_uploads(numbers) as connection:
+                self.refresh(connection, numbers)
 
     def bring(self, brought: Brought) -> None:
         """Note what the transaction under way brings; :meth:`settle` follows."""
@@ -246,6 +302,7 @@ class Known:
 
     def settle(self, committed: bool) -> None:
         """Add what was brought, after the commit; forget it if there was none."""
+        self._heard = {}  # another transaction may see something else
         brought = self._brought
         self._brought = []
         for each in brought:
@@ -253,7 +310,7 @@ class Known:
             if view is None:
                 continue
             if not committed:
-                del self._views[each.task]  # the transaction may have looked at its own arrivals
+                view.doubt()  # the transaction may have looked at its own arrivals
             elif each.seq > view.last:
                 view.add(each)
 
@@ -268,7 +325,14 @@ class Known:
 
 _PACKED = sa.select(known.c.ids)
 _SEALED = sa.select(report_ids.c.ids)
+_COUNTS = sa.select(known.c.task, known.c.sealed)
 _HEAD = sa.select(known.c.version, known.c.sealed, known.c.tokens, sa.func.length(known.c.ids).label("length"))
+
+
+def _runs_since(sealed: int) -> sa.ColumnElement[bool]:
+    """Say which runs hold ids that left after the first ``sealed``: a merged one has the number of its last batch."""
+    numbers = [(level * LEVEL + sealed, (level + 1) * LEVEL) for level in range(_LEVELS)]
+    return sa.or_(*((report_ids.c.run >= first) & (report_ids.c.run < end) for first, end in numbers))
 
 
 def known_row(task: int) -> Any:

@@ -7,7 +7,7 @@ alive. So the wait itself has an end: :class:`Bounded` gives up where no byte ha
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -15,8 +15,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
 
-__all__ = ["ANSWER_SECONDS", "CONNECT_SECONDS", "patient", "postgres_engine"]
+__all__ = ["ANSWER_SECONDS", "CONNECT_SECONDS", "answers_of", "by_driver", "patient", "postgres_engine"]
 
 # By hand: a commit takes milliseconds, a backlog's segment a second; stopping must end within half a minute.
 ANSWER_SECONDS = 10.0
@@ -80,7 +81,8 @@ def postgres_engine(url: URL, pool_size: int, *, read_only: bool = False, snapsh
 
     With ``snapshots`` the driver begins transactions, at the isolation that is asked for. Without, the engine does, and
     sends what the connection's option ``turn`` says right after BEGIN, in the same message. A query in its option
-    ``first`` goes with it, as part of the transaction: its answer is in ``connection.info["first"]``.
+    ``first`` goes with it, as part of the transaction, and so do those of the option ``asked``, which see what is there
+    when the turn has come: ``connection.info["first"]`` and ``connection.info["asked"]`` are their answers.
     """
     dialect = url.get_dialect()()
     plain, named = dialect.create_connect_args(url)
@@ -116,9 +118,43 @@ def postgres_engine(url: URL, pool_size: int, *, read_only: bool = False, snapsh
 def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     first = options.get("first", "")
+    asked = options.get("asked", ()) if first else ()
     # The query stands before BEGIN, for the driver hands out the first answer; the server takes both as one block.
-    result = connection.exec_driver_sql("; ".join(filter(None, (first, "BEGIN", options.get("turn", "")))))
-    connection.info["first"] = result.scalar() if first else None
+    cursor = by_driver(connection, "; ".join(filter(None, (first, "BEGIN", options.get("turn", ""), *asked))))
+    answers = answers_of(cursor)
+    connection.info["first"] = answers[0][0][0] if answers and answers[0] else None
+    connection.info["asked"] = answers[len(answers) - len(asked) :]
+
+
+def by_driver(
+    connection: Connection, statement: str, values: Mapping[str, Any] | None = None, *, binary: bool = False
+) -> Any:
+    """Run a statement by the driver of PostgreSQL itself: what the engine does besides takes as long again.
+
+    ``binary`` answers have bytes as they are; else they come in hexadecimal digits.
+    """
+    driver: Any = connection.connection.driver_connection
+    errors = connection.dialect.loaded_dbapi.Error
+    try:
+        return driver.execute(statement, values, binary=binary)
+    except errors as error:
+        lost = bool(driver.closed)
+        if lost:
+            connection.invalidate()
+        raise DBAPIError.instance(
+            statement, None, error, errors, connection_invalidated=lost, dialect=connection.dialect
+        ) from error
+
+
+def answers_of(cursor: Any) -> list[list[Any]]:
+    """Return the rows of all queries of one message."""
+    found = []
+    more = True
+    while more:
+        if cursor.description:
+            found.append(cursor.fetchall())
+        more = cursor.nextset()
+    return found
 
 
 def _look_alive(driver: Any, record: Any, _: object) -> None:

@@ -27,6 +27,7 @@ from sqlalchemy import Connection
 from hedgerow.service.database import Database, StoragePressure
 from hedgerow.service.ids import KEY, MARK, pack_ids
 from hedgerow.service.known import known_row, pack_tokens, unpack_tokens
+from hedgerow.service.postgres import by_driver
 from hedgerow.service.schema import YOUNG, arrivals, exchanges, known, partials
 from hedgerow.service.sealing import set_aside
 
@@ -52,16 +53,24 @@ def scrub(database: Database, connection: Connection) -> None:
 
 def merged(connection: Connection, task: int) -> dict[str, Any]:
     """Return the row of ``known`` with all that has arrived for a task."""
-    new = connection.execute(sa.select(arrivals.c.ids, arrivals.c.tokens).where(arrivals.c.task == task)).all()
+    new = _arrived(connection, task)
     old = connection.execute(sa.select(known).where(known.c.task == task)).first()
     before = old or known_row(task)
     return {
         "task": task,
         "version": before.version + 1,
         "sealed": before.sealed,
-        "ids": pack_ids([before.ids, *(row.ids for row in new)]),
-        "tokens": pack_tokens(unpack_tokens(before.tokens, *(row.tokens for row in new))),
+        "ids": pack_ids([before.ids, *(ids for ids, _ in new)]),
+        "tokens": pack_tokens(unpack_tokens(before.tokens, *(tokens for _, tokens in new))),
     }
+
+
+def _arrived(connection: Connection, task: int) -> list[Any]:
+    """Return packed ids and tokens of each commit."""
+    query = f"SELECT ids, tokens FROM arrivals WHERE task = {task:d}"
+    if connection.dialect.name == "sqlite":
+        return list(connection.exec_driver_sql(query))
+    return list(by_driver(connection, query, binary=True))
 
 
 def _merge(database: Database, connection: Connection, task: int) -> None:
@@ -115,7 +124,8 @@ def _anew(table: sa.Table) -> list[str]:
     columns = ", ".join(column.name for column in table.columns)
     keys = ", ".join(column.name for column in table.primary_key.columns)
     return [
-        f"CREATE TEMP TABLE IF NOT EXISTS {kept} (LIKE {name}) ON COMMIT DELETE ROWS",
+        # With the storage of its columns: to try and compress payloads took most of the time.
+        f"CREATE TEMP TABLE IF NOT EXISTS {kept} (LIKE {name} INCLUDING STORAGE) ON COMMIT DELETE ROWS",
         f"INSERT INTO {kept} SELECT {columns} FROM {name}",
         f"TRUNCATE {name}",
         f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {kept} ORDER BY {keys}",

@@ -59,6 +59,8 @@ STOP_SECONDS = 18.0
 _MANY = 100_000  # reports that a result adds up at once, five segments of the aggregator; by hand
 HELPER_SECONDS = 10.0
 """After which a helper that did not answer is asked again; by hand."""
+HELPER_SLOW = 1.0
+"""Seconds that a helper may take, after which reports of other tasks are added up before it is asked again; by hand."""
 PROBE_SECONDS = 1.0
 """For which a write that succeeded speaks: probes are public, and each costs a commit; by hand."""
 _PROBE = sa.text(
@@ -133,6 +135,8 @@ class Service:
         """Start the threads."""
         self.writer.start()
         _ = self.shared.identity  # uploads look at it, and must not wait for the database
+        with contextlib.suppress(StorageError):  # a server starts beside a database that is busy, too
+            self.writer.call(self.database.known.prepare)
         self.aggregator.start()
         log("started", database=self.database.url.get_backend_name())
         return self
@@ -344,12 +348,17 @@ class Service:
             return 0
         found = self._numbers.get(number) or self._load(tasks.c.number == number)
         assert found is not None
+        start = time.monotonic()
         try:
             return self.shared.turn(found)
         except (ServiceError, FormatError) as error:
             self._rests[number] = time.monotonic() + HELPER_SECONDS
             log("helper-waits", level="error", task=number, reason=str(error))
             return 0
+        finally:
+            took = time.monotonic() - start
+            if took > HELPER_SLOW:  # other tasks wait as long: they have as much time then
+                self._rests[number] = max(self._rests.get(number, 0.0), time.monotonic() + took)
 
     def _first_of(self, task: Task) -> int | None:
         if task.before is None:

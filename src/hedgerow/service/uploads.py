@@ -233,7 +233,7 @@ def _sift(collection: Collection, batch: ReadBatch) -> tuple[ReadBatch, list[tup
         return batch, failures, None
     out = {i for i, _ in failures}
     places = [i for i in range(len(batch)) if i not in out]
-    rest = ReadBatch([batch.tokens[i] for i in places], batch.payloads[places], batch.simulation, frozenset())
+    rest = ReadBatch(batch.tokens[places], batch.payloads[places], batch.simulation, frozenset())
     return rest, failures, places
 
 

@@ -108,6 +108,18 @@ class Writer:
 
         return self.call(in_turn)
 
+    def add_up(self, task: int, change: Callable[[Connection], T]) -> T:
+        """Make sums of a task's payloads in a transaction, and wait for it (not from the event loop).
+
+        PostgreSQL does so beside the commits of reports, which need not wait; SQLite has one writer.
+        """
+
+        def in_transaction() -> T:
+            with self.database.write_sums(task) as connection:
+                return change(connection)
+
+        return self.call(in_transaction) if self.database.sqlite else in_transaction()
+
     def call(self, action: Callable[[], T], seconds: float = _CALL_SECONDS) -> T:
         """Do something between two transactions and wait for it (not from the event loop)."""
         if self._stopping or not self._thread.is_alive():
@@ -134,14 +146,17 @@ class Writer:
                 self._do(*item)
                 item = _NOTHING
                 continue
-            group = [item]
-            n = item[0].weight
+            item = self._commit([item])
+
+    def _gather(self, group: list[_Waiting]) -> _Waiting | _Job | tuple[()] | None:
+        """Add uploads that wait to a group; return what follows them."""
+        n = sum(upload.weight for upload, _, _ in group)
+        item = self._next()
+        while item is not None and len(item) == 3 and n < self.group:
+            group.append(item)
+            n += item[0].weight
             item = self._next()
-            while item is not None and len(item) == 3 and n < self.group:
-                group.append(item)
-                n += item[0].weight
-                item = self._next()
-            self._commit(group)
+        return item
 
     def _next(self) -> _Waiting | _Job | tuple[()] | None:
         """Return what waits next; an empty tuple if nothing does."""
@@ -158,16 +173,21 @@ class Writer:
         else:
             future.set_result(result)
 
-    def _commit(self, group: list[_Waiting]) -> None:
+    def _commit(self, group: list[_Waiting]) -> _Waiting | _Job | tuple[()] | None:
+        """Commit all uploads that wait, also those that come while others have their turn; return what follows them."""
+        following = self._gather(group)
         try:
-            with self.database.write_uploads() as connection:
+            with self.database.write_uploads(sorted({upload.task for upload, _, _ in group})) as connection:
+                if following is not None and len(following) == 0:
+                    following = self._gather(group)
                 outcomes = take(self.database, connection, [upload for upload, _, _ in group])
         except BaseException as error:
             self._answer(group, [error] * len(group))
-            return
+            return following
         self.commits += 1
         self.committed += sum(o.accepted for o in outcomes)
         self._answer(group, outcomes)
+        return following
 
     def _answer(self, group: list[_Waiting], results: list[Any]) -> None:
         """Wake the requests, with one call into each event loop."""

@@ -15,8 +15,8 @@ from hedgerow.aggregate import Batch, Party
 from hedgerow.aggregate.job import Answer, Job
 from hedgerow.service.collection import Collection
 from hedgerow.service.database import Database, StoragePressure
-from hedgerow.service.ids import pack_ids
-from hedgerow.service.intake import keys_of, marks_of
+from hedgerow.service.digests import keys_of, marks_of
+from hedgerow.service.ids import keyed, pack_ids
 from hedgerow.service.problems import Problem
 from hedgerow.service.schema import answers, tasks
 from hedgerow.service.shared.leader import checkpoint
@@ -82,7 +82,7 @@ class Helper:
     def _known(self, connection: Connection, job: Job) -> frozenset[bytes]:
         ids = [entry.report_id for entry in job.entries]
         keys = keys_of(ids)
-        found = self.database.known.look(connection, self.collection.number).marks(connection, keys)
+        found = self.database.known.look(connection, self.collection.number).marks(connection, keyed(keys))
         return frozenset(report_id for report_id, key in zip(ids, keys, strict=True) if key in found)
 
     def _commit(

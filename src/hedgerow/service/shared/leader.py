@@ -78,7 +78,7 @@ class Leader:
             answer = Answer.from_bytes(protocol, body, prepared.job)
         checkpoint("answered")
         verified = self.party.finish(prepared, answer)
-        self.writer.run(lambda connection: self._finish(connection, taken, verified))
+        self.writer.add_up(self.collection.number, lambda connection: self._finish(connection, taken, verified))
         checkpoint("added")
         return len(taken.rows), len(verified.refused)
 
@@ -88,7 +88,7 @@ class Leader:
             row = connection.execute(sa.select(jobs).where(jobs.c.task == number)).first()
             waits = connection.execute(sa.select(uploads.c.seq).where(uploads.c.task == number).limit(1)).first()
         if row is None and waits is not None:
-            row = self.writer.run(self._begin)
+            row = self.writer.add_up(number, self._begin)
         return None if row is None else self._read(row)
 
     def _begin(self, connection: Connection) -> Any:

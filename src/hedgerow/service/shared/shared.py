@@ -169,7 +169,7 @@ class Shared:
             content = json.loads(body)
             n = int(content["n"])
             checksum = bytes.fromhex(content["checksum"])
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
             raise Problem("invalid-request", f"This is not the name of a batch: {error}") from None
         found = self._close(collection, party.protocol, n, checksum, "leader")
         return signed(self._known(), path, found.sealed, data)
