@@ -107,6 +107,8 @@ def test_the_price_of_trust_is_the_share_of_what_can_be_learnt():
                     "(75 to 75), PrivateAnova 100 % (100 to 100), DiPriMe -25 % (-25 to -25); the public model alone "
                     "50 % (50 to 50).")  # fmt: skip
     assert "Splits of a data set: 1 (ABA)." in body
+    more = [*one, *(r._replace(dataset="AIR") for r in one if r.method != "DiPriMe")]
+    assert "DiPriMe" not in trust(Evidence({"library": more}), fewest=2)[0]  # of one set, where others are of two
     assert "Every estimator on every data set" in body and "HistOfTree" not in body and "rank sum" not in body
     assert trust(Evidence({})) == trust(Evidence({"library": one})) == ("", "")
 

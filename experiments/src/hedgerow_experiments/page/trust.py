@@ -103,11 +103,14 @@ def _medians(shares: dict[tuple[str, str, float | None], float], method: str) ->
 
 
 def trust(found: Evidence, fewest: int = 8) -> tuple[str, str]:
-    """Return a sentence and a section; nothing unless it was run on ``fewest`` data sets: a median needs some."""
+    """Return a sentence and a section; nothing unless it was run on ``fewest`` data sets: a median needs some.
+
+    A method that was run on fewer is in the tables only: its median would be of other sets than those beside it.
+    """
     cells = found.cells("library", setting="regression")
     shares = kept(cells)
-    shown = [m for m in SHOWN if any(name == m for _, name, _ in shares)]
-    if not shown or len({data for data, _, _ in shares}) < fewest:
+    shown = [m for m in SHOWN if len({data for data, name, _ in shares if name == m}) >= fewest]
+    if not shown:
         return "", ""
     middle = {m: _medians(shares, m) for m in (*shown, "public model")}
     reach = intervals([s for s in cells if s.method in (*shown, *_FREE, *_ENDS)])
