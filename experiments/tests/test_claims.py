@@ -62,7 +62,9 @@ def test_a_duel_counts_cells_and_significance_both_ways():
     found = duel(a, b)
     assert found.word == PARTLY
     # In C every repeat differs in the same direction: significant too.
-    assert found.evidence == "better in 2 of 3 cells (significantly in 2, significantly worse in 1); ratio 1.00"
+    assert found.evidence == (
+        "better in 2 of 3 cells (significantly in 2, significantly worse in 1); ratio 1.00, mean gain -17 % ± 0.28 %"
+    )
     assert duel(b, a).word == NOT and duel(a, b, most=True).word == HOLDS
     assert duel(a, b, better="higher").evidence.startswith("better in 1 of 3 cells (significantly in 1, signif")
     assert duel([], b).word == OPEN

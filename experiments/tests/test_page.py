@@ -16,7 +16,7 @@ from hedgerow_experiments.export import committed, read_rows, write_rows
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.page.common import versus
 from hedgerow_experiments.page.index import SECTIONS, page
-from hedgerow_experiments.page.trust import kept, trust
+from hedgerow_experiments.page.trust import intervals, kept, trust
 from hedgerow_experiments.printed import Printed, beside_the_paper, over, read_printed
 from hedgerow_experiments.registry import find_experiment
 from hedgerow_experiments.show import named_tables
@@ -103,10 +103,54 @@ def test_the_price_of_trust_is_the_share_of_what_can_be_learnt():
     assert shares == {"one value for all": 0.0, "boosting": 1.0, "tree": 0.75, "public model": 0.5,
                       "AssistedForest": 0.75, "PrivateAnova": 1.0, "DiPriMe": -0.25}  # fmt: skip
     said, body = trust(Evidence({"library": one}), fewest=1)
-    assert said == ("Of what can be learnt without privacy the median data set keeps at epsilon 1: AssistedForest "
-                    "75 %, PrivateAnova 100 %, DiPriMe -25 %; the public model alone 50 %.")  # fmt: skip
+    assert said == ("Of what can be learnt without privacy the median data set keeps at epsilon 1: AssistedForest 75 % "
+                    "(75 to 75), PrivateAnova 100 % (100 to 100), DiPriMe -25 % (-25 to -25); the public model alone "
+                    "50 % (50 to 50).")  # fmt: skip
+    assert "Splits of a data set: 1 (ABA)." in body
+    more = [*one, *(r._replace(dataset="AIR") for r in one if r.method != "DiPriMe")]
+    assert "DiPriMe" not in trust(Evidence({"library": more}), fewest=2)[0]  # of one set, where others are of two
     assert "Every estimator on every data set" in body and "HistOfTree" not in body and "rank sum" not in body
     assert trust(Evidence({})) == trust(Evidence({"library": one})) == ("", "")
+
+
+def test_intervals_are_of_other_data_sets_and_splits():
+    """Splits of the error 4 or 6 in turn: shares of .75 and .5. More splits or sets tell more of the median."""
+
+    def made(sets, splits, spread=1.0):
+        ends = {"one value for all": 10.0, "boosting": 2.0}
+        rows = [(m, None, v) for m, v in ends.items()]
+        rows += [("AssistedForest", 1.0, None)]
+        return summarise(
+            [
+                Row(
+                    "library",
+                    f"S{d}",
+                    "regression",
+                    m,
+                    e,
+                    None,
+                    "",
+                    r,
+                    "mse",
+                    5 + spread * (-1) ** r if v is None else v,
+                )
+                for d in range(sets)
+                for r in range(splits)
+                for m, e, v in rows
+            ],
+            "none",
+        )
+
+    def width(sets, splits):
+        low, high = intervals(made(sets, splits))["AssistedForest", 1.0]
+        assert low <= 0.625 <= high
+        return high - low
+
+    assert width(1, 4) > width(1, 40) > 0 and width(1, 4) > width(15, 4)
+    assert intervals(made(3, 1))["AssistedForest", 1.0] == (0.5, 0.5)  # one split of each, all alike
+    both = [*made(3, 2), *(s._replace(dataset=s.dataset + "x") for s in made(3, 2, 0.0)), *made(1, 1)[:1]]
+    assert set(intervals(both)) == {("one value for all", None), ("boosting", None), ("AssistedForest", 1.0)}
+    assert intervals([]) == {}
 
 
 def test_ratios_in_words():

@@ -17,7 +17,7 @@ import pytest
 from hedgerow.compare.scores import Row, summarise
 from hedgerow.errors import HedgerowError
 from hedgerow_experiments.experiment import Experiment, Grid, Group, Key, Selection
-from hedgerow_experiments.export import export, load_rows, open_results
+from hedgerow_experiments.export import export, held_cells, load_rows, open_results
 from hedgerow_experiments.progress import Progress
 from hedgerow_experiments.results import Results
 from hedgerow_experiments.runner import bundles, compute, missing, run
@@ -217,9 +217,46 @@ def test_committed_files_grow_by_cells_that_were_not_computed_before(cells, tmp_
     assert {row.repeat for row in both} == {0, 1}
     kept = {row._replace(value=0.0) for row in both}
     assert {row._replace(value=0.0) for row in first} <= kept
-    run(TOY, Selection(repeats=1), folder=tmp_path, quiet=True)
-    with pytest.raises(HedgerowError, match="cannot be added to"):
+
+
+def test_cells_of_the_best_parameters_are_added_whole_or_not_at_all(cells, tmp_path):
+    run(TOY, Selection(repeats=3), folder=tmp_path, quiet=True)
+    export(TOY, tmp_path)
+    (tmp_path / "toy.jsonl").unlink()
+    before = load_rows(TOY, tmp_path)
+    run(TOY, Selection(repeats=2, first=2, datasets=("A",)), folder=tmp_path, quiet=True)
+    with pytest.raises(HedgerowError, match=r"Split 0 of .* on A was not run"):
         export(TOY, tmp_path, adding=True)
+    run(TOY, Selection(repeats=4, datasets=("A",)), folder=tmp_path, quiet=True)
+    own = [row for row in kept_rows(TOY, open_results(TOY, tmp_path)) if row.dataset == "A"]
+    export(TOY, tmp_path, adding=True)
+    (tmp_path / "toy.jsonl").unlink()
+    after = load_rows(TOY, tmp_path)
+    assert [r._replace(value=0.0) for r in after if r.dataset == "A"] == [r._replace(value=0.0) for r in own]
+    assert [r for r in after if r.dataset != "A"] == [r for r in before if r.dataset != "A"]
+    assert held_cells(TOY, tmp_path) == set()  # nothing of other parameters is there to go on from
+
+
+def test_a_run_counts_once_however_often_it_is_written(cells, tmp_path):
+    toy = dataclasses.replace(TOY, keep="all")
+
+    def made():
+        known = json.loads((tmp_path / "data" / "toy.json").read_text())
+        assert sum(run["cells"] for run in known["runs"]) == known["cells"] == known["cells_with_time"]
+        return known["cells"], len(known["runs"])
+
+    run(toy, Selection(repeats=1), folder=tmp_path, quiet=True)
+    export(toy, tmp_path, adding=True)
+    first = made()
+    export(toy, tmp_path, adding=True)
+    assert made() == first
+    run(toy, Selection(repeats=2), folder=tmp_path, quiet=True)
+    export(toy, tmp_path, adding=True)
+    assert made() == (len(open_results(toy, tmp_path)), 2)
+    (tmp_path / "toy.jsonl").unlink()
+    run(toy, Selection(repeats=1), folder=tmp_path, quiet=True)  # the same cells once more: paid for once more
+    export(toy, tmp_path, adding=True)
+    assert made() == (len(list(toy.keys(Selection(repeats=2)))) + first[0], 3)
 
 
 def test_cells_that_a_file_holds_are_not_computed_again(cells, tmp_path):

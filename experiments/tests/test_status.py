@@ -2,14 +2,17 @@
 
 import json
 
+import pytest
+
 from hedgerow.cli import main
 from hedgerow.compare.scores import Row
+from hedgerow_experiments.claims.base import Claim, Verdict, duel
 from hedgerow_experiments.export import committed, write_rows
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.papers import ITEMS, Item
 from hedgerow_experiments.registry import all_experiments
 from hedgerow_experiments.seconds_page import pages as seconds_pages
-from hedgerow_experiments.status import cells, hours, status
+from hedgerow_experiments.status import cells, hours, precise, status
 
 
 def rows(method, data, repeats, setting="", epsilon=2.0):
@@ -38,6 +41,38 @@ def test_only_rows_of_the_item_count_and_ten_are_enough_where_the_paper_says_not
     others = [rows("m", "A", 3), rows("m", "A", 3, "s", 4.0), rows("k", "A", 3, "s"), rows("m", "B", 3, "s")]
     assert state(item, rows("m", "A", 10, "s"), *others).state == "complete"
     assert state(item, rows("m", "A", 9, "s"), *others).state == "fewer repeats"
+
+
+def test_fewer_repeats_are_enough_where_errors_are_a_tenth_of_what_is_claimed(monkeypatch):
+    def noisy(method, mean, noise, repeats):
+        values = [mean + noise * (-1) ** r for r in range(repeats)]
+        return [row._replace(value=v) for row, v in zip(rows(method, "A", repeats), values, strict=True)]
+
+    def says(check, where="table 1"):
+        return Claim("P", where, "m beats k", check, "")
+
+    def compared(found):
+        return duel(found.cells("lpdt-table6", method="m"), found.cells("lpdt-table6", method="k"))
+
+    item = Item("P", "table 1", "lpdt-table6", 50, ("A",), ("m", "k"))
+    found = Evidence({"lpdt-table6": [*noisy("m", 0.5, 0.0, 6), *noisy("k", 1.0, 0.1, 6)]})
+    known = compared(found).precision
+    assert known.difference == pytest.approx(0.5) and known.error == pytest.approx(0.1 / 5**0.5)
+    why = precise(found, item, [says(compared), says(compared, "table 2")])
+    assert why.endswith("(m beats k: 50 % ± 4.5 %)")
+    assert precise(found, item, [says(compared), says(lambda _: Verdict("holds", "falls"))]) == ""  # no difference
+    assert precise(found, item, [says(compared, "table 2")]) == ""  # nothing is claimed
+    for noise, repeats in ((0.2, 6), (0.01, 4)):  # an error that is too large, or hardly known
+        few = Evidence({"lpdt-table6": [*noisy("m", 0.5, 0.0, repeats), *noisy("k", 1.0, noise, repeats)]})
+        assert precise(few, item, [says(compared)]) == ""
+    assert state(item, rows("m", "A", 6), rows("k", "A", 6)).state == "fewer repeats"
+    monkeypatch.setattr("hedgerow_experiments.status.precise", lambda found, item: "known well enough")
+    full = state(item, rows("m", "A", 6), rows("k", "A", 6))
+    assert (full.state, full.because) == ("complete", "known well enough") and cells(full)[-1] == "known well enough"
+    assert (
+        state(item, rows("m", "A", 6)).state == "gaps"
+        and state(item, rows("m", "A", 4), rows("k", "A", 6)).because == ""
+    )
 
 
 def test_items_name_experiments_that_are_there_and_whatever_has_none_says_why():

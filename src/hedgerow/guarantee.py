@@ -22,6 +22,7 @@ from hedgerow.forms import Budget
 __all__ = [
     "AS_IF_LOCAL",
     "AS_IF_SHARED",
+    "NUMBER_TOLD",
     "TRUST",
     "Guarantee",
     "as_if_local",
@@ -168,6 +169,10 @@ AS_IF_LOCAL = "as if each holder had randomised on its own device: whoever ran t
 
 AS_IF_SHARED = "as if two servers had added up what holders shared between them: whoever ran this held the records"
 """The same, of every aggregate guarantee."""
+
+
+NUMBER_TOLD = "the number of records is told exactly: replacing one does not change it, so it is not protected"
+"""A remark on every central guarantee under "replace" whose release states that number without noise."""
 
 
 def as_if_local(guarantee: Guarantee) -> Guarantee:

@@ -64,8 +64,10 @@ def test_a_summary_says_whether_the_number_of_records_has_noise(delta):
         model = PrivateAnovaRegressor(
             1.0, delta=delta, label_bounds=(0, 1), feature_bounds=(0, 1), neighbours=neighbours, random_state=0
         )
-        said[neighbours] = str(model.fit(np.zeros((321, 1)), np.zeros(321)).summary())
+        said[neighbours] = " ".join(str(model.fit(np.zeros((321, 1)), np.zeros(321)).summary()).split())
     assert "about 321 (their number is public)" in said["replace"] and "noisy count" not in said["replace"]
+    assert "the number of records is told exactly" in said["replace"]
+    assert "number of records" not in said["add/remove"]
     assert "about 321" not in said["add/remove"] and "(a noisy count)" in said["add/remove"]
 
 

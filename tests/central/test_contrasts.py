@@ -68,6 +68,27 @@ def test_what_lies_across_is_found(fitted):
     assert fitted.explain().importances["north against east",][0] > 0.2
 
 
+@pytest.mark.parametrize("missing", ["middle", "indicator"])
+def test_importance_of_a_contrast_is_that_of_its_two_features(missing):
+    """The label waves across north and east: without what the contrast has, next to nothing would be theirs."""
+    model = fit(missing=missing)
+    found = model.explain()
+    assert found.contrasts == {"north against east": ("north", "east")}
+    importances = dict(zip(model.model_.space.names, model.feature_importances_, strict=True))
+    assert sum(importances.values()) == pytest.approx(1.0)
+    own = {"north against east"}
+    sizes = dict.fromkeys(model.model_.space.names, 0.0)
+    for group, (size, _) in found.importances.items():
+        for name in group:
+            for part in ("north", "east") if name in own else (name,):
+                if part in sizes:
+                    sizes[part] += size**2 / len(group) / (2 if name in own else 1)
+    assert importances == pytest.approx({name: size / sum(sizes.values()) for name, size in sizes.items()})
+    assert min(importances["north"], importances["east"]) > 0.4
+    whole = found.feature_importances()  # of all curves, the contrast's own among them
+    assert dict(zip(found.curves, whole, strict=True))["north against east"] > 0.3
+
+
 def test_values_stay_within_the_range_that_is_declared():
     space = FeatureSpace((NumericFeature("a", -2, 3), CategoricalFeature("kind", ("x",)), NumericFeature("b", 1, 5)))
     contrast = Contrast((0, 2), (0.5, -2.0))

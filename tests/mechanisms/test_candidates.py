@@ -9,6 +9,7 @@ from hedgerow.audit import audit_exact
 from hedgerow.errors import HedgerowError
 from hedgerow.mechanisms.candidates import CandidateBits, CandidateKary
 from hedgerow.randomness import SeededRandomness
+from hedgerow.samplers import bernoulli
 
 CANDIDATES = [(True,) * 4, (True, True, False), (False, True, True, False, False)]
 responses = pytest.mark.parametrize("response", [CandidateBits, CandidateKary])
@@ -57,3 +58,22 @@ def test_holders_with_different_candidates_do_not_disturb_each_other(response, s
 def test_own_cell_outside_candidates_is_refused_and_not_told():
     with pytest.raises(HedgerowError, match=r"the own cell must be one of the candidates \[0\]"):
         CandidateKary(1.0).law((1, (True, False)))
+
+
+def test_the_named_cell_is_the_drawn_one_of_the_others_row_by_row():
+    """The same draws, with each row searched on its own: many rows, many numbers of candidates."""
+    rng = np.random.default_rng(2)
+    table = rng.random((500, 70)) < rng.random((500, 1))
+    own = rng.integers(0, 70, 500)
+    table[np.arange(500), own] = True
+    response = CandidateKary(1.0)
+    named = response.named(own, table, SeededRandomness(3))
+    source = SeededRandomness(3)
+    expected = own.copy()
+    sizes = table.sum(axis=1)
+    for k in sorted(set(sizes.tolist()) - {1}):
+        rows = np.flatnonzero(sizes == k)
+        rows = rows[~bernoulli(response.among(k).truth, rows.size, source)]
+        for row, place in zip(rows, source.integers(k - 1, rows.size), strict=True):
+            expected[row] = [cell for cell in np.flatnonzero(table[row]) if cell != own[row]][place]
+    assert (named == expected).all() and (named != own).any()

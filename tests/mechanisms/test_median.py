@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hedgerow.audit import audit_laws
-from hedgerow.mechanisms.median import PrivateMedian
+from hedgerow.mechanisms.median import PrivateMedian, _Ranks
 from hedgerow.randomness import SeededRandomness
 
 CELLS = 4
@@ -60,3 +60,17 @@ def test_threshold_is_near_the_median_and_exact_without_noise():
     cut = PrivateMedian(math.inf).threshold(x, -100, 100, SeededRandomness(0))
     assert abs((x < cut).sum() - 10_000.5) < 1
     assert -1 < PrivateMedian(1.0).threshold(np.empty(0), -1, 1, SeededRandomness(0)) < 1
+
+
+def test_the_first_excess_with_a_cut_is_the_least_one():
+    """Ties leave no even cut, and then the search begins: the same as counting the cuts of every excess in turn."""
+    rng = np.random.default_rng(3)
+    searched = 0
+    for _ in range(400):
+        n = int(rng.integers(0, 30))
+        cells = np.sort(np.minimum(rng.geometric(0.5, n) - 1, 5))
+        ranks = _Ranks(n, 6, lambda rank, cells=cells: cells[rank])
+        counts = ranks.cuts(np.arange(ranks.last + 1))[1]
+        assert ranks.first() == np.flatnonzero(counts > 0)[0]
+        searched += ranks.first() > 0
+    assert searched > 100

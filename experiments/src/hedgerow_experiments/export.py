@@ -162,34 +162,64 @@ def export(
 def held_cells(experiment: Experiment, folder: Path = FOLDER) -> set[Key]:
     """Return the cells that the committed file holds, as far as its rows name them: by data, split, setting and group.
 
-    An experiment whose rows name methods within a group is computed anew; its new rows take the place of the old.
+    An experiment whose rows name methods within a group is computed anew; its new rows take the place of the old. So is
+    one that keeps the best parameters only: more splits may choose others, of which the file has nothing.
     """
+    if experiment.keep != "all":
+        return set()
     path = committed(experiment.name, folder)
     rows = read_rows(experiment.name, path) if path.exists() else []
     return {Key(row.dataset, row.repeat, row.setting, row.epsilon or 0.0, row.method) for row in rows}
 
 
 def _added(experiment: Experiment, rows: list[Row], path: Path) -> list[Row]:
-    """Return new rows, and those of the file that are of other cells."""
-    if experiment.keep != "all":
-        raise HedgerowError(
-            f"{experiment.name} keeps the rows of the best parameters over all splits, which parts cannot tell: it "
-            "cannot be added to. Run all of it, with --replace."
-        )
+    """Return new rows, and those of the file that are of other cells.
+
+    Where the best parameters are kept, a cell is replaced as a whole: splits of different parameters do not mix.
+    """
     if not path.exists():
         return rows
+    before = read_rows(experiment.name, path)
     have = {(*row.cell, row.repeat) for row in rows}
-    before = [row for row in read_rows(experiment.name, path) if (*row.cell, row.repeat) not in have]
-    return sorted([*rows, *before], key=in_order)
+    others = [row for row in before if (*row.cell, row.repeat) not in have]
+    if experiment.keep != "all":
+        own = {row.cell for row in rows}
+        lost = [row for row in others if row.cell in own]
+        if lost:
+            raise HedgerowError(
+                f"{experiment.name} keeps the rows of the best parameters over all splits: a cell can be added only "
+                f"with all the splits that the file has of it. Split {lost[0].repeat} of {lost[0].method} on "
+                f"{lost[0].dataset} was not run: run it too."
+            )
+    return sorted([*rows, *others], key=in_order)
+
+
+_COUNTS = ("cells", "cpu_seconds", "cells_with_time")
 
 
 def _both(made: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return what the file was made with before, and now; a cell that was computed twice counts twice."""
+    """Return what the file was made with before, and now.
+
+    A cell that two runs computed counts twice; a run that the file knows counts with what is new of it only, however
+    often it is written.
+    """
     if not path.exists():
         return made
     before = json.loads(path.read_text())
-    sums = {name: made[name] + before.get(name, 0) for name in ("cells", "cpu_seconds", "cells_with_time")}
-    return {**made, **sums, "runs": [*before.get("runs", []), *made["runs"]]}
+    known = {_name(run): run for run in before.get("runs", [])}
+    sums = {name: before.get(name, 0) for name in _COUNTS}
+    for run in made["runs"]:
+        told = known.get(_name(run), dict.fromkeys(_COUNTS, 0))
+        for name in _COUNTS:
+            sums[name] += run[name] - told.get(name, run[name])  # a run of before runs were counted: all of it
+    sums["cpu_seconds"] = round(sums["cpu_seconds"], 1)
+    fresh = {_name(run): run for run in made["runs"]}
+    return {**made, **sums, "runs": list({**known, **fresh}.values())}
+
+
+def _name(run: dict[str, Any]) -> tuple[str, str]:
+    """Return what tells a run from others."""
+    return str(run.get("command")), str(run.get("started"))
 
 
 def _check_nothing_lost(experiment: Experiment, rows: list[Row], path: Path) -> None:
@@ -205,10 +235,13 @@ def _check_nothing_lost(experiment: Experiment, rows: list[Row], path: Path) -> 
 
 
 def _made_with(experiment: Experiment, results: Results) -> dict[str, Any]:
+    counts = [results.counts(place) for place in range(len(results.runs))]
     return {
         "experiment": experiment.name,
         "cells": len(results),
         "cpu_seconds": round(math.fsum(results.seconds.values()), 1),
         "cells_with_time": len(results.seconds),
-        "runs": results.runs,
+        "runs": [
+            {**run, **dict(zip(_COUNTS, found, strict=True))} for run, found in zip(results.runs, counts, strict=True)
+        ],
     }

@@ -24,7 +24,7 @@ def facts(command: str = "") -> dict[str, Any]:
     """
     return {
         "command": command,
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "started": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "python": platform.python_version(),
         "versions": {name: version for name in _PACKAGES if (version := _version(name))},
         "commit": _commit(),

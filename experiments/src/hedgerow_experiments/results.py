@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,7 @@ class Results:
         self.seconds: dict[Key, float] = {}
         self.seeds: dict[Key, int] = {}
         self.runs: list[dict[str, Any]] = []
+        self._run_of: dict[Key, int] = {}
         self._values: dict[Key, Any] = {}
         self._read_to = 0
         self.refresh()
@@ -75,10 +77,20 @@ class Results:
 
     def _keep(self, key: Key, value: Any, seed: int | None, seconds: float | None) -> None:
         self._values[key] = value
+        self._run_of[key] = len(self.runs) - 1
         if seed is not None:
             self.seeds[key] = seed
         if seconds is not None:
             self.seconds[key] = seconds
+
+    def counts(self, run: int) -> tuple[int, float, int]:
+        """Return how many cells a run has, given by its place, their seconds, and how many were timed.
+
+        Cells are told apart by the run line before them: of two runs at once the later one has both's.
+        """
+        own = [key for key, place in self._run_of.items() if place == run]
+        timed = [self.seconds[key] for key in own if key in self.seconds]
+        return len(own), round(math.fsum(timed), 1), len(timed)
 
     def __contains__(self, key: Key) -> bool:
         return key in self._values

@@ -6,13 +6,28 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from hedgerow_experiments.claims.base import Claim
+from hedgerow_experiments.claims.page import ALL
+from hedgerow_experiments.claims.precision import FEWEST, SHARE
 from hedgerow_experiments.experiment import Files
 from hedgerow_experiments.forms import pipes
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.papers import ITEMS, Item
 from hedgerow_experiments.registry import all_experiments
 
-__all__ = ["HEAD", "Status", "cells", "hours", "pages", "status", "summary", "to_json", "total_hours"]
+__all__ = [
+    "HEAD",
+    "Status",
+    "about",
+    "cells",
+    "hours",
+    "pages",
+    "precise",
+    "status",
+    "summary",
+    "to_json",
+    "total_hours",
+]
 
 FULL = "complete"
 THIN = "fewer repeats"
@@ -27,13 +42,18 @@ _PAGE = """# Every table and figure of the four papers
 
 Written by `hedgerow bench page` (or `hedgerow bench status`) from the committed results. "Repeats here" are the fewest
 and the most of its cells; "there" is what the paper says, and a dash that it does not. *Complete*: every method on
-every data set of it, at least as often as in the paper; where the paper says no number, at least ten times. CPU hours
-are those of the whole experiment, which may make several tables.
+every data set of it, at least as often as in the paper; where the paper says no number, at least ten times. Fewer are
+enough where every claim about it compares methods and the standard error of the difference is below a tenth of it
+({fewest} repeats at least): the last column then states both. CPU hours are those of the whole experiment, which may
+make several tables.
 """
 
 
 class Status(NamedTuple):
-    """An item, and what the results hold of it: the fewest and most repeats, and pairs that have none."""
+    """An item, and what the results hold of it: the fewest and most repeats, and pairs that have none.
+
+    ``because`` says why fewer repeats than the paper's are enough, with the numbers.
+    """
 
     item: Item
     state: str
@@ -41,6 +61,7 @@ class Status(NamedTuple):
     most: int
     lacking: tuple[str, ...]
     hours: float | None
+    because: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -75,9 +96,47 @@ def _status(found: Evidence, item: Item) -> Status:
     lacking = _lacking(item, pairs)
     enough = min(counts) >= (item.repeats or 10)
     state = NOT_RUN
+    because = ""
     if seen:
-        state = GAPS if lacking else FULL if enough else THIN
-    return Status(item, state, min(counts), max(counts), lacking, hours(found, item.experiment))
+        because = "" if lacking or enough or min(counts) < FEWEST else precise(found, item)
+        state = GAPS if lacking else FULL if enough or because else THIN
+    return Status(item, state, min(counts), max(counts), lacking, hours(found, item.experiment), because)
+
+
+def about(claim: Claim, item: Item) -> bool:
+    """Return whether a claim names a table or figure; one about a figure is about each of its panels.
+
+    >>> def told(where):
+    ...     return Claim("P", where, "", None, "")
+    >>> [about(told(w), Item("P", "table 2")) for w in ("table 2", "tables 1-3", "tables 1, 2", "table 21", "figure 2")]
+    [True, True, True, False, False]
+    >>> about(told("figure 1"), Item("P", "figure 1(a)")), about(told("figure 1(b)"), Item("P", "figure 1(a)"))
+    (True, False)
+    """
+    kind, _, numbers = claim.where.partition(" ")
+    if claim.paper != item.paper or not item.where.startswith(kind.removesuffix("s") + " "):
+        return False
+    first, _, last = numbers.partition("-")
+    named = [str(n) for n in range(int(first), int(last) + 1)] if last else numbers.split(", ")
+    own = item.where.partition(" ")[2]
+    return any(own == name or own.startswith(name + "(") for name in named)
+
+
+def precise(found: Evidence, item: Item, claims: Sequence[Claim] = ALL) -> str:
+    """Return why fewer repeats than the paper's are enough, or nothing where they are not.
+
+    They are if the standard error of every claim's difference is below a tenth of it. Where a claim is about the shape
+    of a curve, or nothing is claimed, there is no such difference, and the number of repeats decides.
+    """
+    told = []
+    for claim in claims:
+        if about(claim, item):
+            known = claim.check(found).precision
+            if known is None or not known.enough:
+                return ""
+            told.append(f"{claim.text}: {known}")
+    share = f"below {SHARE:g} of the difference that each claim is about"
+    return f"fewer repeats, but standard errors are {share} ({'; '.join(told)})" if told else ""
 
 
 def _lacking(item: Item, pairs: set[tuple[str, str]]) -> tuple[str, ...]:
@@ -118,8 +177,9 @@ def cells(one: Status) -> list[str]:
         repeats = str(one.most) if one.fewest == one.most else f"{one.fewest} to {one.most}"
     there = "-" if item.repeats is None else str(item.repeats)
     took = "-" if one.hours is None else f"{one.hours:.2f}"
+    know = "; ".join(text for text in (item.note, one.because) if text) or "-"
     return [item.paper, item.where, item.experiment or "-", one.state, repeats, there, "; ".join(one.lacking) or "-",
-            item.missing or "-", took, item.note or "-"]  # fmt: skip
+            item.missing or "-", took, know]  # fmt: skip
 
 
 def summary(found: Evidence, checked: Sequence[Status]) -> str:
@@ -134,7 +194,7 @@ def summary(found: Evidence, checked: Sequence[Status]) -> str:
 def pages(found: Evidence) -> Files:
     """Return ``status.md``."""
     checked = status(found)
-    lines = [_PAGE, summary(found, checked), "", *pipes(HEAD, map(cells, checked))]
+    lines = [_PAGE.format(fewest=FEWEST), summary(found, checked), "", *pipes(HEAD, map(cells, checked))]
     return {"status.md": ("\n".join(lines) + "\n").encode()}
 
 

@@ -165,15 +165,17 @@ class CandidateKary(CandidateResponse):
         """Return the cell that each holder names."""
         source = as_randomness(randomness)
         out = np.array(own, dtype=np.int64)
-        sizes = candidates.sum(axis=1)
+        sizes = candidates.sum(axis=1, dtype=np.int32)
+        width = candidates.shape[1]
         for k in np.unique(sizes[sizes > 1]).tolist():
             rows = np.flatnonzero(sizes == k)
             rows = rows[~bernoulli(self.among(k).truth, rows.size, source)]
             place = source.integers(k - 1, rows.size)
-            part = candidates[rows]
-            own_place = np.where(np.arange(part.shape[1]) < out[rows][:, None], part, False).sum(axis=1)
+            flat = np.flatnonzero(candidates[rows])  # k for each row, in order
+            line = np.arange(rows.size)
+            own_place = np.searchsorted(flat, line * width + out[rows]) - line * k
             place += place >= own_place  # skip the own one: the others, in order, are 0 .. k-2
-            out[rows] = np.nonzero(part)[1].reshape(-1, k)[np.arange(rows.size), place]
+            out[rows] = flat[line * k + place] - line * width
         return out
 
     def support(self, own: IntArray, candidates: BoolArray, randomness: Randomness | None = None) -> BoolArray:

@@ -138,16 +138,26 @@ class _Ranks:
         return low, np.maximum(high - low + 1, 0)
 
     def first(self) -> int:
-        """Return the least J that allows a cut (W grows with J: bisection)."""
-        low = 0
+        """Return the least J that allows a cut (W grows with J: bisection, unless an even cut is there, as mostly)."""
+        if self._allows(0):
+            return 0
+        low = 1
         high = self.last
         while low < high:
             middle = (low + high) // 2
-            if self.cuts(np.array([middle]))[1][0] > 0:
+            if self._allows(middle):
                 high = middle
             else:
                 low = middle + 1
         return low
+
+    def _allows(self, excess: int) -> bool:
+        """Return whether :meth:`cuts` has any for one J: the cells of the two ranks at the ends are all it takes."""
+        most = self.half + excess
+        if most >= self.n:  # all records may be on one side
+            return True
+        below, above = self.cell(np.array([self.n - most - 1, most]))
+        return bool(below < above)
 
     def draw(self, median: PrivateMedian, n: int, randomness: Randomness) -> IntArray:
         """Return ``n`` independent cuts."""

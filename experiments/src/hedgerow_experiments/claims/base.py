@@ -3,7 +3,8 @@
 A claim "A is better than B" is read over all cells (data set and epsilon) where both were measured. It *holds* if A is
 better in at least nine of ten of them, *does not hold* if in fewer than half, and holds *partly* in between; a claim
 about *most* cells holds if it does in more than half, and does not hold otherwise. Beside the count stand the geometric
-mean of the ratio of A to B, and how often the difference is significant either way (signed-rank test, 5 %).
+mean of the ratio of A to B, how often the difference is significant either way (signed-rank test, 5 %), and the mean
+relative difference with its standard error, which says whether more repeats could change anything.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from hedgerow.compare.scores import Summary
+from hedgerow_experiments.claims.precision import Precision, precision
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.ranks import paired, signed_rank
 from hedgerow_experiments.tables import LEVEL
@@ -33,10 +35,11 @@ Check = Callable[[Evidence], "Verdict"]
 
 
 class Verdict(NamedTuple):
-    """A word and what it rests on."""
+    """A word and what it rests on; how precisely the difference is known, where the claim is about one."""
 
     word: str
     evidence: str
+    precision: Precision | None = None
 
     def told(self, text: str) -> Verdict:
         """Return the same with other words for the evidence; ``{}`` stands for it. Not for what was not measured.
@@ -102,8 +105,10 @@ def duel(
     surely = sum(signed_rank(x, y) < LEVEL for x, y in tests)
     against = sum(signed_rank(y, x) < LEVEL for x, y in tests)
     mean = geometric([s.mean / o.mean for s, o in pairs if s.mean * o.mean > 0])
-    told = f"better in {{}} cells (significantly in {surely}, significantly worse in {against}); ratio {mean:.2f}"
-    return by_share(wins, len(pairs), most=most).told(told)
+    known = precision(pairs)
+    gain = "" if known is None or math.isnan(known.error) else f", mean gain {known}"
+    told = f"better in {{}} cells (significantly in {surely}, significantly worse in {against}); ratio {mean:.2f}{gain}"
+    return by_share(wins, len(pairs), most=most).told(told)._replace(precision=known)
 
 
 def by_share(count: int, total: int, *, most: bool = False) -> Verdict:

@@ -36,8 +36,9 @@ Written by `hedgerow bench page` from the committed results; nothing here is typ
 better than B is read over all cells (data set and epsilon) where both were measured, each method at its best parameters
 in hindsight, as the papers do it. It **holds** if A is better in at least nine of ten cells, **does not hold** if in
 fewer than half, and holds *partly* in between; one about "most" holds if it does in more than half. "Ratio" is the
-geometric mean of A over B; "significantly" is the Wilcoxon test over splits at 5 %, which four splits or fewer
-can never show. What rests on fewer than ten repeats says so: it may change with more. A claim with "never" is judged
+geometric mean of A over B; "mean gain" is how much better A is than B, relative to B, in the mean over cells, with its
+standard error over splits; "significantly" is the Wilcoxon test over splits at 5 %, which four splits or fewer can
+never show. What rests on fewer than ten repeats says so: it may change with more. A claim with "never" is judged
 run by run, and one run refutes it. Our data, grids and fixes differ from the papers' in ways that the linked pages
 list. [Below](#sentence-by-sentence) every sentence of the papers' abstracts and conclusions has the claims that test
 it, or the reason why none does.

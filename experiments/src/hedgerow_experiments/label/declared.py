@@ -25,6 +25,7 @@ LABEL = Experiment(
     metric="mse",
     compute="hedgerow_experiments.label.trials:compute",
     choose="none",
+    keep="all",
     seeds="repeat",
     bundle=("dataset", "repeat", "setting", "epsilon"),
     page="hedgerow_experiments.label.page:pages",

@@ -45,6 +45,7 @@ LIBRARY = Experiment(
     compute="hedgerow_experiments.library.compute:compute",
     tidy="hedgerow_experiments.tidy:by_metric",
     choose="none",
+    keep="all",
     bundle=("dataset", "repeat", "group"),
     notes="Nothing is tuned. DECONV has a bandwidth of 0.5, histograms two bins a feature. The trust models differ: a "
     "central method sees all private records, a local one none; compare within a model.",

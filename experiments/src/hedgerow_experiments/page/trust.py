@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median
+
+import numpy as np
 
 from hedgerow.chart.svg import Curve, Point, chart
 from hedgerow.compare.scores import Summary
@@ -13,7 +16,7 @@ from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.page.common import epsilons, multiples, tables
 from hedgerow_experiments.tables import tabulate
 
-__all__ = ["SHOWN", "kept", "trust"]
+__all__ = ["SHOWN", "intervals", "kept", "trust"]
 
 SHOWN = {
     "AssistedForest": "local",
@@ -26,6 +29,11 @@ SHOWN = {
 """What is recommended for each trust model, by method."""
 _FREE = ("tree", "random forest", "boosting")
 _ENDS = ("one value for all", "public model", "boosting")
+_DRAWS = 400  # the quantiles .05 and .95 of so many are within .02 of themselves, as probabilities
+_LEVEL = 0.9
+
+Reach = dict[tuple[str, float | None], tuple[float, float]]
+"""The ends of an interval, by method and epsilon."""
 
 
 def kept(cells: Sequence[Summary]) -> dict[tuple[str, str, float | None], float]:
@@ -46,6 +54,46 @@ def kept(cells: Sequence[Summary]) -> dict[tuple[str, str, float | None], float]
     }
 
 
+def intervals(cells: Sequence[Summary]) -> Reach:
+    """Return where the median share over data sets might as well be, by method and epsilon: 90 % intervals.
+
+    Data sets are drawn again, with replacement, and splits within each, the same for all its methods, as far as all of
+    them have these splits. With one split a set only the choice of data sets counts.
+    """
+    by_set: dict[str, list[Summary]] = defaultdict(list)
+    for s in cells:
+        by_set[s.dataset].append(s)
+    if not by_set:
+        return {}
+    rng = np.random.default_rng(0)
+    names = sorted(by_set)
+    places = rng.integers(0, len(names), (_DRAWS, len(names)))
+    found: dict[tuple[str, float | None], dict[int, np.ndarray]] = defaultdict(dict)
+    for place, name in enumerate(names):
+        common = sorted(set.intersection(*(set(s.values) for s in by_set[name])))
+        if not common:
+            continue
+        weights = rng.multinomial(len(common), np.full(len(common), 1 / len(common)), _DRAWS) / len(common)
+        drawn = {(s.method, s.epsilon): weights @ [s.values[r] for r in common] for s in by_set[name]}
+        floor = drawn.get(("one value for all", None))
+        free = [drawn[m, None] for m in _FREE if (m, None) in drawn]
+        if floor is None or not free:
+            continue
+        width = floor - np.min(free, axis=0)
+        for key, error in drawn.items():
+            found[key][place] = np.where(width > 0, (floor - error) / np.where(width > 0, width, 1.0), np.nan)
+    out: Reach = {}
+    for key, shares in found.items():
+        table = np.full((len(names), _DRAWS), np.nan)
+        for place, values in shares.items():
+            table[place] = values
+        picked = np.take_along_axis(table.T, places, axis=1)  # a set is drawn with its own draw of splits
+        picked = picked[~np.isnan(picked).all(axis=1)]
+        low, high = np.quantile(np.nanmedian(picked, axis=1), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+        out[key] = (float(low), float(high))
+    return out
+
+
 def _medians(shares: dict[tuple[str, str, float | None], float], method: str) -> dict[float | None, float]:
     groups: dict[float | None, list[float]] = {}
     for (_, name, epsilon), value in shares.items():
@@ -55,15 +103,19 @@ def _medians(shares: dict[tuple[str, str, float | None], float], method: str) ->
 
 
 def trust(found: Evidence, fewest: int = 8) -> tuple[str, str]:
-    """Return a sentence and a section; nothing unless it was run on ``fewest`` data sets: a median needs some."""
+    """Return a sentence and a section; nothing unless it was run on ``fewest`` data sets: a median needs some.
+
+    A method that was run on fewer is in the tables only: its median would be of other sets than those beside it.
+    """
     cells = found.cells("library", setting="regression")
     shares = kept(cells)
-    shown = [m for m in SHOWN if any(name == m for _, name, _ in shares)]
-    if not shown or len({data for data, _, _ in shares}) < fewest:
+    shown = [m for m in SHOWN if len({data for data, name, _ in shares if name == m}) >= fewest]
+    if not shown:
         return "", ""
     middle = {m: _medians(shares, m) for m in (*shown, "public model")}
+    reach = intervals([s for s in cells if s.method in (*shown, *_FREE, *_ENDS)])
     curves = [
-        Curve(m, tuple(Point(e, v, v, v) for e, v in middle[m].items() if e is not None), i)
+        Curve(m, tuple(Point(e, v, *reach.get((m, e), (v, v))) for e, v in middle[m].items() if e is not None), i)
         for i, m in enumerate(shown)
     ]
     alone = middle["public model"].get(None)
@@ -77,7 +129,8 @@ def trust(found: Evidence, fewest: int = 8) -> tuple[str, str]:
     text = (
         "<p>The same records, split 1:7:2 into public, private and test ones, and every method as it comes out of the "
         "box. The share is 1 for the best tree, forest or boosting that sees all private records, 0 for giving "
-        "everybody the same value; below 0 the method has learnt noise.</p>"
+        "everybody the same value; below 0 the method has learnt noise. Bands and brackets are 90 % intervals of the "
+        f"median over other data sets and splits like these. Splits of a data set: {_repeats(cells)}.</p>"
     )
     listed = [s for s in cells if s.method in (*shown, *_ENDS)]
     codes = {code: f"{facts.name} ({code})" for code, facts in FACTS.items()}
@@ -89,15 +142,31 @@ def trust(found: Evidence, fewest: int = 8) -> tuple[str, str]:
                                               compete=(), marks="none"))
         for e in budgets
     ]  # fmt: skip
-    return _sentence(middle, budgets, alone), text + legend(names) + grid([drawn]) + charts + tables(
+    return _sentence(middle, budgets, alone, reach), text + legend(names) + grid([drawn]) + charts + tables(
         folded, "Every estimator on every data set"
     )
 
 
-def _sentence(middle: dict[str, dict[float | None, float]], budgets: list[float], alone: float | None) -> str:
+def _repeats(cells: Sequence[Summary]) -> str:
+    """Return how many splits the cells of how many data sets have."""
+    fewest: dict[str, int] = {}
+    for s in cells:
+        fewest[s.dataset] = min(len(s.values), fewest.get(s.dataset, len(s.values)))
+    counts = sorted(set(fewest.values()), reverse=True)
+    return ", ".join(f"{n} ({', '.join(d for d, m in sorted(fewest.items()) if m == n)})" for n in counts)
+
+
+def _sentence(
+    middle: dict[str, dict[float | None, float]], budgets: list[float], alone: float | None, reach: Reach
+) -> str:
     """Return what is left at epsilon 1 (or the nearest budget that was run), by trust model."""
     at = min(budgets, key=lambda e: abs(e - 1.0))
-    told = [f"{m} {round(100 * middle[m][at])} %" for m in SHOWN if at in middle.get(m, {})]
-    public = "" if alone is None else f"; the public model alone {100 * alone:.0f} %"
+    told = [f"{m} {_percent(middle[m][at], reach.get((m, at)))}" for m in SHOWN if at in middle.get(m, {})]
+    public = "" if alone is None else f"; the public model alone {_percent(alone, reach.get(('public model', None)))}"
     kept_at = f"Of what can be learnt without privacy the median data set keeps at epsilon {at:g}"
     return f"{kept_at}: {', '.join(told)}{public}."
+
+
+def _percent(share: float, ends: tuple[float, float] | None) -> str:
+    known = "" if ends is None else f" ({100 * ends[0]:.0f} to {100 * ends[1]:.0f})"
+    return f"{100 * share:.0f} %{known}"

@@ -37,7 +37,7 @@ from hedgerow.estimators.records import (
 )
 from hedgerow.features import CategoricalFeature, Feature
 from hedgerow.given import BoundsLike, CategoriesLike, EstimatorLike, ProgressLike
-from hedgerow.guarantee import Guarantee
+from hedgerow.guarantee import NUMBER_TOLD, Guarantee
 from hedgerow.public.given import PUBLIC_MODEL
 from hedgerow.randomness import Randomness
 from hedgerow.sources import Source, as_source
@@ -132,6 +132,8 @@ class AnovaBase(PrivateEstimator):
         notes = ["provided that the feature bounds and category lists are public", labels.note, ABSORBED]
         if start is not None:
             notes.append(NOT_PROTECTED)
+        if self.neighbours == "replace":
+            notes.append(NUMBER_TOLD)
         claim = Guarantee(
             float(self.epsilon),
             float(self.delta) if purse.total is not None else 0.0,
@@ -224,7 +226,8 @@ class AnovaBase(PrivateEstimator):
     def feature_importances_(self) -> FloatArray:
         """Share of each feature in the released model's variance (pairs and triples count in parts), less the noise's.
 
-        Beside a public model these are shares of the correction to it.
+        Beside a public model these are shares of the correction to it, without what its prediction has as a feature; a
+        difference of two features counts half for each.
         """
         check_is_fitted(self)
         return explain(self.model_).feature_importances(self.model_.space.names)

@@ -64,6 +64,7 @@ class Explanation:
     ``additive`` says whether the prediction is exactly the sum of the curves. If not, each record's sum is shortened
     by a factor of its own (the norm clip), and ``explain_local`` gives the terms that do add up. ``units`` are those of
     features, by name, and ``outputs`` says what each output is: the label with its unit, or the chance of a class.
+    ``contrasts`` names the two features of each difference that stands beside a public model.
     """
 
     curves: dict[str, Curve]
@@ -72,19 +73,25 @@ class Explanation:
     additive: bool
     units: dict[str, str] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()
+    contrasts: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def adds(self, output: int) -> str:
         """Return what the numbers of an output are, for an axis."""
         return f"adds to {self.outputs[output] if self.outputs else 'the prediction'}"
 
     def feature_importances(self, among: Sequence[str] | None = None) -> FloatArray:
-        """Return the share of each feature, or of some, in their squared sizes, which others share; sums to 1."""
+        """Return the share of each feature, or of some, in their squared sizes, which others share; sums to 1.
+
+        A contrast that is not among them counts half for each of its two features.
+        """
         names = list(self.curves if among is None else among)
         total = np.zeros(len(names))
         for group, (size, _) in self.importances.items():
             for name in group:
-                if name in names:
-                    total[names.index(name)] += size**2 / len(group)
+                parts = (name,) if name in names else self.contrasts.get(name, ())
+                for part in parts:
+                    if part in names:
+                        total[names.index(part)] += size**2 / len(group) / len(parts)
         return total / total.sum() if total.sum() > 0 else np.full(len(names), 1 / len(names))
 
     def __str__(self) -> str:
@@ -147,7 +154,19 @@ def explain(model: AnovaModel) -> Explanation:
         importances[group] = (size, float(np.sqrt(doubt * (width**2).sum())))
         if len(features) == 2:
             surfaces[group[0], group[1]] = _surface(model, features, members)
-    return Explanation(curves, surfaces, importances, model.additive, dict(model.units), _outputs(model))
+    return Explanation(
+        curves, surfaces, importances, model.additive, dict(model.units), _outputs(model), _contrasts(model)
+    )
+
+
+def _contrasts(model: AnovaModel) -> dict[str, tuple[str, str]]:
+    """Return the two features of each contrast, by its name; contrasts are the last of the columns."""
+    if model.public is None:
+        return {}
+    names = [column.name for column in model.feature_map.space.columns]
+    own = names[len(names) - len(model.public.contrasts) :]
+    columns = (contrast.columns for contrast in model.public.contrasts)
+    return {name: (names[i], names[j]) for name, (i, j) in zip(own, columns, strict=True)}
 
 
 def _outputs(model: AnovaModel) -> tuple[str, ...]:

@@ -134,7 +134,7 @@ def _block(task: CellTask, Z: Any, kept: Secrets, part: slice, source: Randomnes
     (own,) = for_each(task.first, partial(_cell, task), Z, np.zeros(len(Z)))
     # A fixed record's cell may be no candidate.
     own = np.where(reach[np.arange(len(own)), own], own, reach.argmax(axis=1))
-    certain = reach.sum(axis=1) == 1
+    certain = reach.sum(axis=1, dtype=np.int32) == 1
     levels = np.where(certain, kept.fine[part], kept.coarse[part])
     chosen: Any
     if certain.all():

@@ -119,7 +119,7 @@ class CellMessage(Message):
     def _add(self, total: dict[int, IntArray], levels: IntArray, candidates: ByteRows, answer: Any) -> None:
         cells = self.task.n_cells
         may = unpack(candidates, cells)
-        sizes = may.sum(axis=1, dtype=np.int64)
+        sizes = may.sum(axis=1, dtype=np.int32)
         v = levels.astype(np.float64)
         powers = np.stack([np.ones_like(v), v, v * v])
         if len(v) * self.largest >= 1 << 53:
