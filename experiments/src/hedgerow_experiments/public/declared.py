@@ -185,6 +185,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "forest of large trees": {"forest": (32,) * 96},
     "forest of small trees": {"forest": (8,) * 96},
     "draws 1": {"draws": 1},
+    "draws 4": {"draws": 4},
     "draws 16": {"draws": 16},
     "per group 700": {"per_group": 700.0},
     "per group 2800": {"per_group": 2800.0},
