@@ -25,4 +25,4 @@ def test_enough_holders_check_for_a_correction_of_a_twentieth_to_pass():
     m = Rules().enough
     variance = 2 * float(BitSums(1.0, 1e-6, 1, 2 * BINS).variance)
     deviation = 1.6 * math.sqrt((2 * BINS * variance + m) / m**2 / 0.05)
-    assert 2 < 0.5 / deviation < 2.5  # it may seem wrong by half of it
+    assert 0.145 < deviation < 0.155

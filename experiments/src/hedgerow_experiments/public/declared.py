@@ -187,12 +187,15 @@ SIZES: dict[str, dict[str, Any]] = {
     "draws 1": {"draws": 1},
     "draws 4": {"draws": 4},
     "draws 16": {"draws": 16},
-    "per group 1400": {"per_group": 1400.0},
+    "per group 700": {"per_group": 700.0},
+    "per group 2800": {"per_group": 2800.0},
     "per group 5600": {"per_group": 5600.0},
+    "per group 2800 and enough 1500": {"per_group": 2800.0, "enough": 1500},
+    "per group 2800 and enough 1500 and draws 16": {"per_group": 2800.0, "enough": 1500, "draws": 16},
     "check .05": {"check": 0.05},
     "check .2": {"check": 0.2},
-    "enough 2750": {"enough": 2750},
-    "per group 1400 and enough 2750": {"per_group": 1400.0, "enough": 2750},
+    "enough 1500": {"enough": 1500},
+    "enough 5000": {"enough": 5000},
 }
 """Which sizes of sums differ, by name."""
 
