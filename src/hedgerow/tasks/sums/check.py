@@ -23,6 +23,9 @@ def checked(task: SumsTask, signs: tuple[FloatArray, FloatArray], n: int, noise:
     With f what the steps add, in bins, and r the error of the public model, differences of both signs tell
     ``E[(r - f) f]`` without bias (but for clipping), and their sums ``E f^2`` among holders; for the rest see
     :func:`~hedgerow.tasks.gate.safe_share`.
+
+    Its limit of 4 % costs about what a check of the level alone gains: on two splits of RED whose public labels are too
+    high, .87 and .73 of the public error at epsilon 1 and 4 with neither, .89 and .76 with both.
     """
     if not n:
         return 0.0
