@@ -53,9 +53,16 @@ FAULTS = (
     Fault(
         name="a check lets everything pass",
         path="src/hedgerow/tasks/sums/check.py",
-        before="    return safe_scale(square, left + square, sd, SLACK * task.residuals.mean_square)\n",
+        before="    return safe_share(Estimate(square, left + square, sd), task.residuals.mean_square)\n",
         after="    return 1.0\n",
         caught_by=(f"{_CHECK}::test_a_correction_that_harms_does_not_pass",),
+    ),
+    Fault(
+        name="a check of the level alone lets a forest pass that nobody checked",
+        path="src/hedgerow/sums/checks.py",
+        before="    return Checked((step,), ONE_LEAF, (level,), level**2)\n",
+        after="    return Checked(tuple(steps), ONE_LEAF, (level,), level**2)\n",
+        caught_by=("tests/sums/test_design.py::test_few_holders_check_the_level_alone_and_it_passes",),
     ),
     Fault(
         name="a correction that a group was sent is left out of what it told",
@@ -74,8 +81,8 @@ FAULTS = (
     Fault(
         name="a check cuts what is left to the size of public errors, however large a correction is",
         path="src/hedgerow/sums/design.py",
-        before="            radius = self._seeing(levels)\n",
-        after="",
+        before="        radius = self._seeing(found.levels)\n",
+        after="        radius = self._seeing(())\n",
         caught_by=("tests/sums/test_design.py::test_a_level_that_only_groups_before_told_does_not_pass_the_check[8]",),
     ),
     Fault(

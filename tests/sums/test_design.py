@@ -92,3 +92,29 @@ def test_a_level_that_only_groups_before_told_does_not_pass_the_check(times):
         task = chain.after(model)
     public = np.mean((model.predict_public(X) - Y) ** 2)
     assert np.mean(model.task.levels) > 0.5 * level and np.mean((model.predict(X) - Y) ** 2) < 1.01 * public
+
+
+def checked_at(level, n, epsilon=1.0):
+    """Return the model after all groups of a chain for n holders whose labels are higher by so many public errors."""
+    facts = {"epsilon": epsilon, "delta": 1e-6, "label_bounds": (0, 9), "n_holders": n, "min_batch_size": 1}
+    chain = Chain.of(X[:200], Y[:200], public_model=Ridge(), rules=FEW, **facts)
+    labels = Y + level * np.sqrt(np.mean(chain.residuals**2))
+    task, first = chain.first(), 200
+    while task is not None:
+        own = slice(first, first + chain.sizes[task.group])
+        model = task.model(task.simulate(X[own], labels[own], task.group))
+        task, first = chain.after(model), own.stop
+    return model, labels
+
+
+def test_few_holders_check_the_level_alone_and_it_passes():
+    """Four hundred tell a level better than a forest, of which a level is the most: that alone is asked, and added."""
+    model, labels = checked_at(1.0, 1600)
+    assert len(model.task.levels) == 1 and np.ptp(model.predict(X) - model.predict_public(X)) < 1e-9
+    assert np.mean((model.predict(X) - labels) ** 2) < 0.7 * np.mean((model.predict_public(X) - labels) ** 2)
+
+
+def test_many_holders_check_all_that_steps_add():
+    model, labels = checked_at(1.0, 20_000)
+    assert len(model.task.levels) == 4 and model.scale == 1.0
+    assert np.mean((model.predict(X) - labels) ** 2) < 0.4 * np.mean((model.predict_public(X) - labels) ** 2)

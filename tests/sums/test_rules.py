@@ -5,7 +5,7 @@ import math
 import pytest
 
 from hedgerow.mechanisms.bit_sums import BitSums
-from hedgerow.sums.design import BINS
+from hedgerow.sums.checks import BINS
 from hedgerow.sums.rules import Rules
 
 

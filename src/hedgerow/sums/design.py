@@ -18,7 +18,8 @@ from hedgerow.portable import PortableModel, Trees
 from hedgerow.public import PublicModel
 from hedgerow.space import FeatureSpace
 from hedgerow.sums.aims import process_units
-from hedgerow.sums.grow import ONE_LEAF, binned, grow
+from hedgerow.sums.checks import Checked, hoped, level_alone, whole
+from hedgerow.sums.grow import ONE_LEAF, grow
 from hedgerow.sums.radius import choose_share
 from hedgerow.sums.rows import Pool, pool_rows
 from hedgerow.sums.rules import Rules
@@ -33,7 +34,6 @@ from hedgerow.types import FloatArray
 
 __all__ = ["Chain"]
 
-BINS = 4  # of a check: two tell most about a straight line, four see a bent one too, for a fifth more noise
 _LEFT = 0.3  # of the residual variance, at least, is taken to be left by the steps (AGGREGATE.md's recipe)
 # Quantile of public residuals to which a check clips holders' at least, and up to which corrections are believed at
 # first. What groups that learn read from a smaller radius (choose_share) may be wrong where tails differ: a check must
@@ -214,23 +214,43 @@ class Chain:
     def _task(
         self, group: int, steps: tuple[Step, ...], earlier: tuple[Earlier, ...] = (), missed: float = 0.0
     ) -> SumsTask:
+        if group and group == len(self.sizes) - 1:
+            return self._check(steps)
         rows = corrections(steps, self.pool.rows[:, :-1], self.pool.rows[:, -1])
-        f = rows[:, -1]
-        spread = float(np.mean(f**2))
         square = float(np.mean(self.residuals**2))
-        levels: tuple[float, ...] = ()
-        radius = self._radius(rows)
-        if len(self.sizes) > 1 and group == len(self.sizes) - 1:
-            trees = binned(rows, BINS)
-            levels = _means(f, trees.apply(rows)[:, 0], trees.n_leaves[0])
-            radius = self._seeing(levels)
-        elif len(rows) > 1:
+        if len(rows) > 1:
             trees = self._grown(rows, self.rules.asked, self.seed + 1000 * (group + 1))
             share = self._share(Leaves(trees.apply(rows), trees.n_leaves))
-            left = max(1 - float(np.var(f)) / square, _LEFT) if square > 0 else 1.0
+            left = max(1 - float(np.var(rows[:, -1])) / square, _LEFT) if square > 0 else 1.0
             radius = self._radius(rows, share, left) + missed
         else:
             trees = ONE_LEAF
+            radius = self._radius(rows)
+        return self._asking(group, steps, trees, radius, earlier=earlier)
+
+    def _check(self, steps: tuple[Step, ...]) -> SumsTask:
+        """Return the task of the last group: about all that steps add or their level, whichever may gain more."""
+        n = self.sizes[-1]
+        square = float(np.mean(self.residuals**2))
+
+        def gain(asked: Checked) -> float:
+            sums = BitSums(self.epsilon, self.delta, 1, 2 * len(asked.levels))
+            return hoped(asked, self._seeing(asked.levels), n, SERVERS * float(sums.variance), square)
+
+        found = max((whole(steps, self.pool.rows), level_alone(steps, self.pool.rows)), key=gain)
+        radius = self._seeing(found.levels)
+        return self._asking(len(self.sizes) - 1, found.steps, found.trees, radius, found.levels)
+
+    def _asking(
+        self,
+        group: int,
+        steps: tuple[Step, ...],
+        trees: Trees,
+        radius: float,
+        levels: tuple[float, ...] = (),
+        earlier: tuple[Earlier, ...] = (),
+    ) -> SumsTask:
+        rows = corrections(steps, self.pool.rows[:, :-1], self.pool.rows[:, -1])
         return SumsTask(
             self.epsilon,
             self.delta,
@@ -244,16 +264,9 @@ class Chain:
             self.sizes,
             group,
             Residuals.summarise(self.residuals, radius, 2),
-            spread,
+            float(np.mean(rows[:, -1] ** 2)),
             trees.apply(rows),
             steps[-1].trees.apply(rows),
-            earlier=() if levels else earlier,
+            earlier=earlier,
             **self.fields,
         )
-
-
-def _means(f: Any, leaf: Any, n_leaves: int) -> tuple[float, ...]:
-    """Return the mean of f in each leaf."""
-    count = np.bincount(leaf, minlength=n_leaves)
-    total = np.bincount(leaf, f, n_leaves)
-    return tuple((total / np.maximum(count, 1)).tolist())

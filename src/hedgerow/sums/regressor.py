@@ -22,7 +22,7 @@ class SecureSumRegressor(PrivateRegressor, SecureSum):
     says, in shares for two servers, in which leaf of each tree its record is and whether the model errs upwards or
     downwards there. The servers add up, each adds noise, and only the noisy sums can be put together. By these the
     curator corrects the model, as far as they carry evidence, for the next group. The last group only checks all
-    corrections, and lets pass as much of them as seldom harms.
+    corrections, and lets pass as much of them as seldom harms; of few holders it is asked about their level alone.
 
     This is a simulation with exactly the law of that protocol (sums, and the noise of both servers), without the
     cryptography; the protocol itself is :mod:`hedgerow.aggregate`.

@@ -1,10 +1,13 @@
 """The check of the last group, and what one group teaches."""
 
+from statistics import NormalDist
+
 import numpy as np
 
 from hedgerow.portable import Trees
 from hedgerow.tasks.assisted.residuals import Residuals
-from hedgerow.tasks.sums.check import checked
+from hedgerow.tasks.gate import LIMITS
+from hedgerow.tasks.sums.check import checked, product_sd
 from hedgerow.tasks.sums.learn import learn
 from hedgerow.tasks.sums.means import leaf_means
 from hedgerow.tasks.sums.told import Leaves, Told, shares_of
@@ -44,6 +47,19 @@ def test_a_correction_too_large_by_half_is_cut():
     assert 0.5 < scale <= 1.0
     assert checked(check_task(), signs((0.0, 0.0)), 100, NOISE) < 0.2, "too few people to tell"
     assert checked(check_task(), signs((0.0, 0.0)), 0, NOISE) == 0.0
+
+
+def test_a_large_harm_is_next_to_impossible():
+    """By half a percent and its chance alone more would pass than a harm of 4 % with its own, much smaller, allows."""
+    task = check_task((-0.9, 0.9))
+    n, left = 400, -0.3
+    scale = checked(task, signs((-left, left), n), n, 20.0)
+    square, mean_square = 0.81, task.residuals.mean_square
+    sd = product_sd(np.array(task.levels), square, task.radius, n, 20.0)
+    product = square + 0.9 * left
+    for slack, chance in LIMITS:
+        worst = product - NormalDist().inv_cdf(1 - chance) * sd
+        assert scale**2 * square - 2 * scale * worst <= slack * mean_square * (1 + 1e-9)
 
 
 def test_counts_of_holders_overrule_public_shares_where_they_are_clear():

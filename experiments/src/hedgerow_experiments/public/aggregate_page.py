@@ -29,9 +29,17 @@ hedgerow bench run aggregate
 all others but a fifth for the test are holders. Gap is the share closed of the distance from the public model's test
 error (mean squared) to that of boosting that sees everything. A run harms if its test error is more than 1 % above that
 of the public model. Sets marked * were kept out of every choice. "1e5 holders" draws so many with replacement.
+
+Of CON and FIS half of the records become public. Selected by the label, they leave holders that are not like the test
+records: with large labels public, FIS at epsilon 4 has .55 of the public error among holders and 1.026 on the test
+(five other seeds of that split: .50 to .65, and 1.001 to 1.284). One split of each of their shifts was run, and counts.
 """
 _GOALS = {"none": {"GAS": 0.28, "CAL": 0.18, "MET": 0.28}, MANY: {"GAS": 0.40, "CAL": 0.28, "MET": 0.38}}
 """Gaps to reach at epsilon 1."""
+_MORE = {1.0: 1.0, 4.0: 1.3}  # by epsilon, times that
+_FEW = ("AIR", "CON", "FIS", "RED")  # sets with fewer than 1,000 holders; the ten others have 2,900 to 38,000
+_MEANS = {1.0: 0.93, 4.0: 0.88}
+"""Geometric means over those ten to reach."""
 _HARM = 1.01
 
 Runs = dict[tuple[str, str, float, int], dict[str, float]]
@@ -77,8 +85,24 @@ def _summary(runs: Runs) -> list[str]:
     harmed = sum(ratio > _HARM for ratio in ratios.values())
     return [
         f"- Harmed: {harmed} of {len(ratios)} runs; the worst is {ratios[worst]:.3f} ({code}, {setting}, epsilon "
-        f"{epsilon:g}, split {repeat})."
+        f"{epsilon:g}, split {repeat}).",
+        *(_over_sets(runs, epsilon, goal) for epsilon, goal in _MEANS.items()),
     ]
+
+
+def _over_sets(runs: Runs, epsilon: float, goal: float) -> str:
+    """Return the geometric mean over sets with 1,000 holders or more, each set counting once."""
+    means = []
+    for code in AGGREGATE.datasets:
+        cell = [v["sums"] / v["public"] for run, v in runs.items() if run[:3] == ("none", code, epsilon)]
+        if cell and code not in _FEW:
+            means.append(_mean(cell))
+    if not means:
+        return f"- Epsilon {epsilon:g}: not run without a shift."
+    return (
+        f"- Epsilon {epsilon:g}, no shift: {_mean(means):.3f} of the public model's error in geometric mean over the "
+        f"{len(means)} sets with 1,000 holders or more; goal {goal:.2f}."
+    )
 
 
 def _table(runs: Runs, setting: str, epsilon: float) -> list[list[str]]:
@@ -88,11 +112,11 @@ def _table(runs: Runs, setting: str, epsilon: float) -> list[list[str]]:
         if not cell:
             continue
         closed = np.mean([gap(v["sums"], v["public"], v["ceiling"]) for v in cell])
-        goal = _GOALS.get(setting, {}).get(code) if epsilon == 1 else None
+        goal = _GOALS.get(setting, {}).get(code)
         over = [v["sums"] / v["public"] for v in cell]
         rows.append([
             code + "*" if code in KEPT_OUT else code,
-            f"{closed:.2f}" + ("" if goal is None else f", goal {goal:.2f}"),
+            f"{closed:.2f}" + ("" if goal is None else f", goal {goal * _MORE[epsilon]:.2f}"),
             f"{_mean(over):.3f}",
             f"{max(over):.3f}",
             str(len(cell)),
