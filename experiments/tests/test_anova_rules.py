@@ -4,7 +4,7 @@ import math
 
 from hedgerow.compare.scores import Row
 from hedgerow_experiments.anova import rules_page
-from hedgerow_experiments.anova.declared import BEFORE, FOREST, PURE, PURE_VARIANTS, RULES, SETS, SHIPPED, VARIANTS
+from hedgerow_experiments.anova.declared import BEFORE, EBM, FOREST, PURE, PURE_VARIANTS, RULES, SETS, SHIPPED, VARIANTS
 from hedgerow_experiments.anova.sets import known, split
 from hedgerow_experiments.anova.variants import compute
 from hedgerow_experiments.experiment import Key
@@ -61,7 +61,7 @@ def test_without_rows_there_is_no_page():
 
 
 def test_one_fit_by_other_numbers_and_by_the_shipped_ones():
-    assert {g.name for g in RULES.groups} == {SHIPPED, BEFORE, PURE, FOREST, *VARIANTS, *PURE_VARIANTS}
+    assert {g.name for g in RULES.groups} == {SHIPPED, BEFORE, EBM, PURE, FOREST, *VARIANTS, *PURE_VARIANTS}
     errors = [compute(Key("PYR", 0, "", 1.0, group), 0)[group] for group in (SHIPPED, "full .2")]
     pure = [compute(Key("CON", 0, "", 1.0, group), 0)[group] for group in (PURE, "pure explained .8")]
     assert all(math.isfinite(error) for error in pure) and pure[0] != pure[1]

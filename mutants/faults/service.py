@@ -185,14 +185,14 @@ FAULTS = (
     Fault(
         name="a sieve that lacks ids of another server is trusted",
         path="src/hedgerow/service/known.py",
-        before="            if left != len(gone):  # others were merged in the meantime\n",
-        after="            if left < 0:\n",
-        caught_by=(f"{_SEALING}::test_a_sieve_lacks_what_was_merged_unseen",),
+        before="        if len(rows) == self.sealed - self.covered:\n",
+        after="        if len(rows) <= self.sealed - self.covered:\n",
+        caught_by=(f"{_SEALING}::test_what_was_merged_unseen_is_read_by_another_thread",),
     ),
     Fault(
         name="what an undone commit brought stays known",
         path="src/hedgerow/service/known.py",
-        before="                del self._views[each.task]  # the transaction may have looked at its own arrivals\n",
+        before="                view.doubt()  # the transaction may have looked at its own arrivals\n",
         after="                pass\n",
         caught_by=(f"{_SEALING}::test_a_commit_that_fails_leaves_nothing_in_memory",),
     ),

@@ -96,3 +96,13 @@ def test_without_noise_the_sample_alone_bounds_the_length():
     free = replace(prospect(), noise=prospect(mu=np.inf).noise)
     assert not free.noise.any()
     assert np.isfinite(first_length(free, 0.9)) and first_length(free, 0.9) > first_length(prospect(), 0.9)
+
+
+def test_the_first_minimum_counts_and_lengths_between_are_found():
+    """Far beyond, long descents hardly differ: what is predicted of them is chance."""
+    found = prospect()
+    exact = (np.log2(found.reaches) - 6.25) ** 2
+    assert np.log2(found.best(exact)) == pytest.approx(6.25)
+    assert found.best(np.where(found.reaches > 5000, exact.min() - 1, exact)) == found.best(exact)
+    assert found.best(np.log(found.reaches)) == 1.0
+    assert found.best(-np.log(found.reaches)) == found.reaches[-1]

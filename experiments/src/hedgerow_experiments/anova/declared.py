@@ -17,7 +17,6 @@ __all__ = [
     "NUMBERS",
     "PURE",
     "PURE_VARIANTS",
-    "REMADE",
     "RULES",
     "SETS",
     "SHIPPED",
@@ -26,11 +25,6 @@ __all__ = [
 
 NUMBERS = ("DIA", "ABA", "CCP", "PAR", "WHI", "CAL", "APP", "GAS", "MET")
 CLASSES = ("BAN", "ROB", "CRE")
-REMADE = {
-    "PrivateAnova": ("DIA", "ABA", "CCP", "PAR", "WHI", "BAN", "ROB", "CRE"),
-    "pure": ("DIA", "ABA", "CCP", "PAR", "WHI", "BAN", "ROB"),
-}
-"""Sets whose rows were made with the recipe of 2026-11-16, by method; others are of the one before it."""
 _PRIVATE = ("PrivateAnova", "DP-EBM", "additive", "pure", "replace", "DiPriMe")
 
 
@@ -85,8 +79,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "full .2": {"full": 0.2},
     "full .45": {"full": 0.45},
     "sampling 300": {"sampling": 300.0},
-    "clear .2": {"clear": 0.2},
-    "clear .5": {"clear": 0.5},
+    "clear .33": {"clear": 0.33},
+    "clear .7": {"clear": 0.7},
     "hidden .2": {"hidden": 0.2},
     "hidden .5": {"hidden": 0.5},
     "clip at .7": {"few_quantile": 0.7},

@@ -87,11 +87,12 @@ class Prospect:
         return np.asarray(self.left**2 @ prior)
 
     def best(self, errors: FloatArray) -> float:
-        """Return the length of the least error, whose logarithms are given; between lengths by a parabola.
+        """Return the first length whose neighbours have a larger error (logarithms are given); by a parabola.
 
-        Lengths that no descent can go further than have the same error: the first of them counts.
+        The first: far beyond it, predicted errors are all alike, as long descents hardly differ, and mean little.
         """
-        at = int(np.argmin(errors))
+        rises = np.flatnonzero(np.diff(errors) >= 0)
+        at = int(rises[0]) if rises.size else errors.size - 1
         if not 0 < at < errors.size - 1:
             return float(self.reaches[at])
         before, here, after = errors[at - 1 : at + 2]
