@@ -34,8 +34,8 @@ PrivateAnova with infinite epsilon. DP-EBM has default parameters; its own guara
 and unclipped residuals.
 
 Rows of PrivateAnova, additive, replace and "no noise" are of 2026-11-18, with descents as long as is predicted to be
-best; those of pure on CAL, APP, GAS, MET and CRE are of commit 4339863, of another plan. Recipes are measured beside each
-other on 22 sets in [anova-rules.md](anova-rules.md).
+best; those of pure on CAL, APP, GAS, MET and CRE are of commit 4339863, of another plan. Recipes are measured beside
+each other on 22 sets in [anova-rules.md](anova-rules.md).
 
 Splits are those of the prototype (`RandomState(0..4).permutation`, the last tenth is the test): recovered from its
 column of mean predictors, which they reproduce to the printed digit for eight of nine data sets (APP: .00905, printed

@@ -19,7 +19,7 @@ from hedgerow.types import FloatArray, IntArray
 
 __all__ = ["Prospect", "first_length", "next_length", "responses"]
 
-_REACHES: FloatArray = np.exp2(np.arange(19.0))  # that are tried; between them a parabola is laid
+_REACHES: FloatArray = np.exp2(np.arange(0.0, 18.5, 0.5))  # that are tried
 _KINDS = 3  # of functions, whose energies differ by less than a factor of two
 _TENTHS = (np.arange(10) + 0.5) / 10  # shares that are all alike likely, before anything was seen
 
@@ -45,6 +45,8 @@ class Prospect:
         What is fitted of the sample, over the variance of labels: ``sum_m (1 - left_m) / n``.
     feature_map : FeatureMap
         With the functions.
+    nearly : float
+        Share of the error that a longer descent must bring: rounds over many records take time.
     """
 
     reaches: FloatArray
@@ -54,6 +56,7 @@ class Prospect:
     noise: FloatArray
     sampled: FloatArray
     feature_map: FeatureMap
+    nearly: float
 
     @classmethod
     def of(
@@ -63,6 +66,7 @@ class Prospect:
         steps_of: Callable[[float], Steps],
         strength: float,
         outputs: int,
+        nearly: float = 0.0,
     ) -> Prospect:
         """Return the prospect of a map whose records pull so strongly; ``strength`` is mu, infinite without noise."""
         energy = energies(feature_map)
@@ -80,6 +84,7 @@ class Prospect:
             outputs * noise / price,
             (1 - left) @ number / steps[0].size,
             feature_map,
+            nearly,
         )
 
     def missed(self, prior: FloatArray) -> FloatArray:
@@ -87,18 +92,16 @@ class Prospect:
         return np.asarray(self.left**2 @ prior)
 
     def best(self, errors: FloatArray) -> float:
-        """Return the first length whose neighbours have a larger error (logarithms are given); by a parabola.
+        """Return the least length whose error is within ``nearly`` of the first minimum; logarithms are given.
 
         The first: far beyond it, predicted errors are all alike, as long descents hardly differ, and mean little.
+        Between lengths, logarithms are straight lines.
         """
         rises = np.flatnonzero(np.diff(errors) >= 0)
         at = int(rises[0]) if rises.size else errors.size - 1
-        if not 0 < at < errors.size - 1:
-            return float(self.reaches[at])
-        before, here, after = errors[at - 1 : at + 2]
-        bend = before - 2 * here + after
-        shift = (before - after) / (2 * bend) if bend > 0 else 0.0
-        return float(self.reaches[at] * 2.0 ** np.clip(shift, -0.5, 0.5))
+        enough = float(errors[at]) + self.nearly
+        falling = errors[: at + 1][::-1]
+        return float(np.exp2(np.interp(enough, falling, np.log2(self.reaches[: at + 1])[::-1])))
 
 
 def first_length(prospect: Prospect, quantile: float) -> float:

@@ -52,6 +52,7 @@ _CURVATURE_SHARE = Fraction(1, 100)  # of the budget, for the largest eigenvalue
 _FEWEST = 120  # rounds
 _FEWEST_LONG = 40  # rounds, where steps are as long as the records allow; by hand on CAL, CCP, GAS, MET, ABA, AIR
 _MOST = 300  # rounds: more only take longer
+_NEARLY = 0.002  # of an error, that longer descents over many records must bring; by hand on GAS, MET and made data
 _STEP = 0.95  # of one over the largest eigenvalue: no coefficient overshoots
 _RADIUS = 0.8  # norm at which records are cut, over the root mean square norm in the basis
 
@@ -259,6 +260,7 @@ def _prospect(course: Course, feature_map: FeatureMap, share: Fraction, steepest
         lambda reach: steps_of(course, share, reach, steepest),
         course.data.purse.strength,
         course.data.rows.outputs,
+        0.0 if steepest is None else _NEARLY,
     )
 
 
