@@ -87,7 +87,7 @@ class PrivateAnovaRegressor(PrivateRegressor, AnovaBase):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((5_000, 3)); y = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] + rng.normal(0, 0.1, 5_000)
     >>> model = PrivateAnovaRegressor(1.0, label_bounds=(-1, 3), feature_bounds=(0, 1), random_state=0).fit(X, y)
-    >>> model.predict([[0.5, 0.9, 0.9], [0.1, 0.1, 0.9]]).round().tolist()
+    >>> model.predict([[0.5, 0.9, 0.9], [0.0, 0.1, 0.9]]).round().tolist()
     [2.0, 0.0]
     >>> model.guarantee_.epsilon, model.guarantee_.delta, model.guarantee_.neighbours
     (1.0, 1e-05, 'add/remove')
