@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from hedgerow.central.anova.design import FeatureMap
@@ -19,6 +21,7 @@ def energies(feature_map: FeatureMap) -> FloatArray:
     return np.asarray(np.square(feature_map.weights) * np.array([1.0, *feature_map.basis.energies]))
 
 
+@lru_cache(maxsize=2)  # the length of a descent and the noise of what it found ask for the same
 def pulls(feature_map: FeatureMap, quantile: float) -> FloatArray:
     r"""Return how strongly records pull at each coefficient: its energy, less what is cut off.
 
@@ -38,4 +41,6 @@ def pulls(feature_map: FeatureMap, quantile: float) -> FloatArray:
             shorter = np.minimum(shorter, np.square(feature_map.most / sizes))
         whole += squares.sum(axis=1)
         cut += squares @ shorter
-    return np.asarray(quantile * energies(feature_map) * cut / np.maximum(whole, 1e-300))
+    found: FloatArray = np.asarray(quantile * energies(feature_map) * cut / np.maximum(whole, 1e-300))
+    found.flags.writeable = False  # whoever asks next gets the same
+    return found
