@@ -135,6 +135,13 @@ FAULTS = (
         caught_by=whole_fits("PrivateAnovaRegressor, triples"),
     ),
     Fault(
+        name="length of a descent by the true number of records",
+        path=f"{_ANOVA}/recipe.py",
+        before="    return max(planned, rules.least(signal, course.size, part, found))\n",
+        after="    return max(planned, rules.least(signal, course.size, part, found)) * course.data.rows.n / course.size\n",
+        caught_by=whole_fits("PrivateAnovaRegressor, triples"),
+    ),
+    Fault(
         name="norms of records cut downwards, one notch too short",
         path=f"{_ANOVA}/products.py",
         before="        norms = (self.squares @ (whole * whole) >> _SPARE) + 1\n",
