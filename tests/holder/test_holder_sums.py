@@ -1,5 +1,6 @@
 """The page's answers to a task that two servers share: Python's shares, sealed so that both servers accept them."""
 
+import base64
 import json
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from hedgerow.tasks.announcement import task_text
 from hedgerow.tasks.keys import base64url
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.sums.examples import example_task
+from hedgerow.tasks.sums.steps import smooth_part
 from tests.aggregate.parties import KEYS, run, servers
 from tests.vdaf.reports import drawn
 
@@ -114,6 +116,8 @@ def test_what_python_refuses_of_servers_the_page_refuses(node):
 BAD = (None, "", "x", True, -1, 0, 1, 1.5, 2, 1e300, -1e300, 2**53, 10**30, [], [0.0], [1, 2], {}, {"a": 1})
 
 
+NO_BUMPS = base64.b64encode(smooth_part().to_bytes()).decode()
+
 EARLIER = {
     "sizes": [2, 2],
     "reference": "AAAAAQEB",
@@ -136,8 +140,8 @@ def mutations():
             if (name, value) != ("target", "x"):  # the name of a feature: Python refuses it in the announcement
                 yield f"{name} = {value!r}", {**content, name: value}
     yield "another field", {**content, "more": 1}
-    for name in ("bound", "trees"):
-        for value in (*BAD, content["trees"], content["public_model"]):
+    for name in ("bound", "trees", "smooth"):
+        for value in (*BAD, content["trees"], content["public_model"], content["steps"][0]["smooth"], NO_BUMPS):
             yield f"steps {name} = {value!r}", {**content, "steps": [{**content["steps"][0], name: value}]}
     for name in ("reference", "trees", "public_model"):
         for text in (content[name][:-4], content[name] + "AAAA", "AAAA", content[name].replace("A", "B")):
@@ -147,6 +151,12 @@ def mutations():
     yield "levels too many", {**content, "levels": [0.0] * 5}
     yield "no servers", {**content, "servers": None}
     yield "two steps", {**content, "steps": content["steps"] * 2}
+    yield "no process", {**content, "process": None}
+    process = content["process"]
+    for name in process:
+        yield f"process without {name}", {**content, "process": {k: v for k, v in process.items() if k != name}}
+        for value in (*BAD, 3, 4, 0.5, 1.0, process["points"][:-4], process["points"] + "AAAA", "AACAfwAAgH8AAIB/"):
+            yield f"process {name} = {value!r}", {**content, "process": {**process, name: value}}
     told = json.loads(json.dumps(EARLIER))
     yield "a group before", {**content, "earlier": [told]}
     yield "two groups before", {**content, "earlier": [told, told]}

@@ -29,7 +29,9 @@ def test_columns_are_in_the_units_of_the_process_if_there_is_one():
     part = Matern([[0.0, 0.0]], [1.0], [1.0, 2.0], [0.5, 4.0])
     design = np.array([[1.0, 2.0], [1.5, 6.0]])
     with_process = process_units(PortableModel(2, [0, 1], [-1, -1], 0.0, (part,)), design)
-    assert with_process(design).tolist() == [[0.0, 0.0], [1.0, 1.0]]
+    assert with_process.units(design).tolist() == [[0.0, 0.0], [1.0, 1.0]] and not len(with_process.weights)
     alone = process_units(PortableModel(2, [0, 1], [-1, -1], 0.0, (Linear([1.0, 1.0]),)), design)
-    assert np.allclose((alone(design) ** 2).sum(axis=1), 1.0), "however many columns there are"
-    assert np.isfinite(process_units(PortableModel(1, [0], [-1], 0.0, ()), np.ones((3, 1)))(np.ones((3, 1)))).all()
+    assert np.allclose((alone.units(design) ** 2).sum(axis=1), 1.0), "however many columns there are"
+    assert np.isfinite(
+        process_units(PortableModel(1, [0], [-1], 0.0, ()), np.ones((3, 1))).units(np.ones((3, 1)))
+    ).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hedgerow.portable.bumps import Matern
 from hedgerow.sums.rows import GROWN, ROWS, around, made_up, pool_rows
 
 
@@ -11,7 +12,7 @@ def pool_of(n):
     """n public rows whose prediction is ten times their number, and whose error is their number."""
     number = np.arange(n, dtype=float)
     F = np.column_stack([number, 10 * number])
-    return pool_rows(F, number, lambda D: 10 * D[:, 0], lambda D: D, 0)
+    return pool_rows(F, number, lambda D: 10 * D[:, 0], Matern(np.zeros((0, 1)), [], [0.0], [1.0]), 0)
 
 
 def test_rows_around_spread_as_rows_of_one_place_do_and_rows_between_less():
@@ -40,6 +41,9 @@ def test_the_first_rows_are_the_public_ones_with_their_errors():
     np.testing.assert_array_equal(pool.rows[:30, 0], pool.residual)
     assert sorted(pool.residual) == list(range(30))
     np.testing.assert_allclose(pool.rows[:, 1], 10 * pool.rows[:, 0])
+    np.testing.assert_allclose(pool.process.points, pool.rows[:, :1], rtol=1e-6)
+    assert pool.process.n_public == 30 and not pool.bumps.weights.any()
+    np.testing.assert_array_equal(pool.bumps.points, pool.process.centres)
 
 
 def test_of_many_public_rows_random_ones_are_taken_and_none_is_made_up():

@@ -24,6 +24,7 @@ SCRIPTS = (
     "basics.js",
     "blind.js",
     "budget.js",
+    "chain.js",
     "device.js",
     "exact.js",
     "field128.js",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from hedgerow.portable import PortableModel
-from hedgerow.portable.bumps import Matern, matern, squared_distances
+from hedgerow.portable.bumps import Matern
+from hedgerow.tasks.sums.process import correlation
 from hedgerow.types import FloatArray
 
 __all__ = ["left_open", "process_units"]
@@ -15,24 +16,24 @@ __all__ = ["left_open", "process_units"]
 _JITTER = 1e-6  # of the variance, that keeps a matrix with equal rows positive; rounding leaves less than 1e-10
 
 
-def process_units(model: PortableModel, design: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return what brings rows to the units of the model's Gaussian process; without one, what standardises columns.
+def process_units(model: PortableModel, design: FloatArray) -> Matern:
+    """Return the units of the model's Gaussian process, without its bumps; without one, columns are standardised.
 
     Those are over the root of their number, so that two rows are as far apart on average however many columns there
     are.
 
     >>> from hedgerow.portable import Linear
     >>> design = np.array([[0.0], [2.0]])
-    >>> process_units(PortableModel(1, [0], [-1], 0.0, (Linear([1.0]),)), design)(design).tolist()
+    >>> process_units(PortableModel(1, [0], [-1], 0.0, (Linear([1.0]),)), design).units(design).tolist()
     [[-1.0], [1.0]]
     """
+    none = np.zeros((0, design.shape[1]))
     for part in model.parts:
         if isinstance(part, Matern):
-            return part.units
+            return replace(part, points=none, weights=np.zeros(0))
     center = design.mean(axis=0)
     spread = design.std(axis=0) * np.sqrt(max(design.shape[1], 1))
-    scale = np.where(spread > 0, spread, 1.0)
-    return lambda rows: (rows - center) / scale
+    return Matern(none, np.zeros(0), center, np.where(spread > 0, spread, 1.0))
 
 
 def left_open(rows: FloatArray, public: FloatArray, noise: float) -> FloatArray:
@@ -49,12 +50,8 @@ def left_open(rows: FloatArray, public: FloatArray, noise: float) -> FloatArray:
     >>> np.diag(L @ L.T).round(2).tolist()
     [0.01, 1.0]
     """
-    seen = _correlation(public, public) + max(noise, _JITTER) * np.eye(len(public))
-    white = np.linalg.solve(np.linalg.cholesky(seen), _correlation(public, rows))
-    left = _correlation(rows, rows) - white.T @ white
+    seen = correlation(public, public) + max(noise, _JITTER) * np.eye(len(public))
+    white = np.linalg.solve(np.linalg.cholesky(seen), correlation(public, rows))
+    left = correlation(rows, rows) - white.T @ white
     found: FloatArray = np.linalg.cholesky(left + _JITTER * np.eye(len(rows)))
     return found
-
-
-def _correlation(A: FloatArray, B: FloatArray) -> FloatArray:
-    return matern(squared_distances(A, B))

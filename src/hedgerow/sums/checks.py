@@ -63,7 +63,7 @@ def level_alone(steps: Sequence[Step], pool: FloatArray) -> Checked:
     last = steps[-1]
     level = float(np.mean(corrections(steps, pool[:, :-1], pool[:, -1])[:, -1]))
     value = np.full(len(last.trees.value), level / len(last.trees.sizes))
-    step = replace(last, trees=replace(last.trees, value=value), bound=max(last.bound, abs(level)))
+    step = Step(replace(last.trees, value=value), max(last.bound, abs(level)))
     return Checked((step,), ONE_LEAF, (level,), level**2)
 
 

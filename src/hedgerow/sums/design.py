@@ -27,7 +27,7 @@ from hedgerow.tasks.assisted.residuals import Residuals
 from hedgerow.tasks.sums.earlier import Earlier
 from hedgerow.tasks.sums.model import SumsModel
 from hedgerow.tasks.sums.noisy import SERVERS
-from hedgerow.tasks.sums.steps import Step, corrections
+from hedgerow.tasks.sums.steps import Step, corrections, smooth_part
 from hedgerow.tasks.sums.task import SumsTask
 from hedgerow.tasks.sums.told import Leaves
 from hedgerow.types import FloatArray
@@ -147,10 +147,11 @@ class Chain:
         return cls(epsilon, delta, (low, high), space, portable, pool, residuals, sizes, random_state, fields)
 
     def first(self) -> SumsTask:
-        """Return the task of the first group: of a forest that adds nothing yet."""
+        """Return the task of the first group: of a forest and bumps that add nothing yet."""
         rows = corrections((), self.pool.rows[:, :-1], self.pool.rows[:, -1])
         forest = self._grown(rows, self.rules.forest, self.seed + 1) if len(rows) > 1 else ONE_LEAF
-        return self._task(0, (Step(replace(forest, value=np.zeros(len(forest.value))), self._radius(rows)),))
+        smooth = smooth_part() if self.pool.bumps is None else smooth_part(self.pool.bumps)
+        return self._task(0, (Step(replace(forest, value=np.zeros(len(forest.value))), self._radius(rows), smooth),))
 
     def after(self, model: SumsModel) -> SumsTask | None:
         """Return the task of the next group; None after the last one."""
@@ -183,7 +184,7 @@ class Chain:
         """Return the steps, of which the last may correct a level that sums have found beyond its bound, too."""
         last = steps[-1]
         rows = corrections(steps[:-1], self.pool.rows[:, :-1], self.pool.rows[:, -1])
-        level = abs(float(np.mean(last.trees.predict(rows))))
+        level = abs(float(np.mean(last.raw(rows))))
         bound = max(last.bound, self._radius(rows) + level)
         return (*steps[:-1], replace(last, bound=min(bound, LARGEST)))
 
@@ -198,7 +199,7 @@ class Chain:
         if told.cut:
             return width
         rows = corrections(model.steps[:-1], self.pool.rows[:, :-1], self.pool.rows[:, -1])
-        taken = float(np.mean(model.steps[-1].trees.predict(rows)))
+        taken = float(np.mean(model.steps[-1].raw(rows)))
         return min(abs(told.level[0] - taken), width)
 
     def _share(self, leaves: Leaves) -> float:
@@ -264,9 +265,9 @@ class Chain:
             self.sizes,
             group,
             Residuals.summarise(self.residuals, radius, 2),
-            float(np.mean(rows[:, -1] ** 2)),
             trees.apply(rows),
             steps[-1].trees.apply(rows),
             earlier=earlier,
+            process=None if levels else self.pool.process,
             **self.fields,
         )

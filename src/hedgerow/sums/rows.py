@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hedgerow.portable.bumps import squared_distances
+from hedgerow.portable.bumps import Matern, squared_distances
 from hedgerow.sums.aims import left_open
+from hedgerow.tasks.sums.process import Process
 from hedgerow.types import FloatArray
 
 __all__ = ["Pool", "pool_rows"]
@@ -23,6 +24,8 @@ With 1e5 holders at epsilon 4, where noise matters least, 400 public records, tw
 and .44 with 400 rows around, .42 and .54 with 1,200, .43 and .55 with 2,000, all with the same trees. Other trees move
 CAL by .05. By hand: a task grows with them."""
 _NEIGHBOURS = 5  # of a public record, towards which rows are made up; 10 and 20 gave the same to .015 (the same script)
+_FAR = 1e6  # lengths, within which rows are kept: no two that are so far apart tell of each other
+_LEAST = 1e-12  # of the variance: labels may be known exactly
 _FEW_VALUES = 12  # up to which a column is taken for codes: months have so many
 
 
@@ -37,18 +40,22 @@ class Pool:
     root : array
         Of the covariance of errors that public records leave open, for the first rows, see
         :func:`~hedgerow.sums.aims.left_open`.
+    process, bumps : Process and Matern, or None
+        The rows in the units of a Gaussian process, and bumps of no height around its centres.
     """
 
     rows: FloatArray
     residual: FloatArray
     root: FloatArray
+    process: Process | None = None
+    bumps: Matern | None = None
 
 
 def pool_rows(
     F: FloatArray,
     residual: FloatArray,
     predict: Callable[[FloatArray], FloatArray],
-    units: Callable[[FloatArray], FloatArray],
+    units: Matern,
     seed: int,
 ) -> Pool:
     """Return public rows in random order; if they are few, then points between near ones, then rows around them.
@@ -62,15 +69,18 @@ def pool_rows(
         Design and public prediction of public records.
     residual : array
         Their errors. Labels are taken to be known up to the share of their variance that these leave.
-    predict, units : callable
-        Public prediction for a design, and the design in the units of a Gaussian process.
+    predict : callable
+        Public prediction for a design.
+    units : Matern
+        The units of a Gaussian process over the design, without bumps.
 
     Examples
     --------
     >>> F = np.array([[0.0, 0.0], [1.0, 1.0], [5.0, 5.0]])
-    >>> pool = pool_rows(F, np.array([1.0, 1.0, 1.0]), lambda D: D[:, 0], lambda D: D, 0)
-    >>> pool.rows.shape, pool.residual.shape, pool.root.shape
-    ((1600, 2), (3,), (800, 800))
+    >>> units = Matern(np.zeros((0, 1)), [], [0.0], [1.0])
+    >>> pool = pool_rows(F, np.array([1.0, 1.0, 1.0]), lambda D: D[:, 0], units, 0)
+    >>> pool.rows.shape, pool.residual.shape, pool.root.shape, pool.process.points.shape, pool.bumps.points.shape
+    ((1600, 2), (3,), (800, 800), (1600, 1), (400, 1))
     """
     label = F[:, -1] + residual
     spread = float(np.var(label))
@@ -83,8 +93,14 @@ def pool_rows(
     made = np.concatenate([between, others])
     g = predict(made) if len(made) else np.zeros(0)
     rows = np.concatenate([F[chosen], np.column_stack([made, g])])
-    U = units(rows[:GROWN, :-1])
-    return Pool(rows, residual[chosen], left_open(U, U[: len(chosen)], noise))
+    U = np.clip(units.units(rows[:, :-1]), -_FAR, _FAR)
+    root = left_open(U[:GROWN], U[: min(len(chosen), GROWN)], noise)
+    if not D.shape[1]:
+        return Pool(rows, residual[chosen], root)
+    process = Process(D.shape[1], U.astype(np.float32), len(chosen), max(noise, _LEAST))
+    centres = process.centres
+    bumps = replace(units, points=centres, weights=np.zeros(len(centres)))
+    return Pool(rows, residual[chosen], root, process, bumps)
 
 
 def made_up(D: FloatArray, n: int, rng: np.random.Generator, steps: Callable[[int], FloatArray]) -> FloatArray:

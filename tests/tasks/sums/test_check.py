@@ -22,7 +22,7 @@ def check_task(levels=(-0.2, 0.2)):
 
     stump = Trees(np.array([3]), np.array([2, -1, -1]), np.array([0.0]), np.array([0.5, 0.5]), single=False)
     reference = np.array([[0], [1]])
-    asked = {"trees": stump, "reference": reference, "places": reference}
+    asked = {"trees": stump, "reference": reference, "places": reference, "process": None}
     return replace(example_task(), levels=levels, group=1, radius=1.0, **asked)
 
 

@@ -114,6 +114,15 @@ export function readGroups(value) {
   return /** @type {any} */ (trees);
 }
 
+/** Bumps over all columns of a design: a model of one such part, or of none. @param {unknown} value @returns {Model} */
+export function readBumps(value) {
+  const model = readModel(value);
+  const { columns, column, code, intercept, parts } = model;
+  require(parts.length === 0 ? columns === 0 : parts.length === 1 && parts[0].kind === "matern", DAMAGED);
+  require(Object.is(intercept, 0) && column.length === columns && column.every((c, j) => c === j && code[j] === -1), DAMAGED);
+  return model;
+}
+
 /**
  * Trees whose nodes are listed level by level: the children of the r-th inner node of a tree are its nodes 2 r + 1 and
  * 2 r + 2. Every list that passes these checks is a tree, so that no walk can go astray.

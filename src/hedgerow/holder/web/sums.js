@@ -9,29 +9,28 @@
  */
 
 import { fromBase64, join, short } from "./basics.js";
+import { added, checkEarlier, checkProcess, checkRows, readStep, shapeOf } from "./chain.js";
 import { seal } from "./hpke.js";
 import { words } from "./language.js";
 import { levelOf } from "./mechanisms.js";
 import { design, predictWithin, reached, readGroups, readModel } from "./portable.js";
 import { randSize, shard } from "./prio3.js";
 import { budget, fields, insist, list, number, text, whole } from "./reader.js";
-import { checkResiduals, LARGEST, readLabels, readRadius, readSpace } from "./schema.js";
+import { checkResiduals, readLabels, readRadius, readSpace } from "./schema.js";
 import { CODES, Task } from "./task.js";
 
 /** @typedef {import("./basics.js").Json} Json */
+/** @typedef {import("./chain.js").Step} Step */
 /** @typedef {import("./exact.js").Source} Source */
 /** @typedef {import("./portable.js").Model} Model */
 /** @typedef {import("./portable.js").Trees} Trees */
 /** @typedef {import("./task.js").Cutter} Cutter */
 /** @typedef {{operator: string, origin: string, sealing: Uint8Array, signing: Uint8Array}} Server */
 /** @typedef {{leader: Server, helper: Server, collector: Uint8Array}} Servers */
-/** @typedef {{trees: Trees, bound: number}} Step */
 
 const MOST_BITS = 2 ** 14; // these as in Python
 const MOST_OFF = 1e-6;
 const MOST = 2 ** 53 - 1;
-const SUM = 2 ** 53;
-const MOST_LEAVES = 256;
 const LONGEST = 200;
 const KEY = 32;
 const OVERHEAD = 48; // a one-time key and a tag
@@ -76,41 +75,13 @@ function oneMachine({ leader, helper }) {
   return loopback || hosts[0] === hosts[1];
 }
 
-/** How many rows name a leaf of each of these trees. @param {Json} found @param {number[]} leaves */
-function checkRows(found, leaves) {
-  const bytes = fromBase64(text(found, "public rows"), "the public rows of this task are damaged");
-  const [width, n] = [Math.max(...leaves) <= 256 ? 1 : 2, leaves.length];
-  insist(bytes.length % (width * n) === 0, "public rows");
-  for (let i = 0; i < bytes.length / width; i += 1) {
-    const leaf = width === 1 ? bytes[i] : bytes[2 * i] + 256 * bytes[2 * i + 1];
-    insist(leaf < leaves[i % n], "public rows");
-  }
-  return bytes.length / (width * n);
-}
-
-/** What a group before told. @param {unknown} value @param {number} rows */
-function checkEarlier(value, rows) {
-  const what = "the groups before";
-  const found = fields(value, what, ["sizes", "reference", "sums", "n_reports", "radius", "sent", "open", "left"]);
-  const sizes = list(found.sizes, what, (size) => whole(size, what, 1, MOST_LEAVES));
-  insist(sizes.length > 0 && checkRows(found.reference, sizes) === rows, what);
-  const sums = list(found.sums, what, (sum) => whole(sum, what, -SUM, SUM));
-  insist(sums.length === 2 * sizes.reduce((a, b) => a + b, 0), what);
-  whole(found.n_reports, what, 1, SUM);
-  readRadius(found.radius);
-  const sent = list(found.sent, what, number);
-  insist(sent.length === rows && sent.every((added) => Math.abs(added) <= LARGEST), what);
-  for (const share of [number(found.open, what), number(found.left, what)]) insist(share >= 0 && share <= 1, what);
-}
-
 export class SumsTask extends Task {
   static format = "hedgerow/sums-task";
-  static version = 1;
+  static version = 2;
   static kind = "sums";
   static names = [
     "epsilon", "delta", "label_bounds", "space", "public_model", "steps", "trees", "radius", "levels", "sizes", "group",
-    "residuals", "spread", "reference", "places", "min_batch_size", "servers", "target", "missing",
-    "earlier",
+    "residuals", "reference", "places", "min_batch_size", "servers", "target", "missing", "earlier", "process",
   ];
 
   /** @type {Model} */
@@ -145,6 +116,7 @@ export class SumsTask extends Task {
     const columns = this.base.column.length + 2; // the prediction and what the steps add come last
     const widest = Math.max(0, ...this.steps.map(({ trees }) => trees.features));
     insist(this.base.columns === this.columns.length && Math.max(this.trees.features, widest) <= columns, "the public model");
+    insist(this.steps.every(({ smooth }) => !smooth.parts.length || smooth.columns === this.base.column.length), "the public model");
     insist(this.length >= 2 && this.length <= MOST_BITS, "the trees");
     let from = 0;
     const shares = this.trees.value.filter((_, node) => this.trees.column[node] < 0);
@@ -162,12 +134,12 @@ export class SumsTask extends Task {
     const sizes = list(found.sizes, "the groups", (size) => whole(size, "the groups", 1, MOST));
     insist(sizes.length > whole(found.group, "the groups", 0, MOST), "the groups");
     checkResiduals(found.residuals);
-    number(found.spread, "the spread");
     insist(this.steps.length > 0, "the steps");
     const last = this.steps[this.steps.length - 1];
     const rows = checkRows(found.reference, this.trees.leaves);
     insist(rows > 0 && checkRows(found.places, last.trees.leaves) === rows, "public rows");
     list(found.earlier, "the groups before", (before) => checkEarlier(before, rows));
+    insist(found.process === null || checkProcess(found.process, rows) === shapeOf(last.smooth), "the process");
   }
 
   /** Bits of a vector: two a leaf. */
@@ -189,10 +161,7 @@ export class SumsTask extends Task {
     const { z, label } = super.place(record, {});
     const prediction = predictWithin(this.base, z, this.labels);
     const row = [...design(this.base, z), prediction, 0];
-    for (const { trees, bound } of this.steps) {
-      const added = reached(trees, row).reduce((sum, node) => sum + trees.value[node], 0);
-      row[row.length - 1] += Math.min(Math.max(added, -bound), bound);
-    }
+    for (const step of this.steps) row[row.length - 1] += added(step, row);
     const leaves = reached(this.trees, row).map((node) => this.trees.number[node]);
     return { z, label, prediction, added: row[row.length - 1], residual: label - prediction - row[row.length - 1], leaves };
   }
@@ -274,12 +243,4 @@ export class SumsTask extends Task {
     if (truth) said.unshift(`The public model predicts ${short(truth.prediction + truth.added)}; your ${this.target} is ${short(Math.abs(truth.residual))} ${truth.residual < 0 ? "below" : "above"} that. What is shared is only the direction, rounded at random.`);
     return { rows: [], words: said };
   }
-}
-
-/** @param {unknown} value @returns {Step} */
-function readStep(value) {
-  const found = fields(value, "a step", ["trees", "bound"]);
-  const bound = number(found.bound, "a step");
-  insist(bound >= 0 && bound <= LARGEST, "a step");
-  return { trees: readGroups(found.trees), bound };
 }

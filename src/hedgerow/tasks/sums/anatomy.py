@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hedgerow.formula.anatomy import Anatomy, Part
 from hedgerow.formula.formula import Formula
 from hedgerow.formula.portable import design_term, portable_term, within
-from hedgerow.formula.terms import Term, join, records
+from hedgerow.formula.terms import Term, constant, join, records, where_missing
 from hedgerow.formula.trees import leaf_sum
 from hedgerow.tasks.anatomy import asked
 
@@ -32,7 +32,10 @@ def added_terms(model: SumsModel, design: Term, g: Term) -> list[Term]:
         columns = join(design, g, so_far)
         ends = [sum(step.trees.n_leaves[: t + 1]) for t in range(len(step.trees.sizes))]
         values = [step.trees.value[end - k : end] for end, k in zip(ends, step.trees.n_leaves, strict=True)]
-        added = leaf_sum(columns, step.trees, values).clip(-step.bound, step.bound)
+        said = leaf_sum(columns, step.trees, values)
+        if step.bumps is not None:
+            said = said + portable_term(step.smooth, design)
+        added = where_missing(said, constant(0.0), said).clip(-step.bound, step.bound)
         so_far = so_far + added
         found.append(added * model.scale)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,7 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
             task.residuals.mean_square,
             task.residuals.n_public,
             LEAST if len(task.sizes) == 1 else LEAST_CHECKED,
+            task.process,
         )
 
     @cached_property
@@ -123,12 +124,12 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
         if self.checks or not self.n_reports:
             return task.steps
         last = task.steps[-1]
-        return (*task.steps[:-1], replace(last, trees=replace(last.trees, value=self.learnt.values)))
+        return (*task.steps[:-1], last.valued(self.learnt.values, self.learnt.weights))
 
     @property
     def gate(self) -> bool:
         """Whether the sums carry evidence against the public model; if not, it predicts alone."""
-        return self.scale > 0 and any(step.trees.value.any() for step in self.steps)
+        return self.scale > 0 and any(step.adds for step in self.steps)
 
     @cached_property
     def means(self) -> LeafMeans:
@@ -139,9 +140,7 @@ class SumsModel(Model, what="sums model", format="hedgerow/sums-model", version=
     def added(self) -> FloatArray:
         """What this group adds in each leaf that it was asked about, on average over rows like the public ones."""
         task = self.task
-        forest = task.steps[-1].trees.n_leaves
-        values = self.steps[-1].trees.value - task.steps[-1].trees.value
-        of_row = values[np.cumsum((0, *forest[:-1])) + task.places.astype(np.int64)].sum(axis=1)
+        of_row = task.at_rows(self.steps[-1]) - task.at_rows(task.steps[-1])
         places = self._places(task.reference.astype(np.int64)).ravel()
         count = np.bincount(places, minlength=task.length // 2)
         total = np.bincount(places, np.repeat(of_row, task.weight), task.length // 2)

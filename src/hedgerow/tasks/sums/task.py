@@ -30,6 +30,7 @@ from hedgerow.tasks.sums.design import DESIGN
 from hedgerow.tasks.sums.earlier import Earlier
 from hedgerow.tasks.sums.message import SumsMessage
 from hedgerow.tasks.sums.noisy import MOST, NoisySums, release
+from hedgerow.tasks.sums.process import Process
 from hedgerow.tasks.sums.steps import Step, corrections
 from hedgerow.types import FloatArray, IntArray
 from hedgerow.values import RULE
@@ -51,7 +52,7 @@ _NOTES = (
 
 
 @dataclass(frozen=True, eq=False)
-class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
+class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=2):
     """A question to one group of holders: in each tree, the leaf, and whether the model errs upwards or downwards.
 
     A holder's vector has two bits a leaf, ``2 leaf`` for a residual that was rounded down and ``2 leaf + 1`` for one
@@ -80,8 +81,6 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
         How many holders each group of the chain is to have, and which of them this one is (from 0).
     residuals : Residuals
         Summary of public residuals.
-    spread : float
-        Mean square, over rows like the public ones, of what steps add.
     reference : array of shape (rows, trees)
         Leaves of rows like the public ones; the curator needs it to know which leaves overlap, holders do not.
     places : array of shape (rows, trees of the last step)
@@ -94,6 +93,8 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
         What a missing label counts as; by default the middle of the bounds.
     earlier : tuple of Earlier
         What groups that learnt before told; the curator needs it, holders do not.
+    process : Process or None
+        The same rows for the bumps of the last step; the curator needs it, holders do not. None in a check.
     """
 
     kind = "sums"
@@ -113,7 +114,6 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
     sizes: tuple[int, ...]
     group: int
     residuals: Residuals
-    spread: float
     reference: LeafNumbers
     places: LeafNumbers
     min_batch_size: int = 100
@@ -121,6 +121,7 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
     target: str = "y"
     missing: float = cast("float", None)
     earlier: tuple[Earlier, ...] = ()
+    process: Process | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -159,9 +160,21 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
                 raise FormatError(f"{name!r} must name a leaf of each tree, in as many rows, one or more.")
         if any(len(before.sent) != len(self.reference) for before in self.earlier):
             raise FormatError("'earlier' groups of this task must have its rows.")
+        self._check_bumps()
         shares = np.split(self.trees.value, np.cumsum(self.trees.n_leaves)[:-1])
         if not all(abs(share.sum() - 1) < _ROUNDED and share.min() >= 0 for share in shares):
             raise FormatError("the leaves of each tree of this task must have public shares that add up to 1.")
+
+    def _check_bumps(self) -> None:
+        design = len(self.public_model.column)
+        if any(step.bumps is not None and step.bumps.n_features != design for step in self.steps):
+            raise FormatError("the bumps of a step do not fit the public model of this task.")
+        if self.process is None:
+            return
+        bumps = self.steps[-1].bumps
+        fits = bumps is not None and bumps.points.shape == self.process.centres.shape
+        if not fits or len(self.process.points) != len(self.reference):
+            raise FormatError("'process' must have the rows of this task, and the last step a bump a centre of it.")
 
     # What both servers need to know.
 
@@ -170,14 +183,19 @@ class SumsTask(Task, what="sums task", format="hedgerow/sums-task", version=1):
         """Bits of a vector."""
         return 2 * sum(self.trees.n_leaves)
 
+    def at_rows(self, last: Step) -> FloatArray:
+        """Return what the last step says for the rows of ``places``, with these values of leaves and bumps, uncut."""
+        first = np.cumsum((0, *last.trees.n_leaves[:-1]))
+        found: FloatArray = last.trees.value[first + self.places.astype(np.int64)].sum(axis=1)
+        if self.process is None or last.bumps is None:
+            return found
+        return found + self.process.predict(last.bumps.weights)
+
     @cached_property
     def sent(self) -> FloatArray:
         """What the last step adds, for the rows of ``places``."""
         last = self.steps[-1]
-        first = np.cumsum((0, *last.trees.n_leaves[:-1]))
-        added = last.trees.value[first + self.places.astype(np.int64)].sum(axis=1)
-        found: FloatArray = np.clip(added, -last.bound, last.bound)
-        return found
+        return np.clip(self.at_rows(last), -last.bound, last.bound)
 
     @property
     def open(self) -> float:
