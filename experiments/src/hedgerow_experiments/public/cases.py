@@ -112,7 +112,8 @@ def draw(code: str | Dataset, split: int, shift: str = "none", n_public: int = 4
     """Return one case: a fifth of the records for the test, ``n_public`` of the others public, the rest holders.
 
     Label bounds are those declared for the set (else the range of public labels, widened), and contain the public
-    labels. Holders and test records do not depend on the shift but for the records that became public.
+    labels. Where a shift decides which records become public, they are drawn first, and test records from what is left:
+    of a small set they take a part that is missed, and holders would not be like the test records otherwise.
     """
     data = load_dataset(code) if isinstance(code, str) else code
     X = _filled(data.X)
@@ -123,10 +124,15 @@ def draw(code: str | Dataset, split: int, shift: str = "none", n_public: int = 4
     test = order[:n_test]
     others = order[n_test:]
     weights, change = SHIFTS[shift]
+    if weights is not _no_weights:
+        others = order
     chances = weights(X.iloc[others], y[others])
     chosen = rng.choice(len(others), n_public, replace=False, p=chances / chances.sum())
     public = others[chosen]
     holders = np.delete(others, chosen)
+    if weights is not _no_weights:
+        test = holders[:n_test]
+        holders = holders[n_test:]
     y_public = change(y[public])
     low, high = data.label_bounds or widened(y_public)
     bounds = (min(float(low), float(y_public.min())), max(float(high), float(y_public.max())))
