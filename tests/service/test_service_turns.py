@@ -171,6 +171,23 @@ def test_who_is_overtaken_goes_on_with_the_rest_of_the_turn(pair, local_task, ho
     assert not one.service._refused and not aggregator._dirty()  # the counts are kept, and all is scrubbed
 
 
+def test_a_server_at_rest_scrubs_without_waiting(pair, local_task, holders):
+    """Whoever took the last reports; while some wait to be added up, it is not done so soon again."""
+    one, other = pair
+    task = local_task()
+    one.publish(task)
+    work = one.service.aggregator
+    work.turn()
+    work._rest_until = time.monotonic() + 3600  # the last one took long
+    other.send(task, holders(task, 3))
+    work.turn()
+    assert work._dirty()
+    work.turn()
+    assert not work._dirty()
+    with one.service.database.read() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM arrivals").scalar() == 0
+
+
 def test_housekeeping_does_not_wait_for_who_is_in_the_way(pair, local_task, holders, monkeypatch):
     """The other server holds its turn for longer than this one waits for the tables."""
     one, other = pair

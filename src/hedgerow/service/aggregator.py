@@ -182,6 +182,7 @@ class Aggregator:
             closed = list(connection.execute(query))
             revisions = int(connection.execute(sa.select(sa.func.sum(partials.c.revision))).scalar() or 0)
             pages = bool(noted(connection))
+        calm = not waiting and not self.writer.waiting
         if revisions != self._revisions or self.writer.waiting:
             self._revisions = revisions
             self._busy_at = time.monotonic()
@@ -192,7 +193,7 @@ class Aggregator:
         now = self.clock()
         self._mark(now)
         over = [number for number, when in closed if now >= when + self.remember and self._over(number)]
-        if self._due(bool(over)):
+        if self._due(bool(over), calm):
             self.scrub()
             moving = True
             self._finish(over)
@@ -314,9 +315,14 @@ class Aggregator:
         self.writer.call(lambda: write_anew(self.database, table, seconds))
         self.writer.run(lambda connection: take_note(connection, table, note))
 
-    def _due(self, over: bool) -> bool:
-        """Whether to scrub now: there is a reason, and it is not too soon after the last time."""
-        if time.monotonic() >= self._rest_until or self._since() >= _MANY:
+    def _due(self, over: bool, calm: bool) -> bool:
+        """Whether to scrub now: there is a reason, and it is not too soon after the last time.
+
+        Where nothing has come since the last reports were added up, to whatever server, nobody waits for it: what is not
+        used any more need not stay in memory, nor what came with what in the database. After a failure it is too soon
+        all the same.
+        """
+        if time.monotonic() >= self._rest_until or self._since() >= _MANY or (calm and self._clean):
             return over or self._dirty()
         return over and self._clean  # tasks are seldom over; after a failure they wait with the rest
 
