@@ -67,8 +67,8 @@ def _misses_nothing_and_mistakes_few():
     sieve.add(unpacked(packed(two)))
     keys = [key for key, _ in [*one, *two]]
     assert sieve.may_hold(keyed(keys)) == keys
-    # Of 2**14 lines each has 4 ids, in truth a Poisson number; with n ids a new one is mistaken with at most (6n/512)**6,
-    # 8e-8 in the mean. Two of a thousand: below 1e-8.
+    # Of 2**14 lines each has 4 ids, in truth a Poisson number; with n ids a new one is mistaken with at most
+    # (6n/512)**6, 8e-8 in the mean. Two of a thousand: below 1e-8.
     assert len(sieve.may_hold(keyed([key for key, _ in drawn(1000)]))) <= 1
     assert sieve.may_hold(keyed([])) == []
     more = Sieve()
@@ -105,7 +105,15 @@ def test_both_sieves_are_the_same(size):
 @compiled_only
 @pytest.mark.parametrize(
     ("bits", "rows", "width", "out"),
-    [(96, 48, 24, 2), (32, 48, 24, 2), (0, 48, 24, 2), (64, 50, 24, 2), (64, 48, 8, 6), (64, 48, 0, 2), (64, 48, -24, 2)],
+    [
+        (96, 48, 24, 2),
+        (32, 48, 24, 2),
+        (0, 48, 24, 2),
+        (64, 50, 24, 2),
+        (64, 48, 8, 6),
+        (64, 48, 0, 2),
+        (64, 48, -24, 2),
+    ],
 )
 def test_the_kernel_of_sieves_refuses_what_does_not_fit(bits, rows, width, out):
     with pytest.raises(ValueError, match="sieve"):

@@ -84,7 +84,9 @@ def test_two_servers_share_a_database(postgres, inside, local_task, holders, par
     assert two.send(task, holders(task, 1, seed=5)).json()["code"] == "task-closed"
 
 
-def test_others_have_their_turn_while_a_commit_goes_to_the_disk(postgres, inside, local_task, holders, part, monkeypatch):
+def test_others_have_their_turn_while_a_commit_goes_to_the_disk(
+    postgres, inside, local_task, holders, part, monkeypatch
+):
     """On a disk that takes a second: two servers take one second for a commit each, and nobody is answered before."""
     one, two, task = inside(postgres), inside(postgres), local_task()
     one.publish(task)

@@ -318,9 +318,9 @@ class Aggregator:
     def _due(self, over: bool, calm: bool) -> bool:
         """Whether to scrub now: there is a reason, and it is not too soon after the last time.
 
-        Where nothing has come since the last reports were added up, to whatever server, nobody waits for it: what is not
-        used any more need not stay in memory, nor what came with what in the database. After a failure it is too soon
-        all the same.
+        Where nothing has come since the last reports were added up, to whatever server, nobody waits for it: what is
+        not used any more need not stay in memory, nor what came with what in the database. After a failure it is too
+        soon all the same.
         """
         if time.monotonic() >= self._rest_until or self._since() >= _MANY or (calm and self._clean):
             return over or self._dirty()

@@ -213,8 +213,8 @@ class Sieve:
     r"""Tells of most ids that they are new, in a bounded memory; the others have to be looked up (a Bloom filter).
 
     Keys are digests: numbers in a key are as good as hashes of it. All bits of an id stand close together, so that it
-    takes one look at memory and not one for each bit. Who finds ids whose keys are taken for known by it makes the server
-    look them up, and no more.
+    takes one look at memory and not one for each bit. Who finds ids whose keys are taken for known by it makes the
+    server look them up, and no more.
 
     Parameters
     ----------
