@@ -84,8 +84,9 @@ _TURN = "SELECT pg_advisory_xact_lock(7218542)"
 _UNFLUSHED = "SET LOCAL synchronous_commit = off"
 _FLUSH = "SELECT pg_logical_emit_message(true, 'hedgerow', '')"
 # Whoever adds up shares a lock that whoever deletes a task has alone. A lock of rows would be seen in the pages.
-_ADDING = "SELECT pg_advisory_xact_lock_shared(7218543)"
-_NOT_ADDING = "SELECT pg_advisory_xact_lock(7218543)"
+# (7218543 is that of the audit log.)
+_ADDING = "SELECT pg_advisory_xact_lock_shared(7218544)"
+_NOT_ADDING = "SELECT pg_advisory_xact_lock(7218544)"
 
 
 @dataclass(frozen=True)
