@@ -148,7 +148,7 @@ class Ids:
         self._new.append(packed)
         self._n += len(packed) // (KEY + MARK)
         if len(self._new) >= _PARTS:
-            self._settle()
+            self._new = [b"".join(self._new)]  # not sorted: uploads would wait for it, and few ids are ever looked up
 
     def _settle(self) -> None:
         """Sort what is new, together with runs that are no longer than it."""
