@@ -308,6 +308,24 @@ def test_a_server_without_work_follows_the_others(small, inside, local_task, hol
     assert asked == []
 
 
+def test_what_others_took_is_read_before_anything_is_added_up(small, inside, local_task, holders, part, monkeypatch):
+    """Adding up takes a while, in which all that comes would be looked up."""
+    monkeypatch.setattr(known, "_MISSED", 0)
+    service, other, task = inside(), inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 30)
+    service.send(task, part(reports, 0, 1))
+    other.send(task, part(reports, 1, 20))
+    other.service.aggregator.turn()
+    assert service.send(task, part(reports, 20, 21)).json()["accepted"] == 1
+    assert not view_of(service, task).certain
+    seen = []
+    work = service.service.aggregator
+    monkeypatch.setattr(work, "_task", lambda number: seen.append(view_of(service, task).certain) or 0)
+    work.turn()
+    assert seen == [True]
+
+
 def test_a_server_that_starts_has_read_all_ids(url, small, inside, local_task, holders, part, monkeypatch):
     service, task = inside(url), local_task(max_depth=7)
     service.publish(task)

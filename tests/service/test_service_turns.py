@@ -171,6 +171,24 @@ def test_who_is_overtaken_goes_on_with_the_rest_of_the_turn(pair, local_task, ho
     assert not one.service._refused and not aggregator._dirty()  # the counts are kept, and all is scrubbed
 
 
+def test_uploads_go_first_while_reports_are_added_up(pair, monkeypatch):
+    """Three times as long as adding up took, but not beyond what the rest leaves of a turn; and only if some wait."""
+    work = pair[0].service.aggregator
+    work.every = 1.0
+    waits = []
+    monkeypatch.setattr(work._stop, "wait", waits.append)
+    work._pause(0.01, 0.5)
+    assert waits == []  # nobody waits
+    monkeypatch.setattr(work.writer, "waiting", 1)
+    work._pause(0.01, 0.5)
+    work._pause(0.01, 0.02)
+    assert waits == pytest.approx([0.03, 0.01])
+    work._pause(0.01, 0.005)  # there is more than a turn can work off
+    work._pause(0.01, 0.0)
+    assert len(waits) == 2
+    monkeypatch.setattr(work.writer, "waiting", 0)
+
+
 def test_a_server_at_rest_scrubs_without_waiting(pair, local_task, holders):
     """Whoever took the last reports; while some wait to be added up, it is not done so soon again."""
     one, other = pair

@@ -51,7 +51,11 @@ from hedgerow.tasks.trimmed import Groups
 __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
 Rows = npt.NDArray[np.uint8]
-_SEGMENT = 20_000  # reports added up in one transaction: uploads wait for it; by hand
+# Reports added up in one transaction: uploads wait for it, or have less of the processor. It takes some milliseconds,
+# and a pause of up to three times as long follows. By hand: with 20,000 and no pause the 99th percentile of answers was
+# 11.5 ms instead of 9.1 (batches of 100, PostgreSQL, two cores).
+_SEGMENT = 5_000
+_PACE = 3.0
 # Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless three batches to seal have come:
 # until then their ids are in memory.
 _REST = 50
@@ -174,6 +178,7 @@ class Aggregator:
     def turn(self) -> int:
         """Aggregate all that waits, finish closed tasks, scrub; return the number of reports aggregated."""
         done = 0
+        self._follow()  # here too: until then all that comes is looked up, and adding up may take a while
         with self.database.read() as connection:
             either = sa.union(sa.select(uploads.c.task), sa.select(jobs.c.task))
             waiting = sorted(connection.execute(either).scalars())
@@ -201,11 +206,15 @@ class Aggregator:
             self.write_pages()
         if moving:
             self._move()
+        self._follow()
+        return done
+
+    def _follow(self) -> None:
+        """Read ids that others have taken, so that what comes need not be looked up among them."""
         start = time.monotonic()
         if start >= self._read_until and self.database.known.offer():
             end = time.monotonic()
             self._read_until = end + _PAUSES * (end - start)
-        return done
 
     def _task(self, number: int) -> int:
         """Aggregate all that waits for a task; one that cannot be read keeps nobody else waiting."""
@@ -215,8 +224,11 @@ class Aggregator:
             step = self._share if kind.shared else self.segment
             # What comes meanwhile waits for the next turn: each segment costs a commit, however few reports it has.
             most = math.inf if kind.shared else self.waiting(number)
+            start = time.monotonic()
             while not self._stop.is_set() and done < most and (n := step(number)):
                 done += n
+                self._pause(time.monotonic() - start, n / (n + max(0, most - done)))
+                start = time.monotonic()
                 if self._since() >= 2 * _MANY:
                     self.scrub()  # here too: a backlog may be long; but what waits is written anew, so rather after it
         except (FormatError, Problem) as error:
@@ -226,6 +238,15 @@ class Aggregator:
                 "aggregation-overtaken", task=number, reason=str(error)
             )  # the rest of the turn is to be done all the same
         return done
+
+    def _pause(self, took: float, share: float) -> None:
+        """Let uploads that wait go first after a segment that was this share of what was left when it began.
+
+        Not for longer than it takes to be done with all of it by the next turn, which brings more.
+        """
+        pause = min(_PACE * took, share * self.every - took)
+        if self.writer.waiting and pause > 0:
+            self._stop.wait(pause)
 
     def _unite(self, number: int) -> None:
         """Put the groups of a closed task together where one is too small to be trimmed: it will never be larger."""

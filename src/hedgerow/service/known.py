@@ -261,8 +261,9 @@ class Known:
             sealed = {int(task): int(n) for task, n in connection.execute(own)}
         for view in views:
             n = sealed.get(view.task, 0)
-            # Those that were young may have left meanwhile. A few more are read when the next report comes.
-            lacking = n - view.covered > len(view.young) + _MISSED // 2 if view.certain else n > view.covered
+            # Those that were young may have left meanwhile. A few more are read when the next report comes, if they are
+            # not merged by then; else all that comes is looked up until this is asked again.
+            lacking = n - view.covered > len(view.young) + _MISSED // 16 if view.certain else n > view.covered
             if lacking and n <= _WORTH:
                 self._offer(view, n)
                 return True
