@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.contention import Watch
 from benchmarks.load import make_task
-from benchmarks.servers import Server, bare, environment, postgres, service
+from benchmarks.servers import Server, bare, environment, new_database, postgres, service
 from benchmarks.timing import Row
 
 RESULTS = Path(__file__).parent / "results" / "service.json"
@@ -194,7 +194,7 @@ def main() -> None:
             rows += against_bare("PostgreSQL, batch 1", url, single, rounds, 0.35)
             rows += against_bare("PostgreSQL, batch 100", url, batch, rounds, 0.10)
         if "two" in options.only:
-            rows += two_servers(url, busy, rounds)
+            rows += two_servers(new_database(url, "two"), busy, rounds)
         if "memory" in options.only:
             rows += memory(f"sqlite:///{folder}/memory.db", ends)
     for row in rows:

@@ -60,7 +60,7 @@ STOP_SECONDS = 18.0
 """For all that follows: both together are less than the 30 seconds after which supervisors kill; by hand."""
 _UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # of Unicode: control characters, halves of pairs, ends of lines and paragraphs
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # its explicit bidirectional controls
-_MANY = 100_000  # reports that a result adds up at once, twenty segments of the aggregator; by hand
+_MANY = 100_000  # reports that a result adds up at once, five segments of the aggregator; by hand
 HELPER_SECONDS = 10.0
 """After which a helper that did not answer is asked again; by hand."""
 HELPER_SLOW = 1.0
