@@ -55,7 +55,8 @@ Rows = npt.NDArray[np.uint8]
 # Reports added up in one transaction: uploads wait for it, or have less of the processor. It takes some milliseconds,
 # and a pause of up to three times as long follows. By hand: with 20,000 and no pause the 99th percentile of answers was
 # 11.5 ms instead of 9.1 (batches of 100, PostgreSQL, two cores).
-# A long backlog is worked off in larger ones: each has a commit, however few reports it has.
+# A long backlog is worked off in larger ones: each has a commit, however few reports it has. And with SQLite all
+# uploads wait for that commit, so there the fewer the better.
 _SEGMENT = 20_000
 _SMALL_SEGMENT = 5_000
 _SEGMENTS = 40  # that a backlog is cut into
@@ -227,7 +228,8 @@ class Aggregator:
             kind, _ = self.look(number)
             # What comes meanwhile waits for the next turn: each segment costs a commit, however few reports it has.
             most = math.inf if kind.shared else self.waiting(number)
-            size = min(_SEGMENT, max(_SMALL_SEGMENT, most / _SEGMENTS))
+            small = _SEGMENT if self.database.sqlite else _SMALL_SEGMENT
+            size = min(_SEGMENT, max(small, most / _SEGMENTS))
             step = self._share if kind.shared else partial(self.segment, size=size)
             start = time.monotonic()
             while not self._stop.is_set() and done < most and (n := step(number)):
@@ -250,7 +252,7 @@ class Aggregator:
         Not for longer than it takes to be done with all of it by the next turn, which brings more.
         """
         pause = min(_PACE * took, share * self.every - took)
-        if self.writer.waiting and pause > 0:
+        if self.writer.waiting and pause > 0 and not self.database.sqlite:
             self._stop.wait(pause)
 
     def _unite(self, number: int) -> None:
