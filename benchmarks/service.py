@@ -33,6 +33,7 @@ BATCH = {"count": 5_000, "size": 100, "connections": 16}  # some scrubbings long
 # for its answer, so with 16 a server waits for the disk, and a second one has as long to wait; by hand.
 BUSY = {"count": 8_000, "size": 100, "connections": 48}
 _SETTLE = 2.5  # seconds: two turns of aggregation
+_REST = 5.0  # seconds: what waits is added up, and the turn after that scrubs, also beside other work
 PLANS = ("sqlite", "postgres", "two", "memory")
 
 
@@ -156,7 +157,7 @@ def memory(database: str, ends: list[int]) -> list[Row]:
         for end in ends:
             load([server], (end - sent) // 1000, 1000, 8)
             sent = end
-            time.sleep(_SETTLE)
+            time.sleep(_REST)
             rows.append(Row(f"memory after {end:,} reports", server.megabytes, "MB"))
             print(f"  {rows[-1]}", flush=True)
     growth = rows[-1].value / rows[0].value
