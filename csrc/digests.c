@@ -115,22 +115,27 @@ PyObject *digests(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* ---- sieves: of a row, four numbers of 32 bits each name a bit ------------------------------------------------- */
+/* ---- sieves: of a row, four bytes name a line of 64 and eight more name six bits of it --------------------------- */
 
-#define NAMED 4
+#define LINE 64
+#define NAMED 6
+#define HEAD 12
 
 static int sieve_fits(const Py_buffer *bits, const Py_buffer *rows, size width)
 {
     const size n = bits->len;
-    if (width >= 4 * NAMED && rows->len % width == 0 && n > 0 && n <= (size)1 << 29 && (n & (n - 1)) == 0) return 1;
-    PyErr_SetString(PyExc_ValueError, "a sieve has 2**k bytes, and rows begin with 16");
+    if (width >= HEAD && rows->len % width == 0 && n >= LINE && n <= (size)1 << 38 && (n & (n - 1)) == 0) return 1;
+    PyErr_SetString(PyExc_ValueError, "a sieve has 2**k bytes, 64 at least, and rows begin with 12");
     return 0;
 }
 
-static inline void named(const uint8_t *row, uint32_t mask, uint32_t *at)
+static inline size named(const uint8_t *row, size lines, u64 *bits)
 {
-    memcpy(at, row, 4 * NAMED);
-    for (int k = 0; k < NAMED; k++) at[k] &= mask;
+    u64 line = 0;
+    *bits = 0;
+    for (int k = 0; k < 4; k++) line |= (u64)row[k] << 8 * k;
+    for (int k = 0; k < 8; k++) *bits |= (u64)row[4 + k] << 8 * k;
+    return LINE * (size)(line & (u64)(lines - 1));
 }
 
 /* sieve_add(bits, rows, width): sets the bits of rows of so many bytes */
@@ -142,12 +147,12 @@ PyObject *sieve_add(PyObject *self, PyObject *args)
     const int good = sieve_fits(&bits, &rows, width);
     if (good) {
         uint8_t *to = bits.buf;
-        const uint32_t mask = (uint32_t)(8 * (u64)bits.len - 1);
+        const size lines = bits.len / LINE;
         Py_BEGIN_ALLOW_THREADS
         for (const uint8_t *row = rows.buf, *end = row + rows.len; row < end; row += width) {
-            uint32_t at[NAMED];
-            named(row, mask, at);
-            for (int k = 0; k < NAMED; k++) to[at[k] >> 3] |= (uint8_t)(1 << (at[k] & 7));
+            u64 at;
+            uint8_t *line = to + named(row, lines, &at);
+            for (int k = 0; k < NAMED; k++, at >>= 9) line[(at & 511) >> 3] |= (uint8_t)(1 << (at & 7));
         }
         Py_END_ALLOW_THREADS
     }
@@ -170,14 +175,13 @@ PyObject *sieve_has(PyObject *self, PyObject *args)
     if (good) {
         const uint8_t *from = bits.buf, *row = rows.buf;
         uint8_t *held = out.buf;
-        const uint32_t mask = (uint32_t)(8 * (u64)bits.len - 1);
-        const size n = rows.len / width;
+        const size n = rows.len / width, lines = bits.len / LINE;
         Py_BEGIN_ALLOW_THREADS
         for (size i = 0; i < n; i++, row += width) {
-            uint32_t at[NAMED];
+            u64 at;
             int all = 1;
-            named(row, mask, at);
-            for (int k = 0; k < NAMED; k++) all &= from[at[k] >> 3] >> (at[k] & 7);
+            const uint8_t *line = from + named(row, lines, &at);
+            for (int k = 0; k < NAMED; k++, at >>= 9) all &= line[(at & 511) >> 3] >> (at & 7);
             held[i] = (uint8_t)(all & 1);
         }
         Py_END_ALLOW_THREADS

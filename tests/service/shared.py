@@ -45,7 +45,7 @@ class Pair:
     def __init__(self, inside, urls):
         for role, url in urls.items():
             with Database(url, "create") as database, database.write() as connection:
-                set_operator(connection, {"leader": "Town", "helper": "Club"}[role], ORIGINS[role])
+                set_operator(connection, {"leader": "Town", "helper": "Club"}[role], ORIGINS[role], now=1)
         self.leader, self.helper = inside(urls["leader"]), inside(urls["helper"])
         self.wire = Wire({ORIGINS["leader"]: self.leader, ORIGINS["helper"]: self.helper})
         self.services = {"leader": self.leader.service, "helper": self.helper.service}

@@ -12,7 +12,20 @@ pytest.importorskip("sqlalchemy")
 from hedgerow import kernels
 from hedgerow.service import ids as module
 from hedgerow.service.digests import ids_of
-from hedgerow.service.ids import KEY, MARK, Ids, Sieve, any_alike, distinct, keyed, pack_ids, sorted_rows, unpacked
+from hedgerow.service.ids import (
+    KEY,
+    LARGE,
+    MARK,
+    SMALL,
+    Ids,
+    Sieve,
+    any_alike,
+    distinct,
+    keyed,
+    pack_ids,
+    sorted_rows,
+    unpacked,
+)
 
 compiled_only = pytest.mark.skipif(kernels.native() is None, reason="there are no compiled kernels here")
 
@@ -54,7 +67,8 @@ def _misses_nothing_and_mistakes_few():
     sieve.add(unpacked(packed(two)))
     keys = [key for key, _ in [*one, *two]]
     assert sieve.may_hold(keyed(keys)) == keys
-    # Each of four bits is set with a chance of at most 240,000 / 2**25 = .7 %, so a new id is mistaken with 3e-9.
+    # Of 2**14 lines each has 4 ids, in truth a Poisson number; with n ids a new one is mistaken with at most
+    # (6n/512)**6, 8e-8 in the mean. Two of a thousand: below 1e-8.
     assert len(sieve.may_hold(keyed([key for key, _ in drawn(1000)]))) <= 1
     assert sieve.may_hold(keyed([])) == []
     more = Sieve()
@@ -65,11 +79,22 @@ def _misses_nothing_and_mistakes_few():
     assert sieve.may_hold(keyed([*keys, *(key for key, _ in third)])) == [*keys, *(key for key, _ in third)]
 
 
+@pytest.mark.parametrize(("size", "n", "most"), [(SMALL, 300_000, 40), (LARGE, 2_000_000, 4)])
+def test_sieves_that_are_full_mistake_few(size, n, most):
+    """As few as is said beside the sizes, on a fixed draw: 10 and .1 of 100,000 are expected."""
+    rng = np.random.default_rng(0)
+    sieve = Sieve(size)
+    for _ in range(n // 100_000):
+        sieve.add(rng.integers(0, 256, (100_000, 24), dtype=np.uint8))
+    assert len(sieve.may_hold(rng.integers(0, 256, (100_000, 24), dtype=np.uint8))) <= most
+
+
 @compiled_only
-def test_both_sieves_are_the_same():
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_both_sieves_are_the_same(size):
     """A server may be started again with the compiled kernels, or without; also for rows apart from each other."""
     rows = np.random.default_rng(1).integers(0, 256, (5000, 30), dtype=np.uint8)[::2, :24]
-    one, two = Sieve(), Sieve()
+    one, two = Sieve(size), Sieve(size)
     one.add(rows)
     with kernels.reference():
         two.add(rows)
@@ -80,7 +105,15 @@ def test_both_sieves_are_the_same():
 @compiled_only
 @pytest.mark.parametrize(
     ("bits", "rows", "width", "out"),
-    [(24, 48, 24, 2), (0, 48, 24, 2), (32, 50, 24, 2), (32, 48, 12, 4), (32, 48, 0, 2), (32, 48, -24, 2)],
+    [
+        (96, 48, 24, 2),
+        (32, 48, 24, 2),
+        (0, 48, 24, 2),
+        (64, 50, 24, 2),
+        (64, 48, 8, 6),
+        (64, 48, 0, 2),
+        (64, 48, -24, 2),
+    ],
 )
 def test_the_kernel_of_sieves_refuses_what_does_not_fit(bits, rows, width, out):
     with pytest.raises(ValueError, match="sieve"):
@@ -88,7 +121,7 @@ def test_the_kernel_of_sieves_refuses_what_does_not_fit(bits, rows, width, out):
     with pytest.raises(ValueError, match="sieve"):
         kernels.native().sieve_has(bytes(bits), bytes(rows), width, bytearray(out))
     with pytest.raises(ValueError, match="too short"):
-        kernels.native().sieve_has(bytes(32), bytes(48), 24, bytearray(1))
+        kernels.native().sieve_has(bytes(64), bytes(48), 24, bytearray(1))
 
 
 @pytest.mark.parametrize("width", [3, 20, KEY + MARK])

@@ -6,11 +6,12 @@ import threading
 from concurrent.futures import Future
 
 import pytest
+import sqlalchemy as sa
 
 from hedgerow.service import aggregator, database, known, scrub, sealing
 from hedgerow.service.curators import digest_of
 from hedgerow.service.digests import keys_of
-from hedgerow.service.ids import keyed
+from hedgerow.service.ids import LARGE, SMALL, keyed
 from hedgerow.service.intake import take
 from hedgerow.service.schema import LEVEL
 from hedgerow.service.writer import Writer
@@ -140,6 +141,32 @@ def test_merged_runs_are_merged_again(small, inside, local_task, holders, part, 
     assert ids_in(service.service.database) == 200
 
 
+def test_a_batch_is_sealed_in_pieces_as_at_once(small, inside, local_task, holders, monkeypatch):
+    """Of SQLite: no statement holds megabytes of ids, and each id is there once."""
+    monkeypatch.setattr(database, "_PIECE", 2)  # of two ids
+    service, task = inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 13)
+    service.send(task, reports)
+    statements = []
+    old = database.Database.seal
+
+    def note(connection, cursor, statement, parameters, context, executemany):
+        statements.append(parameters["ids"])
+
+    def seal(self, connection, *rest):
+        sa.event.listen(connection, "before_cursor_execute", note)
+        old(self, connection, *rest)
+        sa.event.remove(connection, "before_cursor_execute", note)
+
+    monkeypatch.setattr(database.Database, "seal", seal)
+    service.service.aggregator.scrub()
+    assert [len(ids) // 24 for ids in statements] == [4, 4, 4, 1]
+    assert runs(service) == {0: 13} and count(service, "report_ids") == 7
+    service.service.database.known._views.clear()
+    assert service.send(task, reports).json()["duplicates"] == 13
+
+
 def test_what_is_sealed_is_not_read_again(small, inside, local_task, holders, part, monkeypatch):
     service, task = inside(), local_task(max_depth=7)
     service.publish(task)
@@ -152,6 +179,22 @@ def test_what_is_sealed_is_not_read_again(small, inside, local_task, holders, pa
         after = view_of(service, task)
     assert after is before and len(after.young) == 0 and after.sealed == 10 and after.certain
     assert service.send(task, part(reports, 0, 12)).json() == {"accepted": 2, "duplicates": 10, "failures": []}
+
+
+def test_a_sieve_is_large_once_ids_have_left_and_lacks_none_of_them(url, small, inside, local_task, holders, part):
+    """Also on a server that has not seen them leave: until then it has a small one, with half of them in it."""
+    service, other, task = inside(url), inside(url), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 24)
+    service.send(task, part(reports, 0, 10))
+    other.send(task, part(reports, 10, 12))
+    assert {view_of(each, task).sieve.size for each in (service, other)} == {SMALL}
+    service.send(task, part(reports, 12, 20))
+    service.service.aggregator.turn()
+    for each in (service, other):
+        view = view_of(each, task)
+        assert view.sieve.size == LARGE and view.certain and held(each, task, reports) == 20
+        assert each.send(task, part(reports, 0, 20)).json()["duplicates"] == 20
 
 
 def held(service, task, reports):
@@ -249,6 +292,7 @@ def test_an_offer_that_does_not_fit_is_not_used(small, inside, local_task, holde
 
 def test_a_server_without_work_follows_the_others(small, inside, local_task, holders, part, monkeypatch):
     """So that its first report does not have to be looked up among all that came meanwhile."""
+    monkeypatch.setattr(aggregator, "_PAUSES", 0)
     monkeypatch.setattr(known, "_MISSED", 20)
     service, other, task = inside(), inside(), local_task(max_depth=7)
     service.publish(task)
@@ -262,6 +306,24 @@ def test_a_server_without_work_follows_the_others(small, inside, local_task, hol
     monkeypatch.setattr(database.Database, "sealed", lambda self, connection, task, keys: asked.extend(keys) or {})
     assert service.send(task, part(reports, 41, 51)).json()["accepted"] == 10
     assert asked == []
+
+
+def test_what_others_took_is_read_before_anything_is_added_up(small, inside, local_task, holders, part, monkeypatch):
+    """Adding up takes a while, in which all that comes would be looked up."""
+    monkeypatch.setattr(known, "_MISSED", 0)
+    service, other, task = inside(), inside(), local_task(max_depth=7)
+    service.publish(task)
+    reports = holders(task, 30)
+    service.send(task, part(reports, 0, 1))
+    other.send(task, part(reports, 1, 20))
+    other.service.aggregator.turn()
+    assert service.send(task, part(reports, 20, 21)).json()["accepted"] == 1
+    assert not view_of(service, task).certain
+    seen = []
+    work = service.service.aggregator
+    monkeypatch.setattr(work, "_task", lambda number: seen.append(view_of(service, task).certain) or 0)
+    work.turn()
+    assert seen == [True]
 
 
 def test_a_server_that_starts_has_read_all_ids(url, small, inside, local_task, holders, part, monkeypatch):

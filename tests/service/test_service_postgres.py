@@ -2,10 +2,12 @@
 
 import asyncio
 import threading
+import time
 
 import numpy as np
 import pytest
 
+from hedgerow.service import database
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
 
@@ -80,6 +82,63 @@ def test_two_servers_share_a_database(postgres, inside, local_task, holders, par
     assert [s.service.total(c).to_bytes() for s, c in zip((one, two), collections, strict=True)] == [expected] * 2
     one.post(task, "close")
     assert two.send(task, holders(task, 1, seed=5)).json()["code"] == "task-closed"
+
+
+def test_others_have_their_turn_while_a_commit_goes_to_the_disk(
+    postgres, inside, local_task, holders, part, monkeypatch
+):
+    """On a disk that takes a second: two servers take one second for a commit each, and nobody is answered before."""
+    one, two, task = inside(postgres), inside(postgres), local_task()
+    one.publish(task)
+    reports = holders(task, 4)
+    for i, each in enumerate((one, two)):  # loads what is loaded once
+        assert each.send(task, part(reports, i, i + 1)).json()["accepted"] == 1
+    monkeypatch.setattr(database, "_FLUSH", f"SELECT pg_sleep(1); {database._FLUSH}")
+    seconds = []
+
+    def send(each, i):
+        start = time.perf_counter()
+        assert each.send(task, part(reports, i, i + 1)).json()["accepted"] == 1
+        seconds.append(time.perf_counter() - start)
+
+    threads = [threading.Thread(target=send, args=(each, 2 + i)) for i, each in enumerate((one, two))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seconds) == 2 and min(seconds) >= 1 and max(seconds) < 1.9
+
+
+def test_what_is_acknowledged_is_in_the_flushed_log(postgres, inside, local_task, holders, part):
+    """Also a copy, whose first may still be on its way to the disk by another server.
+
+    Without the flush PostgreSQL would write some time within its next 200 milliseconds.
+    """
+    import psycopg
+
+    one, two, task = inside(postgres), inside(postgres), local_task()
+    one.publish(task)
+    reports = holders(task, 20)
+    flushed = 0
+    with psycopg.connect(postgres.replace("+psycopg", ""), autocommit=True) as connection:
+        for i in range(20):
+            for each, what in ((one, "accepted"), (two, "duplicates")):
+                assert each.send(task, part(reports, i, i + 1)).json()[what] == 1
+                query = "SELECT pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn()"
+                flushed += connection.execute(query).fetchone()[0]
+    assert flushed >= 36  # the server writes a note of its own now and then
+
+
+def test_a_commit_that_may_not_be_on_the_disk_is_not_acknowledged(postgres, inside, local_task, holders, monkeypatch):
+    service, task = inside(postgres), local_task()
+    service.publish(task)
+    reports = holders(task, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "_FLUSH", "SELECT 1 / 0")
+        assert service.send(task, reports).status_code >= 500
+    assert service.send(task, reports).json() == {"accepted": 0, "duplicates": 3, "failures": []}
+    service.service.aggregator.turn()
+    assert service.status(task)["accepted"] == 3
 
 
 def test_a_server_that_goes_away_is_busy_and_comes_back(postgres, inside, local_task, holders):

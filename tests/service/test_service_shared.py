@@ -14,6 +14,7 @@ pytest.importorskip("pyhpke")
 from hedgerow.aggregate import combine
 from hedgerow.aggregate.job import Job
 from hedgerow.sealing import Role
+from hedgerow.service.audit import read_audit
 from hedgerow.service.database import Database, StorageError
 from hedgerow.service.openapi import PEER
 from hedgerow.service.problems import Problem
@@ -22,7 +23,7 @@ from hedgerow.service.shared import helper as helper_side
 from hedgerow.service.shared.peers import signed
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.sums.examples import example_task
-from tests.service.shared import COLLECTOR, Pair
+from tests.service.shared import COLLECTOR, ORIGINS, Pair
 
 LEAST = 5
 
@@ -305,6 +306,10 @@ def test_noise_is_drawn_once_and_answered_for_ever(pair, monkeypatch):
     pair.leader.send(task, answers(task, LEAST)[0])
     first = pair.collect(task).json()
     assert [pair.collect(task).json() for _ in range(3)] == [first] * 3
+    with pair.leader.service.database.read() as connection:
+        entries = [(e.actor, e.action, e.detail) for e in reversed(read_audit(connection))]
+    assert entries[0] == ("command line", "operator", f"Town at {ORIGINS['leader']}")
+    assert entries.count(("environment", "download", "sealed sums")) == 4  # what was collected can be had again
     assert sorted(drawn) == [2, 3]  # the leader once, the helper once
     for service in pair.services.values():  # and the share without noise is gone
         with service.database.read() as connection:

@@ -45,7 +45,7 @@ def pair(outside, tmp_path):
     made = {role: outside(f"sqlite:///{tmp_path}/{role}.db", program=("-c", QUIET)) for role in ("leader", "helper")}
     for role, server in made.items():
         with Database(server.url) as database, database.write() as connection:
-            set_operator(connection, {"leader": "Town", "helper": "Club"}[role], server.address)
+            set_operator(connection, {"leader": "Town", "helper": "Club"}[role], server.address, now=1)
     cards = {role: card_at(server.address) for role, server in made.items()}
     for role, other in (("leader", "helper"), ("helper", "leader")):
         with Database(made[role].url) as database, database.write() as connection:

@@ -148,9 +148,9 @@ def test_what_arrives_is_scrubbed_while_reports_keep_coming(inside, local_task, 
     step = service.service.aggregator.segment
     most = []
 
-    def busy(number):
+    def busy(number, size):
         """Aggregate a segment, while the next one arrives."""
-        done = step(number)
+        done = step(number, size)
         if waiting:
             service.send(task, waiting.pop())
         with service.service.database.read() as connection:

@@ -9,10 +9,11 @@ import pytest
 
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
-from hedgerow.service import removal, scrub, sealing
+from hedgerow.service import aggregator, removal, scrub, sealing
 from hedgerow.service.kinds import Kind
 from hedgerow.service.sqlite_file import Overtaken, StoragePressure
 from hedgerow.tasks.labels.task import LabelTask
+from hedgerow.tasks.reports import Reports
 from tests.service.test_passes import Guest
 
 sa = pytest.importorskip("sqlalchemy")
@@ -152,23 +153,79 @@ def test_who_is_overtaken_goes_on_with_the_rest_of_the_turn(pair, local_task, ho
     for task in tasks:
         one.publish(task)
         one.send(task, holders(task, 5))
-    aggregator = one.service.aggregator
-    pending = aggregator._pending
+    work = one.service.aggregator
+    pending = work._pending
     raced = []
 
-    def after(connection, number):
-        found = pending(connection, number)
+    def after(connection, number, most):
+        found = pending(connection, number, most)
         if not raced:
             raced.append(other.service.aggregator.segment(number))
         return found
 
-    monkeypatch.setattr(aggregator, "_pending", after)
+    monkeypatch.setattr(work, "_pending", after)
     one.service.refuse(0, "busy", 3)
-    aggregator._work()
+    work._work()
     assert raced == [5]
     numbers = [one.service.collection(task.id).number for task in tasks]
-    assert [aggregator.waiting(number) for number in numbers] == [0, 0]
-    assert not one.service._refused and not aggregator._dirty()  # the counts are kept, and all is scrubbed
+    assert [work.waiting(number) for number in numbers] == [0, 0]
+    assert not one.service._refused and not work._dirty()  # the counts are kept, and all is scrubbed
+
+
+def test_uploads_go_first_while_reports_are_added_up(pair, monkeypatch):
+    """Three times as long as adding up took, but not beyond what the rest leaves of a turn; and only if some wait."""
+    work = pair[0].service.aggregator
+    work.every = 1.0
+    waits = []
+    monkeypatch.setattr(work._stop, "wait", waits.append)
+    work._pause(0.01, 0.5)
+    assert waits == []  # nobody waits
+    monkeypatch.setattr(work.writer, "waiting", 1)
+    work._pause(0.01, 0.5)
+    work._pause(0.01, 0.02)
+    assert waits == pytest.approx([0.03, 0.01])
+    work._pause(0.01, 0.005)  # there is more than a turn can work off
+    work._pause(0.01, 0.0)
+    assert len(waits) == 2
+    monkeypatch.setattr(work.writer, "waiting", 0)
+
+
+def test_a_backlog_is_worked_off_in_larger_segments(pair, local_task, holders, monkeypatch):
+    """Of small ones each takes a commit, and a server that is behind would fall behind further."""
+    one, task = pair[0], local_task()
+    one.publish(task)
+    monkeypatch.setattr(aggregator, "_SMALL_SEGMENT", 4)
+    monkeypatch.setattr(aggregator, "_SEGMENTS", 5)
+    monkeypatch.setattr(aggregator, "_SEGMENT", 12)
+    work = one.service.aggregator
+    reports = holders(task, 100)
+    for n, size in ((10, 4), (40, 8), (100, 12)):
+        taken = []
+        for i in range(0, n, 2):
+            one.send(task, Reports(task, reports.tokens[i : i + 2], reports.payloads[i : i + 2]))
+        old = work._pending
+        with monkeypatch.context() as patch:
+            patch.setattr(work, "_pending", lambda *given, old=old, taken=taken: taken.append(old(*given)) or taken[-1])
+            work.turn()
+        assert {sum(row.n for row in rows) for rows in taken[:-1]} == {size}
+        reports = holders(task, 100, seed=n)
+
+
+def test_a_server_at_rest_scrubs_without_waiting(pair, local_task, holders):
+    """Whoever took the last reports; while some wait to be added up, it is not done so soon again."""
+    one, other = pair
+    task = local_task()
+    one.publish(task)
+    work = one.service.aggregator
+    work.turn()
+    work._rest_until = time.monotonic() + 3600  # the last one took long
+    other.send(task, holders(task, 3))
+    work.turn()
+    assert work._dirty()
+    work.turn()
+    assert not work._dirty()
+    with one.service.database.read() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM arrivals").scalar() == 0
 
 
 def test_housekeeping_does_not_wait_for_who_is_in_the_way(pair, local_task, holders, monkeypatch):

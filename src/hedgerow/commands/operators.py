@@ -34,7 +34,7 @@ def show_operator(arguments: argparse.Namespace) -> int:
     with opened as database:
         if arguments.name is not None:
             with database.write() as connection:
-                set_operator(connection, arguments.name, arguments.origin)
+                set_operator(connection, arguments.name, arguments.origin, now=int(time.time()))
         identity = Service(database, key=_key(arguments)).shared.identity
     if identity is None:
         raise HedgerowError("nobody has said who runs this server: --name 'Town' --origin https://sums.town.example")

@@ -263,13 +263,16 @@ def _audit(arguments: argparse.Namespace) -> int:
 
     from hedgerow.service.audit import broken_at, read_audit
     from hedgerow.service.database import Database
+    from hedgerow.tasks.words import plain
 
     with Database(arguments.database, "read") as database, database.read() as connection:
         entries = read_audit(connection)
         broken = broken_at(connection)
     lines = [
-        f"{datetime.fromtimestamp(e.time, UTC):%Y-%m-%d %H:%M:%S}  {e.actor}  {e.action}  {(e.task or '')[:12]}  "
-        f"{e.detail}".rstrip()
+        plain(
+            f"{datetime.fromtimestamp(e.time, UTC):%Y-%m-%d %H:%M:%S}  {e.actor}  {e.action}  {(e.task or '')[:12]}  "
+            f"{e.detail}"
+        ).rstrip()
         for e in entries
     ]
     end = "the chain of the log holds."

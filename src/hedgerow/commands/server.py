@@ -75,13 +75,14 @@ def moment(text: str) -> int:
 def status_lines(status: dict[str, Any]) -> list[str]:
     """Return a task's state in words."""
     from hedgerow.holder.words import when
+    from hedgerow.tasks.words import plain
 
     target = status.get("target")
     aim = "" if target is None else f" of {target:,} aimed at"
     if status["max_reports"]:
         aim += f", at most {status['max_reports']:,} are taken"
     lines = [
-        f"{status['title'] or status['id'][:12]}: {status['state']}, {status['accepted']:,} reports{aim}",
+        f"{plain(status['title']) or status['id'][:12]}: {status['state']}, {status['accepted']:,} reports{aim}",
         f"  opens {when(status['opens'])}, closes {when(status['closes'])}",
         f"  {status['guarantee']}",
     ]

@@ -37,10 +37,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
+    from hedgerow.tasks.words import plain
+
     server = server_of(arguments, arguments.url)
     found = server.tasks()
     lines = [
-        f"{'open' if task['open'] else 'shut'}  {task['title'] or task['kind']}  {server.join_url(task['id'])}"
+        f"{'open' if task['open'] else 'shut'}  {plain(task['title']) or task['kind']}  {server.join_url(task['id'])}"
         for task in found
     ]
     report(arguments, {"tasks": found}, lines or ["there is no task yet; 'hedgerow publish' makes one."])

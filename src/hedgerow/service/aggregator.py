@@ -12,6 +12,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,15 @@ from hedgerow.tasks.trimmed import Groups
 __all__ = ["Aggregator", "add_rows", "kept_rows"]
 
 Rows = npt.NDArray[np.uint8]
-_SEGMENT = 20_000  # reports added up in one transaction: uploads wait for it; by hand
+# Reports added up in one transaction: uploads wait for it, or have less of the processor. It takes some milliseconds,
+# and a pause of up to three times as long follows. By hand: with 20,000 and no pause the 99th percentile of answers was
+# 11.5 ms instead of 9.1 (batches of 100, PostgreSQL, two cores).
+# A long backlog is worked off in larger ones: each has a commit, however few reports it has. And with SQLite all
+# uploads wait for that commit, so there the fewer the better.
+_SEGMENT = 20_000
+_SMALL_SEGMENT = 5_000
+_SEGMENTS = 40  # that a backlog is cut into
+_PACE = 3.0
 # Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless three batches to seal have come:
 # until then their ids are in memory.
 _REST = 50
@@ -174,6 +183,7 @@ class Aggregator:
     def turn(self) -> int:
         """Aggregate all that waits, finish closed tasks, scrub; return the number of reports aggregated."""
         done = 0
+        self._follow()  # here too: until then all that comes is looked up, and adding up may take a while
         with self.database.read() as connection:
             either = sa.union(sa.select(uploads.c.task), sa.select(jobs.c.task))
             waiting = sorted(connection.execute(either).scalars())
@@ -182,6 +192,7 @@ class Aggregator:
             closed = list(connection.execute(query))
             revisions = int(connection.execute(sa.select(sa.func.sum(partials.c.revision))).scalar() or 0)
             pages = bool(noted(connection))
+        calm = not waiting and not self.writer.waiting
         if revisions != self._revisions or self.writer.waiting:
             self._revisions = revisions
             self._busy_at = time.monotonic()
@@ -192,7 +203,7 @@ class Aggregator:
         now = self.clock()
         self._mark(now)
         over = [number for number, when in closed if now >= when + self.remember and self._over(number)]
-        if self._due(bool(over)):
+        if self._due(bool(over), calm):
             self.scrub()
             moving = True
             self._finish(over)
@@ -200,22 +211,31 @@ class Aggregator:
             self.write_pages()
         if moving:
             self._move()
+        self._follow()
+        return done
+
+    def _follow(self) -> None:
+        """Read ids that others have taken, so that what comes need not be looked up among them."""
         start = time.monotonic()
         if start >= self._read_until and self.database.known.offer():
             end = time.monotonic()
             self._read_until = end + _PAUSES * (end - start)
-        return done
 
     def _task(self, number: int) -> int:
         """Aggregate all that waits for a task; one that cannot be read keeps nobody else waiting."""
         done = 0
         try:
             kind, _ = self.look(number)
-            step = self._share if kind.shared else self.segment
             # What comes meanwhile waits for the next turn: each segment costs a commit, however few reports it has.
             most = math.inf if kind.shared else self.waiting(number)
+            small = _SEGMENT if self.database.sqlite else _SMALL_SEGMENT
+            size = min(_SEGMENT, max(small, most / _SEGMENTS))
+            step = self._share if kind.shared else partial(self.segment, size=size)
+            start = time.monotonic()
             while not self._stop.is_set() and done < most and (n := step(number)):
                 done += n
+                self._pause(time.monotonic() - start, n / (n + max(0, most - done)))
+                start = time.monotonic()
                 if self._since() >= 2 * _MANY:
                     self.scrub()  # here too: a backlog may be long; but what waits is written anew, so rather after it
         except (FormatError, Problem) as error:
@@ -225,6 +245,15 @@ class Aggregator:
                 "aggregation-overtaken", task=number, reason=str(error)
             )  # the rest of the turn is to be done all the same
         return done
+
+    def _pause(self, took: float, share: float) -> None:
+        """Let uploads that wait go first after a segment that was this share of what was left when it began.
+
+        Not for longer than it takes to be done with all of it by the next turn, which brings more.
+        """
+        pause = min(_PACE * took, share * self.every - took)
+        if self.writer.waiting and pause > 0 and not self.database.sqlite:
+            self._stop.wait(pause)
 
     def _unite(self, number: int) -> None:
         """Put the groups of a closed task together where one is too small to be trimmed: it will never be larger."""
@@ -314,9 +343,14 @@ class Aggregator:
         self.writer.call(lambda: write_anew(self.database, table, seconds))
         self.writer.run(lambda connection: take_note(connection, table, note))
 
-    def _due(self, over: bool) -> bool:
-        """Whether to scrub now: there is a reason, and it is not too soon after the last time."""
-        if time.monotonic() >= self._rest_until or self._since() >= _MANY:
+    def _due(self, over: bool, calm: bool) -> bool:
+        """Whether to scrub now: there is a reason, and it is not too soon after the last time.
+
+        Where nothing has come since the last reports were added up, to whatever server, nobody waits for it: what is
+        not used any more need not stay in memory, nor what came with what in the database. After a failure it is too
+        soon all the same.
+        """
+        if time.monotonic() >= self._rest_until or self._since() >= _MANY or (calm and self._clean):
             return over or self._dirty()
         return over and self._clean  # tasks are seldom over; after a failure they wait with the rest
 
@@ -354,12 +388,12 @@ class Aggregator:
         self._clean = True
         give_back()
 
-    def segment(self, number: int) -> int:
-        """Aggregate one segment of a task; return its number of reports."""
+    def segment(self, number: int, size: float = math.inf) -> int:
+        """Aggregate one segment of a task, of ``size`` reports or a little less; return its number of reports."""
         kind, detector = self.look(number)
         with self._turn:
             with self.database.read() as connection:
-                taken = self._pending(connection, number)
+                taken = self._pending(connection, number, min(size, _SEGMENT))
                 partial = _partial(connection, number)
             if not taken:
                 return 0
@@ -384,13 +418,13 @@ class Aggregator:
             self.writer.add_up(number, change)
         return n
 
-    def _pending(self, connection: Connection, number: int) -> list[Any]:
-        """Return whole uploads up to the size of a segment."""
+    def _pending(self, connection: Connection, number: int, most: float) -> list[Any]:
+        """Return whole uploads up to the size of a segment; one at least."""
         taken: list[int] = []
         n = 0
         own = sa.select(uploads.c.seq, uploads.c.n).where(uploads.c.task == number)
         for seq, size in connection.execute(own.order_by(uploads.c.seq).limit(500)):
-            if taken and n + size > _SEGMENT:
+            if taken and n + size > most:
                 break
             taken.append(seq)
             n += size

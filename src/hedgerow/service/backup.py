@@ -17,9 +17,10 @@ import msgspec
 import sqlalchemy as sa
 
 from hedgerow.errors import FormatError, HedgerowError
+from hedgerow.service.audit import write_audit
 from hedgerow.service.database import Database
 from hedgerow.service.migrate import VERSION
-from hedgerow.service.schema import arrivals, batches, jobs, known, metadata, partials, tasks, uploads
+from hedgerow.service.schema import arrivals, batches, jobs, known, metadata, partials, sessions, tasks, uploads
 from hedgerow.service.scrub import merged
 
 __all__ = ["backup", "restore"]
@@ -113,6 +114,9 @@ def restore(database: Database, path: str) -> dict[str, int]:
             if connection.dialect.name == "postgresql":
                 _continue_counting(connection, table)
         _end_shared(connection)
+        # Whoever signed out since then must stay out. And the log says where it goes on from another time.
+        connection.execute(sessions.delete())
+        write_audit(connection, int(time.time()), "command line", "restored", detail=f"{counts['tasks']} tasks")
         expected = source.hash.digest()
         if file.read() != expected:
             raise FormatError(f"{path} is damaged: its digest does not hold. Use another copy.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -34,6 +35,8 @@ SCOPES = {
     "admin": "delete tasks, read the audit log",
 }
 """What a token may allow."""
+_OTHERS = ("environment", "command line", "leader")
+"""How the log calls who is not in the table of curators."""
 _NAME = 100  # characters of a curator's name; by hand
 # A token of the environment is chosen by people. 16 random hexadecimal digits have 64 bits: at 20 guesses a second
 # (guesses.py) half of them take 1.5e10 years. Fewer than six different ones among them have a chance of 3.2e-5.
@@ -104,9 +107,11 @@ def add_curator(
     connection: Connection, name: str, scopes: Iterable[str] = tuple(SCOPES), *, now: int, actor: str = "command line"
 ) -> str:
     """Make a curator; return the token, which is shown once: only its digest is kept."""
-    if not name.strip() or len(name) > _NAME or not name.isprintable() or name == ENVIRONMENT.name:
+    plain = unicodedata.normalize("NFKC", name) == name == name.strip() and name.isprintable()
+    if not plain or not 0 < len(name) <= _NAME or name.lower().startswith(_OTHERS):
         raise HedgerowError(
-            f"'name' must be 1 to {_NAME} printable characters, not 'environment'. Got {name!r} instead."
+            f"'name' must be 1 to {_NAME} printable characters, without spaces at its ends, and not begin as the log "
+            f"calls others ({', '.join(_OTHERS)}). Got {name!r} instead."
         )
     if connection.execute(sa.select(curators.c.number).where(curators.c.name == name)).first():
         raise HedgerowError(f"there is, or was, a curator {name!r}; the log must tell them apart: choose another name.")

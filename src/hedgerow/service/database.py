@@ -40,6 +40,9 @@ _ALONE_MILLISECONDS = 100
 
 _ID = KEY + MARK
 ROW = 80 * _ID  # bytes of a row of packed ids: two pages of SQLite, and as much as PostgreSQL keeps in one piece
+# Rows sealed by one statement of SQLite, half a megabyte: Python keeps statements with the last values that they had,
+# megabytes of ids after a large batch; by hand.
+_PIECE = 256
 _SERIES = "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n + 1 < :n)"
 # The runs of a task, by a look for each: there are few, and many rows in each.
 RUNS = (
@@ -74,9 +77,16 @@ _POSTGRES = {
 _POSTGRES["arrive and keep"] = f"WITH kept AS ({_POSTGRES['keep']}) {_POSTGRES['arrive']}"
 _YOUNG = ", ".join(table.name for table in YOUNG)
 _TURN = "SELECT pg_advisory_xact_lock(7218542)"
+# Other servers have their turn while this one's commit goes to the disk: PostgreSQL keeps the lock until a commit is
+# durable, so this one is not, and what follows it in the same message is: an empty note in the log. The log is flushed
+# in its order, and nobody is told anything before the message is answered; so whatever a transaction wrote or saw,
+# a commit of another server that was still on its way too, is on the disk by then.
+_UNFLUSHED = "SET LOCAL synchronous_commit = off"
+_FLUSH = "SELECT pg_logical_emit_message(true, 'hedgerow', '')"
 # Whoever adds up shares a lock that whoever deletes a task has alone. A lock of rows would be seen in the pages.
-_ADDING = "SELECT pg_advisory_xact_lock_shared(7218543)"
-_NOT_ADDING = "SELECT pg_advisory_xact_lock(7218543)"
+# (7218543 is that of the audit log.)
+_ADDING = "SELECT pg_advisory_xact_lock_shared(7218544)"
+_NOT_ADDING = "SELECT pg_advisory_xact_lock(7218544)"
 
 
 @dataclass(frozen=True)
@@ -146,6 +156,8 @@ class Database:
         )
         if self.mode != "read":
             sa.event.listen(engine, "connect", _pragmas)
+        if snapshots:
+            sa.event.listen(engine, "connect", _small_cache)
         sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
         return engine
 
@@ -184,10 +196,12 @@ class Database:
         """
         asked = self.known.questions(numbers) if numbers and not self.sqlite else ()
         try:
-            with self._writing(_TURN, asked) as connection:
+            with self._writing(f"{_UNFLUSHED}; {_TURN}", asked) as connection:
                 if asked:
                     self.known.hear(numbers, connection.info["asked"])
                 yield connection
+                if not self.sqlite:
+                    by_driver(connection, f"COMMIT; {_FLUSH}")  # the engine finds nothing left to commit
         except BaseException:
             self.known.settle(committed=False)
             raise
@@ -265,8 +279,11 @@ class Database:
 
     def seal(self, connection: Connection, task: int, run: int, ids: bytes) -> None:
         """Add packed and sorted ids to the sealed ones, as a run or a part of it."""
-        values = {"n": -(-len(ids) // ROW), "task": task, "run": run, "ids": ids}
-        connection.exec_driver_sql(self.sql["seal"], values)
+        step = _PIECE * ROW if self.sqlite else max(1, len(ids))
+        for start in range(0, len(ids), step):
+            piece = ids[start : start + step]
+            values = {"n": -(-len(piece) // ROW), "task": task, "run": run, "ids": piece}
+            connection.exec_driver_sql(self.sql["seal"], values)
 
     def ask(self, connection: Connection, *queries: str) -> list[list[Any]]:
         """Return the rows of some queries without parameters; PostgreSQL answers all of them on one journey."""
@@ -333,6 +350,11 @@ def _pragmas(connection: Any, _: object) -> None:
     # copied back every 4 MB, by the commit that fills it: often, so that it is short; by hand.
     for pragma in ("wal_autocheckpoint=4000", "cache_size=-4096", "temp_store=MEMORY"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
+
+
+def _small_cache(connection: Any, _: object) -> None:
+    """Let readers keep little: there are several, they read what is new to them, and the system's cache has it too."""
+    connection.execute("PRAGMA cache_size=-512").fetchall()  # kilobytes, by hand
 
 
 @contextmanager

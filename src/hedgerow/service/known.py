@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.service.ids import KEY, MARK, Ids, Rows, Sieve, keys_in, unpacked
+from hedgerow.service.ids import KEY, LARGE, MARK, Ids, Rows, Sieve, keys_in, unpacked
 from hedgerow.service.schema import LEVEL, known, report_ids, sealing, tasks
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ __all__ = ["Brought", "Known", "View", "known_row", "pack_tokens", "unpack_token
 
 _DIGEST = 32  # SHA-256
 _NUMBER = 8  # a 64-bit number
-# Tasks kept in memory: each has some megabytes at most, and few are open at a time.
+# Tasks kept in memory: each has some megabytes, or 20 if it has many ids, and few are open at a time.
 _TASKS = 16
 _MISSED = 1 << 18  # ids: if more have left than is read while uploads wait, they are read by another thread; by hand
 _SCAN = 500  # rows of packed ids read at a time: a megabyte; by hand
-_WORTH = 1 << 24  # ids: a sieve of more takes every second new one for known, and is not worth reading them
+_WORTH = 1 << 25  # ids: a sieve of more takes every fifth new one for known, and is not worth reading them
 _LEVELS = 5  # of runs: more than a task has
 
 
@@ -108,6 +108,9 @@ class View:
 
     def reload(self, connection: Connection, row: Any) -> None:
         """Follow a scrubbing: read what has changed, but for the arrivals and for what the sieve lacks."""
+        if row.sealed and self.sieve.size < LARGE:  # it has many ids from now on; until now, none had left
+            self.sieve = Sieve(LARGE)
+            self.sieve.add(self.young.rows)
         self._place_ids(connection, row.sealed, row.length // (KEY + MARK))
         self.version = row.version
         self.sealed = row.sealed
@@ -258,8 +261,9 @@ class Known:
             sealed = {int(task): int(n) for task, n in connection.execute(own)}
         for view in views:
             n = sealed.get(view.task, 0)
-            # Those that were young may have left meanwhile. A few more are read when the next report comes.
-            lacking = n - view.covered > len(view.young) + _MISSED // 2 if view.certain else n > view.covered
+            # Those that were young may have left meanwhile. A few more are read when the next report comes, if they are
+            # not merged by then; else all that comes is looked up until this is asked again.
+            lacking = n - view.covered > len(view.young) + _MISSED // 16 if view.certain else n > view.covered
             if lacking and n <= _WORTH:
                 self._offer(view, n)
                 return True
@@ -270,7 +274,7 @@ class Known:
         offer = self._offered.pop(view.task, None)  # from here on nobody else has it
         since = view.covered
         if offer is None or not offer.since <= since <= offer.until:
-            offer = Offer(since, since, Sieve())
+            offer = Offer(since, since, Sieve(LARGE))
         own = _SEALED.where(report_ids.c.task == view.task, _runs_since(offer.until))
         with self.database.read(young=False) as connection:
             for part in connection.execution_options(stream_results=True).execute(own).scalars().partitions(_SCAN):

@@ -15,8 +15,11 @@ from typing import Any
 __all__ = ["give_back", "keep_loaded"]
 
 
-# Of glibc (malloc.h): what is at least so large has pages of its own, which go back when it is not used any more.
+# Of glibc (malloc.h): what is at least so large has pages of its own, which go back when it is not used any more. What
+# is smaller comes from one place for all threads: Python lets one run at a time, and places of their own, as many as
+# eight a core, each keep what is free between what is not.
 _M_MMAP_THRESHOLD = -3
+_M_ARENA_MAX = -8
 _LARGE = 1 << 18  # bytes: the ids of some thousand reports; by hand
 
 
@@ -49,3 +52,4 @@ def keep_loaded() -> None:
     set_option = _glibc("mallopt")
     if set_option is not None:
         set_option(_M_MMAP_THRESHOLD, _LARGE)  # else it rises with the largest that was given back, up to 32 MB
+        set_option(_M_ARENA_MAX, 1)

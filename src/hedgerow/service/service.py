@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import hmac
+import re
 import secrets
 import threading
 import time
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -56,6 +58,8 @@ FINISH_SECONDS = 8
 """For requests that are being answered when the server is told to stop; by hand: an upload takes milliseconds."""
 STOP_SECONDS = 18.0
 """For all that follows: both together are less than the 30 seconds after which supervisors kill; by hand."""
+_UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # of Unicode: control characters, halves of pairs, ends of lines and paragraphs
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # its explicit bidirectional controls
 _MANY = 100_000  # reports that a result adds up at once, five segments of the aggregator; by hand
 HELPER_SECONDS = 10.0
 """After which a helper that did not answer is asked again; by hand."""
@@ -170,9 +174,9 @@ class Service:
             return find_curator(connection, token)
 
     @property
-    def has_environment(self) -> bool:
-        """Whether a token of the environment is set."""
-        return self._environment is not None
+    def environment(self) -> bytes | None:
+        """The digest of the environment's token; None where none is set."""
+        return self._environment
 
     def note(self, curator: Curator, action: str, collection: Collection | None = None, detail: str = "") -> None:
         """Write down what a curator does, durably, before it is done."""
@@ -275,6 +279,7 @@ class Service:
         groups = check_grouping(task, words.pop("groups", 0), target, words.get("max_reports", 0))
         made = self._pass_key(task) if words.pop("passes", False) else (b"", b"")
         notice = Announcement.sign(task, self.key, pass_key=made[1], **words)
+        check_words(notice)
         first = self._first_of(task)
         row: dict[str, Any] = {"id": notice.id, "announcement": notice.to_json(), "first": first}
         row |= {"simulation": simulation, "groups": groups, "group_key": group_key() if groups else None}
@@ -549,6 +554,18 @@ def check_grouping(task: Task, groups: int, target: int | None, most: int) -> in
             "'max_reports', or take fewer groups.",
         )
     return groups
+
+
+def check_words(notice: Announcement) -> None:
+    """Refuse words that are not what they look like: with control characters, or with such as turn the text around.
+
+    They go into the audit log, terminals, letters and pages. Of the purpose, lines may end.
+    """
+    for name in ("title", "curator", "purpose"):
+        text = str(getattr(notice, name))
+        lines = re.sub(r"[\t\r\n]", "", text) if name == "purpose" else text
+        if any(sign in _TURNING or unicodedata.category(sign) in _UNSEEN for sign in lines):
+            raise Problem("invalid-request", f"{name!r} must be plain text, without control characters.")
 
 
 def _check_records(task: Task, *, tokens: bool = False, passes: bool = False, **_: Any) -> None:

@@ -33,7 +33,11 @@ MEDIA_TYPE = "application/vnd.hedgerow.reports+bin"
 ROUTE = "/v1/tasks/{id}/reports"
 _PATH = re.compile(r"/v1/tasks/([^/]+)/reports")
 _MEDIA = re.compile(re.escape(MEDIA_TYPE) + r"\s*;\s*version\s*=\s*(1|\"1\")\s*", re.IGNORECASE)
-_COSTLY = ("/v1/", "/dashboard")  # what asks the database; pages and their scripts are read by whole classes at once
+_COSTLY = (
+    "/v1/",
+    "/dashboard",
+    "/metrics",
+)  # what asks the database; pages and their scripts are read by whole classes at once
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 _JSON = (b"content-type", b"application/json")
 

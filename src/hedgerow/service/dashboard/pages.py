@@ -59,6 +59,9 @@ _STATIC = {
     "icon.svg": "image/svg+xml",
 }
 _MOST_FORM = 4096  # bytes of the form of a login: a token and little else
+_MOST_FIELDS = 20  # of a form: the largest has ten; each of millions would be a string of its own
+_COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a formula begins (OWASP, CSV injection)
+_HERE = ("same-origin", "none")  # what browsers say of a form of this site, or of an address that was typed
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -85,7 +88,7 @@ async def _signed_in(request: Request) -> tuple[str, Curator] | None:
 
     def look() -> Curator | None:
         with service.database.read() as connection:
-            return find_session(connection, cookie, now, environment=service.has_environment)
+            return find_session(connection, cookie, now, environment=service.environment)
 
     who = await run_in_threadpool(look) if cookie else None
     return None if who is None else (cookie, who)
@@ -102,13 +105,13 @@ def _own(scope: str, handler: Handler) -> Handler:
         if found is None:
             return RedirectResponse("/dashboard/sign-in", 303, {"HX-Redirect": "/dashboard/sign-in"})
         cookie, who = found
+        if scope and not who.may(scope):  # before a body is read that may be large
+            raise Problem("forbidden", f"This needs a token with the scope {scope!r}.")
         if request.method == "POST":
             form = await _form(request)
             request.state.form = form
             if not hmac.compare_digest(form.get("csrf", "").encode(), form_token(cookie).encode()):
                 raise Problem("invalid-request", "This form is not from the dashboard; open the page again.")
-        if scope and not who.may(scope):
-            raise Problem("forbidden", f"This needs a token with the scope {scope!r}.")
         request.state.csrf = form_token(cookie)
         request.state.cookie = cookie
         request.state.curator = who
@@ -122,12 +125,19 @@ async def _sign_in(request: Request) -> Response:
     service = service_of(request)
     if request.method == "GET":
         return _page("sign_in.html", signed_in=False, failed=False)
+    if request.headers.get("sec-fetch-site", "same-origin") not in _HERE:
+        # Else another site could sign a curator's browser in as somebody else, for whom the next task is published.
+        raise Problem("invalid-request", "This form is not from the dashboard; open the page again.")
     token = (await _form(request)).get("token", "").strip()
     who = await known_token(service, token) if token else None
     if who is None:
         return _page("sign_in.html", 403, signed_in=False, failed=True)
     now = int(service.clock())
-    cookie = await run_in_threadpool(service.writer.run, lambda connection: start_session(connection, who, now))
+
+    def change(connection: Connection) -> str:
+        return start_session(connection, who, now, environment=service.environment)
+
+    cookie = await run_in_threadpool(service.writer.run, change)
     response = RedirectResponse("/dashboard", 303, _HEADERS)
     response.set_cookie(
         COOKIE,
@@ -146,7 +156,8 @@ async def _sign_out(request: Request) -> Response:
     now = int(service.clock())
 
     def change(connection: Connection) -> None:
-        end_session(connection, request.state.cookie, request.state.curator, now)
+        who = request.state.curator
+        end_session(connection, request.state.cookie, who, now, environment=service.environment)
 
     await run_in_threadpool(service.writer.run, change)
     response = RedirectResponse("/dashboard/sign-in", 303)
@@ -159,7 +170,11 @@ async def _form(request: Request) -> dict[str, str]:
     limits = service_of(request).settings
     most = 3 * limits.most_json if request.url.path == "/dashboard/publish" else _MOST_FORM
     body = await read_body(request, most)
-    return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
+    try:
+        found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise Problem("invalid-request", "This form has more fields than any of the dashboard.") from None
+    return {name: values[0] for name, values in found.items()}
 
 
 async def _look(request: Request, view: Callable[[Overview], Any]) -> Any:
@@ -302,10 +317,20 @@ async def _leaves(request: Request) -> Response:
     rows = await _look(request, lambda seen: seen.leaves(seen.model(trim=trim)))
     out = io.StringIO()
     flat = [{k: v for k, v in row.items() if not isinstance(v, dict)} | _flat(row) for row in rows]
-    writer = csv.DictWriter(out, list(flat[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
+    names = list(flat[0])
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_cell(name) for name in names])
+    writer.writerows([_cell(row[name]) for name in names] for row in flat)
     return _download(out.getvalue(), "leaves.csv", "text/csv; charset=utf-8")
+
+
+def _cell(value: Any) -> Any:
+    """Return text that a spreadsheet shows and does not compute: names of features and classes are a curator's words.
+
+    >>> _cell("=1+1"), _cell("age <= 40"), _cell(-0.5)
+    ("'=1+1", 'age <= 40', -0.5)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(_COMPUTED) else value
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -21,34 +22,51 @@ COOKIE = "hedgerow-session"
 LIFETIME = 12 * 3600  # seconds: a day at work; by hand
 
 
-def start_session(connection: Connection, curator: Curator, now: int) -> str:
-    """Return a new cookie; nothing of the curator's token is in it. Old sessions are cleared away."""
+def start_session(connection: Connection, curator: Curator, now: int, *, environment: bytes | None = None) -> str:
+    """Return a new cookie; nothing of the curator's token is in it. Old sessions are cleared away.
+
+    ``environment`` is the digest of the environment's token, whose sessions end with it.
+    """
     cookie = secrets.token_urlsafe(32)
     connection.execute(sessions.delete().where(sessions.c.expires <= now))
-    row = {"digest": digest_of(cookie), "curator": curator.number, "expires": now + LIFETIME}
+    digest = _digest(cookie, environment if curator == ENVIRONMENT else None)
+    row = {"digest": digest, "curator": curator.number, "expires": now + LIFETIME}
     connection.execute(sessions.insert().values(**row))
     write_audit(connection, now, curator.name, "sign-in")
     return cookie
 
 
-def find_session(connection: Connection, cookie: str, now: float, *, environment: bool) -> Curator | None:
+def _digest(cookie: str, environment: bytes | None) -> bytes:
+    """Return what is stored of a cookie; of the environment's, what only a server with the same token can make."""
+    return digest_of(cookie) if environment is None else digest_of(f"{environment.hex()}:{cookie}")
+
+
+def find_session(connection: Connection, cookie: str, now: float, *, environment: bytes | None) -> Curator | None:
     """Return whose session this is; None if it has ended, or its curator was revoked.
 
-    ``environment`` tells whether a token of the environment is still set.
+    One of the environment's token ends when another token is set: who knows the old one shall be out.
     """
-    row = connection.execute(sa.select(sessions).where(sessions.c.digest == digest_of(cookie))).first()
-    if row is None or now >= row.expires:
+    row = _row(connection, _digest(cookie, environment))
+    if environment is not None and row is not None and row.curator == ENVIRONMENT.number:
+        return ENVIRONMENT if now < row.expires else None
+    row = _row(connection, digest_of(cookie))
+    if row is None or now >= row.expires or row.curator == ENVIRONMENT.number:
         return None
-    if row.curator == ENVIRONMENT.number:
-        return ENVIRONMENT if environment else None
     own = (curators.c.number == row.curator) & curators.c.revoked.is_(None)
     found = connection.execute(sa.select(curators).where(own)).first()
     return None if found is None else Curator(found.number, found.name, frozenset(found.scopes.split()))
 
 
-def end_session(connection: Connection, cookie: str, curator: Curator, now: int) -> None:
+def _row(connection: Connection, digest: bytes) -> Any:
+    return connection.execute(sa.select(sessions).where(sessions.c.digest == digest)).first()
+
+
+def end_session(
+    connection: Connection, cookie: str, curator: Curator, now: int, *, environment: bytes | None = None
+) -> None:
     """Sign out."""
-    connection.execute(sessions.delete().where(sessions.c.digest == digest_of(cookie)))
+    digests = [digest_of(cookie), _digest(cookie, environment)]
+    connection.execute(sessions.delete().where(sessions.c.digest.in_(digests)))
     write_audit(connection, now, curator.name, "sign-out")
 
 

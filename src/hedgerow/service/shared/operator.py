@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from hedgerow.aggregate import Server
 from hedgerow.errors import HedgerowError
 from hedgerow.sealing import KeyPair
+from hedgerow.service.audit import write_audit
 from hedgerow.service.schema import settings
 from hedgerow.tasks.keys import base64url, from_base64url, public_bytes
 
@@ -51,7 +52,7 @@ def read_identity(connection: Connection, signing: Callable[[], Ed25519PrivateKe
     return Identity(Server(name, origin, sealing.public, public_bytes(private)), private, sealing)
 
 
-def set_operator(connection: Connection, name: str, origin: str) -> None:
+def set_operator(connection: Connection, name: str, origin: str, *, now: int, actor: str = "command line") -> None:
     """Say who runs this server and where it is, once; a sealing key is drawn with it. Neither ever changes."""
     made = KeyPair.generate()
     Server(name, origin, made.public, bytes(32))  # refuses words that no card may have
@@ -65,3 +66,4 @@ def set_operator(connection: Connection, name: str, origin: str) -> None:
     if before is None:
         values = [{"name": _NAME, "value": words}, {"name": _KEY, "value": base64url(made.private)}]
         connection.execute(settings.insert(), values)
+        write_audit(connection, now, actor, "operator", detail=f"{name} at {origin}")

@@ -106,6 +106,7 @@ async def collect(request: Request) -> Response:
         raise Problem("not-available", "This task has one server; see /model.")
 
     def work() -> dict[str, Any]:
+        service.note(who, "download", collection, "sealed sums")  # each time: what is collected can be had again
         found = service.collect(collection, who)
         assert found.other is not None
         sealed = {"leader": to_base64(found.sealed), "helper": to_base64(found.other)}
