@@ -66,7 +66,9 @@ def _claims(arguments: argparse.Namespace) -> int:
 
 
 def _status(arguments: argparse.Namespace) -> int:
+    from hedgerow_experiments.ages import ages
     from hedgerow_experiments.found import Evidence
+    from hedgerow_experiments.registry import all_experiments
     from hedgerow_experiments.status import HEAD, cells, status, summary, to_json
 
     found = Evidence.load(_results(arguments.out))
@@ -79,6 +81,8 @@ def _status(arguments: argparse.Namespace) -> int:
         said = [f"{name} {text}" for name, text in zip(HEAD[2:], rest, strict=True) if text != "-"]
         print(f"{paper}, {where}: {'; '.join(said)}")
     print(summary(found, checked))
+    for name in found.experiments:
+        print(f"{name}: {ages(all_experiments()[name], found.rows(name))}")
     return 0
 
 

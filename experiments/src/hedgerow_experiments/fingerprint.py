@@ -103,15 +103,14 @@ def _read(path: Path) -> _Read:
 
 
 def _strip(node: ast.AST) -> None:
-    """Take out docstrings, and what is there for types alone."""
+    """Take out docstrings, of names too, and what is there for types alone."""
     body = getattr(node, "body", None)
-    if not isinstance(body, list):
-        return
-    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and body:
-        first = body[0]
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-            body = body[1:]
-    node.body = [one for one in body if not _for_types(one)]  # type: ignore[attr-defined]
+    if isinstance(body, list):
+        node.body = [one for one in body if not _for_types(one) and not _is_text(one)]  # type: ignore[attr-defined]
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _for_types(node: ast.AST) -> bool:

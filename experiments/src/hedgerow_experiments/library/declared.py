@@ -20,18 +20,18 @@ _LABELS = ("PHIST", "APHIST", "DECONV", "HistOfTree", "HistOfTree on a public mo
 _FREE = ("public model", "tree", "random forest", "boosting", "one value for all")
 _TWO_CLASSES = ("BAN", "CRE", "HIG")  # more are refused by DP-EBM
 _USES = {
-    "LPDT": "hedgerow.local.lpdt", "AssistedForest": "hedgerow.local.assisted", "SecureSum": "hedgerow.sums",
-    "HistOfTree": "hedgerow.semi", "LabelPrivate": "hedgerow.label", "DiPriMe": "hedgerow.central",
-    "PrivateAnova": "hedgerow.central.anova", "public model": "hedgerow.public",
+    "LPDT": ("hedgerow.local.lpdt", "hedgerow.local.classifier"), "AssistedForest": ("hedgerow.local.assisted",),
+    "SecureSum": ("hedgerow.sums",), "HistOfTree": ("hedgerow.semi", "hedgerow.semi.learn"),
+    "LabelPrivate": ("hedgerow.label",), "DiPriMe": ("hedgerow.central",), "PrivateAnova": ("hedgerow.central.anova",),
 }  # fmt: skip
-"""Where each method is; the baselines and the ends are among what all reach."""
+"""Where each method is, with what it loads by name; baselines, public models and the ends are among what all reach."""
 
 
 def _library(method: str, *kinds: str, epsilons: tuple[float, ...] | None = None) -> tuple[Group, ...]:
     ebm = method.startswith("DP-EBM")
     codes = {"regression": REGRESSION, "classification": _TWO_CLASSES if ebm else CLASSIFICATION}
     needs = "interpret.privacy" if ebm else ""
-    uses = (_USES.get(method.removesuffix(" on a public model"), "hedgerow.baselines"),)
+    uses = _USES.get(method.removesuffix(" on a public model"), ("hedgerow.baselines",))
     return tuple(
         Group(method, settings=(k,), datasets=codes[k], needs=needs, epsilons=epsilons, uses=uses) for k in kinds
     )
