@@ -93,7 +93,8 @@ def test_answers_have_shares_rivals_and_anchors(found):
     assert beside["PrivateAnova", ANCHOR] == pytest.approx(1 / 3)
     assert ("PrivateAnova", "public model") not in beside, "it knows no public records"
     assert sentence(central) == ("At epsilon 4 PrivateAnova on a public model keeps 88 % (88 to 88) of what can be "
-                                 "learnt; better than the public model; better than DP-EBM.")  # fmt: skip
+                                 "learnt; better than the public model (error 50 % below); better than DP-EBM "
+                                 "(error 75 % below).")  # fmt: skip
     local = next(a for a in answers(found, ["local"], [1.0]))
     assert "level with the public model" in sentence(local)
     assert {a.epsilon for a in answers(found)} == {1.0, 4.0}

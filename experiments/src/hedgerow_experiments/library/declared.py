@@ -62,8 +62,8 @@ LIBRARY = Experiment(
     notes="Nothing is tuned. DECONV has a bandwidth of 0.5, histograms two bins a feature. The trust models differ: a "
     "central method sees all private records, a local one none; compare within a model. At most 5,000 records of a "
     "set, and two epsilons, were chosen for cost: so that all methods could be run ten times on all sets. With more "
-    "records private methods are better beside those without privacy. DP-EBM takes two classes only. A fit that breaks "
-    "down is a row 'failed', without a score.",
+    "records private methods are better beside those without privacy. DP-EBM takes two classes only. Of classes, the "
+    "public model alone is a forest. A fit that breaks down is a row 'failed', without a score.",
 )
 
 EXPERIMENTS = (LIBRARY,)

@@ -144,7 +144,8 @@ def trust(found: Evidence, fewest: int = 8) -> tuple[str, str]:
         "everybody the same value; below 0 the method has learnt noise. Bands and brackets are 90 % intervals of the "
         "median over other data sets and splits like these: both were drawn again, with replacement. Splits of a data "
         f"set: {_repeats(cells)}. At most 5,000 records of a set and few epsilons were chosen for cost: with more "
-        f"records privacy costs less.{escape(fewer + _failed(found))}</p>"
+        "records privacy costs less. Of classes, the public model alone is a forest of the public records, and others "
+        f"start from a stack, which is often better.{escape(fewer + _failed(found))}</p>"
     )
     numbers = [s for s in scored if s.setting == "regression"]
     listed = [s for s in numbers if s.method in (*shown, *_ENDS)]
@@ -193,5 +194,5 @@ def _sentence(
 
 
 def _percent(share: float, ends: tuple[float, float] | None) -> str:
-    known = "" if ends is None else f" ({100 * ends[0]:.0f} to {100 * ends[1]:.0f})"
-    return f"{100 * share:.0f} %{known}"
+    known = "" if ends is None else f" ({round(100 * ends[0])} to {round(100 * ends[1])})"
+    return f"{round(100 * share)} %{known}"

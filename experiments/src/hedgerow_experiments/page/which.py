@@ -11,7 +11,7 @@ import numpy as np
 from hedgerow.compare.web import plain_table
 from hedgerow.recommended import RECOMMENDED, Recommendation
 from hedgerow_experiments.found import Evidence
-from hedgerow_experiments.page.common import epsilons
+from hedgerow_experiments.page.common import epsilons, versus
 from hedgerow_experiments.page.trust import intervals, kept
 from hedgerow_experiments.page.verdicts import ANCHOR, LEADS, PUBLIC, Pair, as_errors, compare, peers
 
@@ -30,7 +30,8 @@ class Share(NamedTuple):
     sets: int
 
     def __str__(self) -> str:
-        return f"{100 * self.median:.0f} % ({100 * self.low:.0f} to {100 * self.high:.0f})"
+        middle, low, high = (round(100 * v) for v in (self.median, self.low, self.high))
+        return f"{middle} % ({low} to {high})"
 
 
 class Answer(NamedTuple):
@@ -97,7 +98,8 @@ def sentence(answer: Answer) -> str:
 def _beside(pair: Pair) -> str:
     name = {PUBLIC: "the public model", ANCHOR: "DP-EBM"}.get(pair.other, pair.other)
     joined = {"level": "level with", "not told apart": "not told apart from"}
-    return f"{joined.get(pair.word, f'{pair.word} than')} {name}"
+    by = f" (error {versus(pair.ratio)})" if pair.word in ("better", "worse") else ""
+    return f"{joined.get(pair.word, f'{pair.word} than')} {name}{by}"
 
 
 def in_words(found: Evidence, some: list[Answer]) -> str:
