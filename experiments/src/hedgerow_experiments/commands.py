@@ -19,6 +19,7 @@ __all__ = ["register"]
 _EPILOG = """\
 For instance:
 
+  hedgerow bench which --trust central --epsilon 1
   hedgerow bench run lpdt-table2 --repeats 5 --datasets ABA CCP --jobs 2
   hedgerow bench show lpdt-table2 --format md
 
@@ -34,8 +35,9 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "bench",
-        help="rerun the papers' tables and figures, and ours",
-        description="Rerun an experiment on real data, and show or write its tables.",
+        help="what to use when; the papers' tables and ours, rerun",
+        description="Say what to use when, from what was measured; rerun an experiment on real data, and show or "
+        "write its tables.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
