@@ -127,6 +127,8 @@ def test_the_command_answers_wherever_one_is(found, tmp_path, monkeypatch, capsy
     assert "central, epsilon 1\n" in said.out and "central, epsilon 4\n" in said.out and "local" not in said.out
     assert "use PrivateAnovaRegressor" in said.out and "epsilon 2 was not measured; this is at 1 and 4." in said.err
     assert "public model                    better: error x 0.50" in said.out
+    assert "DP-EBM (interpret)              -25 % (-25 to -25): worse than one value for all\n" in said.out
+    assert "DiPriMe                         12 % (12 to 12)\n" in said.out
     assert "From 3 split(s) of each of 10 public data sets" in said.out
     assert main(["bench", "which", "--json", "--out", str(tmp_path)]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -33,6 +33,11 @@ class Share(NamedTuple):
         middle, low, high = (round(100 * v) for v in (self.median, self.low, self.high))
         return f"{middle} % ({low} to {high})"
 
+    @property
+    def remark(self) -> str:
+        """What is to be said of a method that has learnt noise: a constant would be better."""
+        return "worse than one value for all" if self.high < 0 else ""
+
 
 class Answer(NamedTuple):
     """What to use in a trust model at an epsilon, what it keeps, and how it does beside each rival and anchor."""
@@ -114,7 +119,8 @@ def in_words(found: Evidence, some: list[Answer]) -> str:
         ]
         width = max((len(s.method) for s in answer.shares), default=0)
         lines += ["  keeps of what can be learnt, median data set (90 % interval):"]
-        lines += [f"    {s.method:<{width}}  {s}" for s in sorted(answer.shares, key=lambda s: -s.median)]
+        ordered = sorted(answer.shares, key=lambda s: -s.median)
+        lines += [f"    {s.method:<{width}}  {s}{': ' if s.remark else ''}{s.remark}" for s in ordered]
         for lead in dict.fromkeys(p.ours for p in answer.pairs):
             lines += [f"  {lead} beside"]
             lines += [f"    {p.other:<{width}}  {p}" for p in answer.pairs if p.ours == lead]
