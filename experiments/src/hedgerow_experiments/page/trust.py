@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from html import escape
-from statistics import median
+from statistics import median, mode
 
 import numpy as np
 
@@ -174,12 +174,14 @@ def _failed(found: Evidence) -> str:
 
 
 def _repeats(cells: Sequence[Summary]) -> str:
-    """Return how many splits the cells of how many data sets have."""
+    """Return how many splits most methods have of each data set, and which have fewer of some."""
     fewest: dict[str, int] = {}
     for s in cells:
-        fewest[s.dataset] = min(len(s.values), fewest.get(s.dataset, len(s.values)))
-    counts = sorted(set(fewest.values()), reverse=True)
-    return ", ".join(f"{n} ({', '.join(d for d, m in sorted(fewest.items()) if m == n)})" for n in counts)
+        name = s.method if s.epsilon is None else f"{s.method} at epsilon {s.epsilon:g}"
+        fewest[name] = min(len(s.values), fewest.get(name, len(s.values)))
+    usual = mode(sorted(fewest.values(), reverse=True))
+    fewer = ", ".join(f"{name} {n}" for name, n in fewest.items() if n < usual)
+    return f"{usual}" + (f" (at the least, on some set, {fewer})" if fewer else "")
 
 
 def _sentence(
