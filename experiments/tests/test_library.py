@@ -8,9 +8,13 @@ from hedgerow.compare.contestants import CONTESTANTS
 from hedgerow_experiments.data.datasets import TARGETS, Dataset
 from hedgerow_experiments.data.public_facts import FACTS
 from hedgerow_experiments.experiment import Key, Selection
+from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.library import compute as library
 from hedgerow_experiments.library.compute import METHODS, compute, make_case
 from hedgerow_experiments.library.declared import CLASSIFICATION, LIBRARY, REGRESSION
+from hedgerow_experiments.page.trust import _failed
+from hedgerow_experiments.runner import bundles
+from hedgerow_experiments.tidy import by_metric
 
 
 def test_every_data_set_and_every_contestant_takes_part():
@@ -65,3 +69,30 @@ def test_classes_are_compared_as_they_are_written(monkeypatch):
     assert compute(Key("BAN", 0, "classification", 0.0, "tree"), 1)["accuracy"] > 0.9
     assert compute(Key("BAN", 0, "classification", 8.0, "DP-DF"), 1)["accuracy"] > 0.4
     library._case.cache_clear()
+
+
+def test_a_fit_that_breaks_down_is_a_row_without_a_score_and_other_errors_stop(monkeypatch):
+    def breaking(error):
+        def run(case, epsilon, seed):
+            raise error
+
+        return METHODS["tree"]._replace(run=run)
+
+    monkeypatch.setitem(METHODS, "tree", breaking(np.linalg.LinAlgError("singular")))
+    key = Key("DIA", 0, "regression", 0.0, "tree")
+    assert compute(key, 1) == {"failed": 1.0}
+    (row,) = by_metric(LIBRARY, key, {"failed": 1.0})
+    assert row.metric == "failed" and not Evidence({"library": [row]}).cells("library")
+    assert "tree on DIA 1 times" in _failed(Evidence({"library": [row]}))
+    monkeypatch.setitem(METHODS, "tree", breaking(ValueError("ours")))
+    with pytest.raises(ValueError, match="ours"):
+        compute(key, 1)
+
+
+def test_cells_of_a_split_are_computed_together():
+    """They share the public model, which is most of what they cost."""
+    keys = list(LIBRARY.keys(Selection(repeats=2, datasets=("DIA", "PYR"))))
+    found = bundles(LIBRARY, keys)
+    assert [{(k.dataset, k.repeat) for k in bundle.keys} for bundle in found] == [
+        {("DIA", 0)}, {("PYR", 0)}, {("DIA", 1)}, {("PYR", 1)}
+    ]  # fmt: skip

@@ -99,7 +99,8 @@ def test_the_command_prints_every_item(tmp_path, capsys):
     write_rows(rows("LPDT-M", "ABA", 3), committed("lpdt-table6", tmp_path))
     assert main(["bench", "status", "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(ITEMS) + 1 and lines[-1].startswith(f"{len(ITEMS)} tables and figures: ")
+    assert len(lines) == len(ITEMS) + 2 and lines[-2].startswith(f"{len(ITEMS)} tables and figures: ")
+    assert lines[-1] == "lpdt-table6: 0 rows of this code; 3 of code that was not kept"
     (line,) = (line for line in lines if line.startswith("LPDT, table 6: "))
     assert "state gaps" in line and "repeats here 3" in line and "repeats there 50" in line and "WHI" in line
     assert main(["bench", "status", "--out", str(tmp_path), "--json"]) == 0

@@ -61,7 +61,7 @@ RECOMMENDED = (
         "semi",
         "semi-feature local",
         "Some features are public; the other features and the label are for nobody.",
-        "`HistOfTreeRegressor`, `HistOfTreeClassifier`",
+        "`HistOfTreeRegressor`, `HistOfTreeClassifier`, on a public model if there is one",
     ),
     Recommendation(
         "label",
@@ -73,8 +73,8 @@ RECOMMENDED = (
         "central",
         "central",
         "One trusted curator holds all records; the published model must not give them away.",
-        "`PrivateAnovaRegressor`, `PrivateAnovaClassifier`; `DiPriMeForestRegressor`, `DiPriMeForestClassifier` if "
-        "delta must be 0, or for a forest",
+        "`PrivateAnovaRegressor`, `PrivateAnovaClassifier`, on a public model if there is one; "
+        "`DiPriMeForestRegressor`, `DiPriMeForestClassifier` if delta must be 0, or for a forest",
     ),
 )
 """By trust needed, the least first."""

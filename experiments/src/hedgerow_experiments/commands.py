@@ -19,12 +19,15 @@ __all__ = ["register"]
 _EPILOG = """\
 For instance:
 
+  hedgerow bench which --trust central --epsilon 1
   hedgerow bench run lpdt-table2 --repeats 5 --datasets ABA CCP --jobs 2
   hedgerow bench show lpdt-table2 --format md
 
 Data sets are read from the folder that HEDGEROW_DATA names. Results are kept
 as they come: a run that was stopped goes on where it was, and nothing is
-computed twice.
+computed twice. Each result knows the code that it was computed by; those of
+other code are counted by 'show' and 'status', and computed anew by
+'run NAME --fresh'.
 """
 
 
@@ -32,8 +35,9 @@ def register(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "bench",
-        help="rerun the papers' tables and figures, and ours",
-        description="Rerun an experiment on real data, and show or write its tables.",
+        help="what to use when; the papers' tables and ours, rerun",
+        description="Say what to use when, from what was measured; rerun an experiment on real data, and show or "
+        "write its tables.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -63,6 +67,7 @@ def _register_run(verbs: Any) -> None:
     running.add_argument("--jobs", type=_count, default=1, metavar="N", help="processes (default: 1)")
     running.add_argument("--scheduler", metavar="ADDRESS", help="tcp://... of a Dask cluster, in place of --jobs")
     running.add_argument("--minutes", type=float, metavar="M", help="begin nothing new after so long")
+    running.add_argument("--fresh", action="store_true", help="compute cells that are of other code anew")
     running.add_argument("--no-write", dest="write", action="store_false", help="compute only: no files of rows")
     writing = running.add_mutually_exclusive_group()
     writing.add_argument("--replace", action="store_true", help="write files even if they then hold fewer results")
@@ -111,6 +116,7 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(experiment.to_dict(), indent=1).replace("Infinity", '"inf"'))
         return 0
+    from hedgerow_experiments.ages import ages
     from hedgerow_experiments.experiment import Key
     from hedgerow_experiments.export import committed, load_rows, open_results
     from hedgerow_experiments.printed import read_printed
@@ -123,6 +129,9 @@ def _show(arguments: argparse.Namespace) -> int:
             print(completeness(experiment, {Key.read(key) for key, _ in results}))
         else:
             print(f"results    from {committed(experiment.name, folder)}")
+        rows = load_rows(experiment, folder)
+        if rows:
+            print(f"code       {ages(experiment, rows)}")
         print()
     if not arguments.no_tables:
         tables = named_tables(experiment, load_rows(experiment, folder), read_printed(folder))
@@ -142,14 +151,20 @@ def _run(arguments: argparse.Namespace) -> int:
     )  # fmt: skip
     if arguments.jobs < 1:
         raise HedgerowError(f"--jobs must be at least 1. Got {arguments.jobs} instead.")
+    from hedgerow_experiments.ages import warning
     from hedgerow_experiments.export import export, held_cells
     from hedgerow_experiments.runner import run
 
+    fresh = arguments.fresh
+    said = "" if fresh else warning(experiment, folder, wanted, adding=arguments.add)
+    if said:
+        print(said, file=sys.stderr)
     command = shlex.join(["hedgerow", *sys.argv[1:]])
     with _mapper(arguments.scheduler) as mapper:
         run(
             experiment, wanted, folder=folder, jobs=arguments.jobs, minutes=arguments.minutes, command=command,
-            quiet=arguments.quiet, mapper=mapper, held=held_cells(experiment, folder) if arguments.add else (),
+            quiet=arguments.quiet, mapper=mapper, fresh=fresh,
+            held=held_cells(experiment, folder, fresh=fresh) if arguments.add else (),
         )  # fmt: skip
     if arguments.write:
         for path in export(experiment, folder, replacing=arguments.replace, adding=arguments.add):

@@ -1,9 +1,10 @@
-"""``hedgerow bench page``, ``claims``, ``status``, ``figures`` and ``data``: results to read, and their data sets."""
+"""``hedgerow bench which``, ``page``, ``claims``, ``status``, ``figures`` and ``data``: results to read, and data."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,21 @@ from hedgerow.errors import HedgerowError
 __all__ = ["register_pages"]
 
 _DEFAULT = Path("experiments/results")
+_SOURCE = Path(__file__).parents[2] / "results"  # where they are in the source tree, whatever folder one is in
 
 
 def register_pages(verbs: Any) -> None:
     """Add the verbs."""
+    which = verbs.add_parser(
+        "which",
+        help="what to use when: for each trust model, with the evidence",
+        description="Say what to use for a trust model at an epsilon, what it keeps of what can be learnt, and how it "
+        "does beside its rivals, the public model and DP-EBM. Without arguments: all trust models at epsilon 1.",
+    )  # fmt: skip
+    which.add_argument("--trust", nargs="+", metavar="MODEL", help="of local, aggregate, semi, label, central")
+    which.add_argument("--epsilon", type=float, default=1.0, metavar="E", help="of a record (default: 1)")
+    which.add_argument("--json", action="store_true", help="print JSON")
+    which.set_defaults(run=_which)
     page = verbs.add_parser("page", help="write the pages of results, first of all one that says what to use when")
     page.add_argument("--to", type=Path, default=Path("docs/results"), metavar="FOLDER",
                       help="where to write them (default: docs/results)")  # fmt: skip
@@ -32,7 +44,7 @@ def register_pages(verbs: Any) -> None:
     )
     figures.add_argument("--to", type=Path, metavar="FOLDER", help="where to draw (default: FOLDER/figures)")
     figures.set_defaults(run=_figures)
-    for parser in (page, claims, status, figures):
+    for parser in (which, page, claims, status, figures):
         parser.add_argument("--out", type=Path, default=_DEFAULT, metavar="FOLDER",
                             help="folder of the results (default: experiments/results)")  # fmt: skip
     data = verbs.add_parser("data", help="where each data set is found; fetch what is missing")
@@ -40,6 +52,30 @@ def register_pages(verbs: Any) -> None:
     data.add_argument("--fetch", action="store_true", help="download what is missing from its public origin")
     data.add_argument("--json", action="store_true", help="print JSON")
     data.set_defaults(run=_data)
+
+
+def _which(arguments: argparse.Namespace) -> int:
+    from hedgerow.recommended import RECOMMENDED
+    from hedgerow_experiments.found import Evidence
+    from hedgerow_experiments.page.which import answers, in_words, measured, to_json
+
+    known = [one.key for one in RECOMMENDED]
+    wanted = [word for words in arguments.trust or () for word in words.split(",")]
+    for key in wanted:
+        if key not in known:
+            raise HedgerowError(f"--trust must be among {', '.join(known)}. Got {key!r} instead.")
+    found = Evidence.load(_results(arguments.out))
+    if not arguments.epsilon > 0:
+        raise HedgerowError(f"--epsilon must be above 0. Got {arguments.epsilon:g} instead.")
+    at = measured(found, arguments.epsilon)
+    some = answers(found, wanted, at)
+    if not some:
+        raise HedgerowError("no results of library: run 'hedgerow bench run library' first.")
+    if arguments.epsilon not in at:
+        nearest = " and ".join(f"{e:g}" for e in at)
+        print(f"epsilon {arguments.epsilon:g} was not measured; this is at {nearest}.", file=sys.stderr)
+    print(json.dumps(to_json(some), indent=1) if arguments.json else in_words(found, some))
+    return 0
 
 
 def _page(arguments: argparse.Namespace) -> int:
@@ -66,7 +102,9 @@ def _claims(arguments: argparse.Namespace) -> int:
 
 
 def _status(arguments: argparse.Namespace) -> int:
+    from hedgerow_experiments.ages import ages
     from hedgerow_experiments.found import Evidence
+    from hedgerow_experiments.registry import all_experiments
     from hedgerow_experiments.status import HEAD, cells, status, summary, to_json
 
     found = Evidence.load(_results(arguments.out))
@@ -79,6 +117,8 @@ def _status(arguments: argparse.Namespace) -> int:
         said = [f"{name} {text}" for name, text in zip(HEAD[2:], rest, strict=True) if text != "-"]
         print(f"{paper}, {where}: {'; '.join(said)}")
     print(summary(found, checked))
+    for name in found.experiments:
+        print(f"{name}: {ages(all_experiments()[name], found.rows(name))}")
     return 0
 
 
@@ -102,6 +142,8 @@ def _figures(arguments: argparse.Namespace) -> int:
 
 
 def _results(folder: Path) -> Path:
+    if folder == _DEFAULT and not folder.is_dir():
+        folder = _SOURCE
     if not folder.is_dir():
         raise HedgerowError(f"--out {folder}: there is no such folder of results.")
     return folder

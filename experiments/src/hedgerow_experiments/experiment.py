@@ -83,6 +83,9 @@ class Group:
         At most so many repeats, where they are slow.
     needs : str
         A package without which the group is left out.
+    uses : tuple of str
+        Modules that it rests on, where the code of a cell depends on its group: see
+        :mod:`hedgerow_experiments.fingerprint`. By default all that the experiment can reach.
     """
 
     name: str
@@ -92,6 +95,7 @@ class Group:
     epsilons: tuple[float, ...] | None = None
     most: int | None = None
     needs: str = ""
+    uses: tuple[str, ...] = ()
 
     @property
     def shown(self) -> tuple[str, ...]:

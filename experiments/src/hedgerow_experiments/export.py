@@ -22,6 +22,7 @@ from typing import Any
 from hedgerow.compare.scores import Row, Summary
 from hedgerow.errors import HedgerowError
 from hedgerow_experiments.experiment import Experiment, Key
+from hedgerow_experiments.fingerprint import fingerprints
 from hedgerow_experiments.results import Results
 from hedgerow_experiments.tidy import in_order, kept_rows
 
@@ -42,16 +43,22 @@ __all__ = [
 FOLDER = Path("experiments/results")
 
 _HEAD = ("dataset", "setting", "method", "epsilon", "x", "parameter", "repeat", "metric", "value")
+_CODE = "code"
 
 
 def write_rows(rows: Iterable[Row], path: Path) -> None:
-    """Write rows as gzipped CSV; the same rows give the same bytes."""
+    """Write rows as gzipped CSV; the same rows give the same bytes.
+
+    The last column, the code that a row was computed by, is there if that is known of any.
+    """
+    rows = list(rows)
+    known = any(r.code for r in rows)
     text = io.StringIO(newline="")
     out = csv.writer(text, lineterminator="\n")
-    out.writerow(_HEAD)
+    out.writerow([*_HEAD, _CODE] if known else _HEAD)
     for r in rows:
         out.writerow([r.dataset, r.setting, r.method, _text(r.epsilon), _text(r.x), r.parameter, r.repeat, r.metric,
-                      f"{r.value:.10g}"])  # fmt: skip
+                      f"{r.value:.10g}", *([r.code] if known else [])])  # fmt: skip
     packed = io.BytesIO()
     with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0, filename="", compresslevel=9) as file:
         file.write(text.getvalue().encode())
@@ -62,7 +69,7 @@ def read_rows(name: str, path: Path) -> list[Row]:
     """Return the rows of a committed file."""
     with gzip.open(path, "rt", newline="") as file:
         lines = csv.reader(file)
-        if tuple(next(lines, ())) != _HEAD:
+        if tuple(next(lines, ())) not in (_HEAD, (*_HEAD, _CODE)):
             raise HedgerowError(f"{path} is not a file of results: its columns must be {', '.join(_HEAD)}.")
         return [
             Row(
@@ -76,8 +83,9 @@ def read_rows(name: str, path: Path) -> list[Row]:
                 int(repeat),
                 metric,
                 float(value),
+                *code,
             )
-            for dataset, setting, method, epsilon, x, parameter, repeat, metric, value in lines
+            for dataset, setting, method, epsilon, x, parameter, repeat, metric, value, *code in lines
         ]
 
 
@@ -159,16 +167,20 @@ def export(
     return paths
 
 
-def held_cells(experiment: Experiment, folder: Path = FOLDER) -> set[Key]:
+def held_cells(experiment: Experiment, folder: Path = FOLDER, *, fresh: bool = False) -> set[Key]:
     """Return the cells that the committed file holds, as far as its rows name them: by data, split, setting and group.
 
     An experiment whose rows name methods within a group is computed anew; its new rows take the place of the old. So is
-    one that keeps the best parameters only: more splits may choose others, of which the file has nothing.
+    one that keeps the best parameters only: more splits may choose others, of which the file has nothing. ``fresh``
+    leaves out cells of other code.
     """
     if experiment.keep != "all":
         return set()
     path = committed(experiment.name, folder)
     rows = read_rows(experiment.name, path) if path.exists() else []
+    if fresh:
+        codes = fingerprints(experiment)
+        rows = [row for row in rows if row.code and row.code == codes.get(row.method)]
     return {Key(row.dataset, row.repeat, row.setting, row.epsilon or 0.0, row.method) for row in rows}
 
 

@@ -16,11 +16,12 @@ Key = tuple[str | int | float, ...]
 
 
 class Results:
-    """An append-only file of JSON lines ``{"key": [...], "value": ..., "seed": ..., "seconds": ...}``.
+    """An append-only file of JSON lines ``{"key": [...], "value": ..., "seed": ..., "seconds": ..., "code": ...}``.
 
     Each key counts once. A line cut short by a kill is skipped when reading, and computed again. Several processes may
-    append to one file: before a line is written the others' lines are read, and a key that is there is left alone.
-    Lines ``{"run": {...}}`` say what the lines after them were made with.
+    append to one file: before a line is written the others' lines are read, and a key that is there is left alone,
+    unless it is computed ``anew`` by other code: then the later line counts. Lines ``{"run": {...}}`` say what the
+    lines after them were made with.
 
     Examples
     --------
@@ -37,12 +38,15 @@ class Results:
     (True, False)
     >>> [key for key, value in Results(path)]
     [('ABA', 0), ('ABA', 1)]
+    >>> again.add(("ABA", 1), {"DT": 5.9}, code="b2", anew=True), Results(path)["ABA", 1], Results(path).codes
+    (True, {'DT': 5.9}, {('ABA', 1): 'b2'})
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.seconds: dict[Key, float] = {}
         self.seeds: dict[Key, int] = {}
+        self.codes: dict[Key, str] = {}
         self.runs: list[dict[str, Any]] = []
         self._run_of: dict[Key, int] = {}
         self._values: dict[Key, Any] = {}
@@ -70,13 +74,19 @@ class Results:
                 self.runs.append(item["run"])
                 return
             key = tuple(item["key"])
-            if key not in self._values:
-                self._keep(key, item["value"], item.get("seed"), item.get("seconds"))
+            if not self._stands(key, item.get("code", ""), anew="code" in item):
+                self._keep(key, item["value"], item.get("seed"), item.get("seconds"), item.get("code"))
         except (ValueError, TypeError, KeyError):
             return
 
-    def _keep(self, key: Key, value: Any, seed: int | None, seconds: float | None) -> None:
+    def _stands(self, key: Key, code: str, *, anew: bool) -> bool:
+        """Return whether a key keeps the value that it has, though there is one by this code."""
+        return key in self._values and not (anew and self.codes.get(key, "") != code)
+
+    def _keep(self, key: Key, value: Any, seed: int | None, seconds: float | None, code: str | None) -> None:
         self._values[key] = value
+        if code is not None:
+            self.codes[key] = code
         self._run_of[key] = len(self.runs) - 1
         if seed is not None:
             self.seeds[key] = seed
@@ -104,28 +114,42 @@ class Results:
     def __getitem__(self, key: Key) -> Any:
         return self._values[key]
 
-    def add(self, key: Key, value: Any, *, seed: int | None = None, seconds: float | None = None) -> bool:
-        """Append one result and make sure that it is on disk; return False if the key was there."""
-        if key in self._values:
+    def add(
+        self,
+        key: Key,
+        value: Any,
+        *,
+        seed: int | None = None,
+        seconds: float | None = None,
+        code: str = "",
+        anew: bool = False,
+    ) -> bool:
+        """Append one result and make sure that it is on disk; return False if the key was there.
+
+        ``anew`` takes the place of a result that was computed by other code.
+        """
+        if self._stands(key, code, anew=anew):
             return False
         item: dict[str, Any] = {"key": list(key), "value": value}
         if seed is not None:
             item["seed"] = seed
         if seconds is not None:
             item["seconds"] = round(seconds, 4)
-        return self._append(item, key)
+        if code:
+            item["code"] = code
+        return self._append(item, key, anew=anew)
 
     def add_run(self, facts: dict[str, Any]) -> None:
         """Append a line that says what the next ones are made with."""
         self._append({"run": facts}, None)
 
-    def _append(self, item: dict[str, Any], key: Key | None) -> bool:
+    def _append(self, item: dict[str, Any], key: Key | None, *, anew: bool = False) -> bool:
         line = json.dumps(item, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             self._catch_up(file)
-            if key is not None and key in self._values:
+            if key is not None and self._stands(key, item.get("code", ""), anew=anew):
                 return False
             if file.seek(0, os.SEEK_END) > self._read_to:  # a line that a kill cut short
                 line = b"\n" + line

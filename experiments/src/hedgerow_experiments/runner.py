@@ -7,7 +7,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 from hedgerow_experiments.experiment import Experiment, Key, Selection, call
 from hedgerow_experiments.export import FOLDER, open_results
 from hedgerow_experiments.facts import facts
+from hedgerow_experiments.fingerprint import fingerprints
 from hedgerow_experiments.progress import Progress
 from hedgerow_experiments.results import Results
 
-__all__ = ["Bundle", "Computed", "Mapper", "compute", "missing", "run"]
+__all__ = ["Bundle", "Computed", "Mapper", "compute", "missing", "outdated", "run"]
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -61,15 +62,33 @@ def compute(bundle: Bundle) -> list[Computed]:
 
 
 def missing(
-    experiment: Experiment, results: Results, wanted: Selection | None = None, held: Collection[Key] = ()
+    experiment: Experiment,
+    results: Results,
+    wanted: Selection | None = None,
+    held: Collection[Key] = (),
+    *,
+    fresh: bool = False,
 ) -> list[Key]:
     """Return the cells that were not computed yet, in order, leaving out those that need a package not installed.
 
-    ``held`` are cells that were computed elsewhere.
+    ``held`` are cells that were computed elsewhere. If all are to be ``fresh``, cells of other code are missing, too.
     """
     left_out = {g.name for g in experiment.groups if g.needs and not _installed(g.needs)}
-    found = [k for k in experiment.keys(wanted) if k.write() not in results and k not in held]
+    codes = fingerprints(experiment) if fresh else None
+    found = [k for k in experiment.keys(wanted) if not _there(k, results, codes) and k not in held]
     return [k for k in found if k.group not in left_out]
+
+
+def _there(key: Key, results: Results, codes: Mapping[str, str] | None) -> bool:
+    """Return whether a cell need not be computed; with ``codes``, one of other code is."""
+    raw = key.write()
+    return raw in results and (codes is None or results.codes.get(raw) == codes[key.group])
+
+
+def outdated(experiment: Experiment, results: Results, wanted: Selection | None = None) -> list[Key]:
+    """Return the cells that were computed by other code, or by code that is not known."""
+    codes = fingerprints(experiment)
+    return [k for k in experiment.keys(wanted) if k.write() in results and not _there(k, results, codes)]
 
 
 def _installed(module: str) -> bool:
@@ -98,6 +117,7 @@ def run(
     command: str = "",
     quiet: bool = False,
     held: Collection[Key] = (),
+    fresh: bool = False,
 ) -> Results:
     """Compute what is missing and return all results.
 
@@ -122,30 +142,38 @@ def run(
         No progress on stderr.
     held : collection of Key
         Cells that need not be computed: a file has them.
+    fresh : bool
+        Compute cells of other code anew. Each keeps its old result until then.
     """
     results = open_results(experiment, folder)
-    todo = missing(experiment, results, wanted, held)
+    codes = fingerprints(experiment)
+    todo = missing(experiment, results, wanted, held, fresh=fresh)
     if not todo:
         return results
     results.add_run(facts(command))
     stop = None if minutes is None else time.monotonic() + 60 * minutes
     progress = Progress(experiment.name, todo, results, jobs, quiet=quiet)
-    feed = _feed(bundles(experiment, todo), results, stop)
+    feed = _feed(bundles(experiment, todo), results, stop, codes if fresh else None)
     for done in (mapper or _local(jobs))(compute, feed):
         for cell in done:
-            results.add(cell.key.write(), cell.value, seed=cell.seed, seconds=cell.seconds)
+            code = codes[cell.key.group]
+            results.add(
+                cell.key.write(), cell.value, seed=cell.seed, seconds=cell.seconds, code=code, anew=fresh
+            )  # fmt: skip
         progress.step(done)
     progress.finish()
     return results
 
 
-def _feed(todo: list[Bundle], results: Results, stop: float | None) -> Iterator[Bundle]:
+def _feed(
+    todo: list[Bundle], results: Results, stop: float | None, codes: Mapping[str, str] | None
+) -> Iterator[Bundle]:
     """Yield bundles as they are asked for, without cells that another process finished meanwhile."""
     for bundle in todo:
         if stop is not None and time.monotonic() > stop:
             return
         results.refresh()
-        keys = tuple(k for k in bundle.keys if k.write() not in results)
+        keys = tuple(k for k in bundle.keys if not _there(k, results, codes))
         if keys:
             yield bundle._replace(keys=keys)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from hedgerow.compare.scores import Row, Summary, summarise
 from hedgerow_experiments.experiment import Experiment, Key, call
+from hedgerow_experiments.results import Results
 
 __all__ = ["best_rows", "by_metric", "in_order", "kept_rows", "row_of", "rows_of", "standard"]
 
@@ -49,9 +50,21 @@ def by_metric(experiment: Experiment, key: Key, value: dict[str, float]) -> Iter
 
 
 def rows_of(experiment: Experiment, results: Iterable[tuple[Any, Any]]) -> list[Row]:
-    """Return all results of an experiment as rows, in a fixed order."""
+    """Return all results of an experiment as rows, in a fixed order; with their code, where that is known."""
+    return _tidied(experiment, results, _codes(results))
+
+
+def _codes(results: Iterable[tuple[Any, Any]]) -> dict[Any, str]:
+    return results.codes if isinstance(results, Results) else {}
+
+
+def _tidied(experiment: Experiment, results: Iterable[tuple[Any, Any]], codes: dict[Any, str]) -> list[Row]:
     tidy = call(experiment.tidy)
-    found = [row for key, value in results for row in tidy(experiment, Key.read(key), value)]
+    found = [
+        row._replace(code=codes.get(key, ""))
+        for key, value in results
+        for row in tidy(experiment, Key.read(key), value)
+    ]
     return sorted(found, key=in_order)
 
 
@@ -63,6 +76,7 @@ def kept_rows(experiment: Experiment, results: Iterable[tuple[Any, Any]]) -> lis
     """
     if experiment.keep == "all":
         return rows_of(experiment, results)
+    codes = _codes(results)
     lists: dict[tuple[Any, ...], dict[int, list[float]]] = defaultdict(dict)
     rest = []
     for raw, value in results:
@@ -72,13 +86,14 @@ def kept_rows(experiment: Experiment, results: Iterable[tuple[Any, Any]]) -> lis
         for method in found:
             lists[key.dataset, key.setting, key.epsilon, key.group, method].setdefault(key.repeat, value[method])
         rest.append((raw, {m: v for m, v in value.items() if m not in found} if found else value))
-    rows = rows_of(experiment, rest)
+    rows = _tidied(experiment, rest, codes)
     rows = best_rows(rows, summarise(rows, experiment.choose))
     for (dataset, setting, epsilon, group, method), scores in lists.items():
         where = _best_place(experiment, method, scores)
         for repeat, values in scores.items():
             key = Key(dataset, repeat, setting, epsilon, group)
-            rows += standard(experiment, key, {method: {where[1]: values[where[0]]}})
+            own = standard(experiment, key, {method: {where[1]: values[where[0]]}})
+            rows += (row._replace(code=codes.get(key.write(), "")) for row in own)
     return sorted(rows, key=in_order)
 
 

@@ -10,7 +10,7 @@ from hedgerow.errors import HedgerowError
 
 __all__ = ["register"]
 
-_HELP = "rerun the papers' tables and figures, and ours"
+_HELP = "what to use when; the papers' tables and ours, rerun"
 _MISSING = (
     "the papers' experiments are a package of their own, hedgerow-experiments, which is not installed; run "
     "'pip install . ./experiments' in a copy of the source (or 'make setup', for work on it)."

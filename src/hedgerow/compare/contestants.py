@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hedgerow.errors import HedgerowError
 from hedgerow.features import CategoricalFeature
 from hedgerow.guarantee import Guarantee
 from hedgerow.space import FeatureSpace
@@ -75,11 +76,20 @@ class Case:
 
     @cached_property
     def public_model(self) -> Any:
-        """The model of the public records alone, learnt once for all that start from it."""
-        from hedgerow.public import PublicModel
+        """The model of the public records alone, learnt once for all that start from it.
+
+        Of classes it is to be fitted to the indicator of each, which is done once, too.
+        """
+        from hedgerow.compare.shared import SharedPublicModel
 
         known: dict[str, Any] = {"categories": self.categories} if self.schema is None else {"schema": self.schema}
-        return PublicModel(**known, random_state=0).fit(self.X_public, self.y_public)
+        model = SharedPublicModel(**known, random_state=0)
+        return model.fit(self.X_public, self.y_public) if self.classes is None else model
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The public records, as ``fit`` takes them."""
+        return {"X_public": self.X_public, "y_public": self.y_public}
 
     def numbers(self, X: Any) -> npt.NDArray[np.floating[Any]]:
         """Return records as numbers, categories as codes."""
@@ -151,9 +161,9 @@ def _with_public(module: str, stem: str) -> Callable[[Case, float, int], Outcome
         options = case.bounds
         if stem != "LPDT":  # without a schema, ranges are those of the records that its model was learnt from
             options.pop("feature_bounds", None)
-            options |= {} if case.classes else {"public_model": case.public_model}
+            options["public_model"] = case.public_model
         model = kind(epsilon, random_state=seed, **options)
-        return outcome_of(model.fit(case.X, case.y, X_public=case.X_public, y_public=case.y_public), case)
+        return outcome_of(model.fit(case.X, case.y, **case.public), case)
 
     return run
 
@@ -170,19 +180,18 @@ def semi_runner(module: str, stem: str) -> Callable[[Case, float, int], Outcome]
 
 
 def on_public(module: str, stem: str) -> Callable[[Case, float, int], Outcome]:
-    """Return what runs an estimator that corrects a public model; of numbers the one that all others start from."""
+    """Return what runs an estimator that corrects the public model that all others start from."""
 
     def run(case: Case, epsilon: float, seed: int) -> Outcome:
-        known: dict[str, Any] = {}
-        if case.classes is not None:
-            known = {"X_public": case.X_public, "y_public": case.y_public}
+        known = case.public
         if module == _SEMI:
+            # Asking for groups of private values doubles the time, and was chosen on none of six sets that were tried.
+            known = {} if case.classes is None else known
             known["private"] = [name in case.private for name in case.space.inputs]
-        options = case.bounds
-        if case.classes is None:
-            options = {**options, "public_model": case.public_model}
-            if module == _SEMI and case.schema is None:  # ranges and categories are those of the public model
-                options = {**case.label, "public_model": case.public_model}
+        options = {**case.bounds, "public_model": case.public_model}
+        if module == _SEMI and case.schema is None and case.classes is None:
+            # ranges and categories are those of the public model
+            options = {**case.label, "public_model": case.public_model}
         model = _kind(module, stem, case)(epsilon, random_state=seed, **options)
         return outcome_of(model.fit(case.X, case.y, **known), case)
 
@@ -199,7 +208,7 @@ def _label_on_public(case: Case, epsilon: float, seed: int) -> Outcome:
     kind = _kind("hedgerow.label", "LabelPrivate", case)
     if case.classes is None:
         model = kind(epsilon=epsilon, public_model=case.public_model, random_state=seed, **case.open_features)
-        return outcome_of(model.fit(case.X, case.y), case)
+        return outcome_of(model.fit(case.X, case.y, **case.public), case)
     from sklearn.ensemble import RandomForestClassifier
 
     # The forest that "public model" is for classes, so that the two can be compared.
@@ -220,6 +229,8 @@ def central_runner(module: str, stem: str) -> Callable[[Case, float, int], Outco
 
 
 def _ebm(case: Case, epsilon: float, seed: int) -> Outcome:
+    if case.classes is not None and len(case.classes) > 2:
+        raise HedgerowError("DP-EBM is for two classes.")
     privacy = importlib.import_module("interpret.privacy")
     ranges: dict[int, tuple[float, float]] = {}
     kinds = []

@@ -16,7 +16,8 @@ class Row(NamedTuple):
     """One number: the score of a method with one parameter in one repeat.
 
     ``epsilon`` is None where there is none; ``x`` is the abscissa of a curve where it is not epsilon; ``setting`` tells
-    apart what shares data, method and epsilon (a table, a figure, a learner).
+    apart what shares data, method and epsilon (a table, a figure, a learner). ``code`` is a digest of the code that it
+    was computed by, where that is known.
     """
 
     experiment: str
@@ -29,6 +30,7 @@ class Row(NamedTuple):
     repeat: int
     metric: str
     value: float
+    code: str = ""
 
     @property
     def cell(self) -> tuple[Any, ...]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from hedgerow.compare.scores import Summary
+from hedgerow.compare.web import details, plain_table
+from hedgerow_experiments.anova.anchors import ANCHORS, EPSILONS, SOURCE
 from hedgerow_experiments.claims.base import geometric
 from hedgerow_experiments.data.public_facts import FACTS
 from hedgerow_experiments.found import Evidence
@@ -63,7 +67,17 @@ def _central(found: Evidence) -> tuple[str, str]:
             family=lambda m: "DiPriMe" if m.startswith("DiPriMe") else m,
         )  # fmt: skip
         rerun.append((f"Table {setting}, epsilon {epsilon:g}: {what}", table))
-    return said, body + tables(rerun, "Tables 1 and 2 of the DiPriMe paper, rerun")
+    anchors = _anchors() if found.rows("library") or body else ""
+    return said, anchors + body + tables(rerun, "Tables 1 and 2 of the DiPriMe paper, rerun")
+
+
+def _anchors() -> str:
+    """Return what others' figures say that are not run here."""
+    rows = [(escape(name), *(f"{value:.2f}" for value in values)) for name, values in ANCHORS.items()]
+    head = ("error of PrivateAnova over that of", *(f"epsilon {e:g}" for e in EPSILONS))
+    return details(
+        "Anchors that are not run here: S-BDT, AdaSSP", f"<p>{escape(SOURCE)}</p>{plain_table(head, rows, (0,))}"
+    )
 
 
 def _anova(found: Evidence) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from hedgerow_experiments.page.central import CENTRAL, LABEL
 from hedgerow_experiments.page.common import Section
 from hedgerow_experiments.page.local import AGGREGATE, LOCAL, SEMI
 from hedgerow_experiments.page.trust import trust
+from hedgerow_experiments.page.which import about, answers, section, sentence
 from hedgerow_experiments.status import HEAD, cells, status, summary
 
 __all__ = ["SECTIONS", "page", "pages"]
@@ -34,6 +35,7 @@ _RULES = """<h2>In short</h2>
 model private reports only refine it (<a href="frontier.md">frontier</a>).</li>
 <li><b>Features that are no secret should stay in clear.</b> Hiding them costs far more than hiding the
 label (<a href="frontier.md">private labels, public features</a>).</li>
+<li><b>One command says the same</b>: <code>hedgerow bench which --trust central --epsilon 1</code>.</li>
 <li><b>Try it on your own records</b> with <code>hedgerow compare</code>, and do not publish what it prints.</li>
 </ul>"""
 
@@ -41,8 +43,10 @@ label (<a href="frontier.md">private labels, public features</a>).</li>
 def page(found: Evidence, checked: list[Checked]) -> str:
     """Return the page."""
     built = {s.key: s.build(found) for s in SECTIONS}
-    cards = "".join(_card(s, built[s.key][0]) for s in SECTIONS)
-    body = "".join(_section(s, *built[s.key]) for s in SECTIONS)
+    measured = {s.key: section(found, s.key) for s in SECTIONS}
+    told = {a.recommended.key: sentence(a) for a in reversed(answers(found))}  # at the least epsilon
+    cards = "".join(_card(s, told.get(s.key) or built[s.key][0]) for s in SECTIONS)
+    body = "".join(_section(s, *built[s.key], measured[s.key]) for s in SECTIONS)
     parts = [_LEAD, f'<div class="cards">{cards}</div>', _RULES, _price(found), body, _claims(checked)]
     parts += [_status(found), _data(), _how(found)]
     return document("Hedgerow: what to use when", "\n".join(parts), "Which private learner to use, with the evidence")
@@ -51,7 +55,8 @@ def page(found: Evidence, checked: list[Checked]) -> str:
 def _price(found: Evidence) -> str:
     said, body = trust(found)
     head = '<h2 id="price">What each trust model costs, on the same records</h2>'
-    return f"{head}<p>{escape(said)}</p>{body}" if body else ""
+    how = f"<p class=soft>How verdicts in the sections below are made: {escape(about(found))}</p>" if body else ""
+    return f"{head}<p>{escape(said)}</p>{body}{how}" if body else ""
 
 
 def _card(section: Section, headline: str) -> str:
@@ -62,12 +67,13 @@ def _card(section: Section, headline: str) -> str:
     )
 
 
-def _section(section: Section, headline: str, body: str) -> str:
+def _section(section: Section, headline: str, body: str, measured: str) -> str:
     links = ", ".join(f'<a href="{p}">{p.removesuffix(".md")}</a>' for p in section.pages)
     body = body or "<p>No committed results yet.</p>"
     return (
         f'<h2 id="{section.key}">{section.title}: {escape(section.question[0].lower() + section.question[1:-1])}</h2>'
-        f"<p>{escape(headline)}</p>{body}<p class=soft>All numbers and what to know when reading them: {links}.</p>"
+        f"<p>Use {section.use}.</p>{measured}<p>{escape(headline)}</p>{body}"
+        f"<p class=soft>All numbers and what to know when reading them: {links}.</p>"
     )
 
 

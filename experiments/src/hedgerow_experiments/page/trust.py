@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from statistics import median
+from html import escape
+from statistics import median, mode
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from hedgerow.compare.web import grid, legend
 from hedgerow_experiments.data.public_facts import FACTS
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.page.common import epsilons, multiples, tables
+from hedgerow_experiments.page.verdicts import ANCHOR, DRAWS, LEVEL, as_errors
 from hedgerow_experiments.tables import tabulate
 
 __all__ = ["SHOWN", "intervals", "kept", "trust"]
@@ -21,16 +23,16 @@ __all__ = ["SHOWN", "intervals", "kept", "trust"]
 SHOWN = {
     "AssistedForest": "local",
     "SecureSum": "aggregate",
-    "HistOfTree": "semi-feature local, without public records",
+    "HistOfTree on a public model": "semi-feature local",
     "LabelPrivate on a public model": "label",
-    "PrivateAnova": "central, without public records",
+    "PrivateAnova on a public model": "central",
+    "PrivateAnova": "the same without public records",
     "DiPriMe": "the same with delta = 0",
+    ANCHOR: "central, by others: an anchor",
 }
-"""What is recommended for each trust model, by method."""
+"""What is recommended for each trust model, by method, and an anchor; as many as there are colours."""
 _FREE = ("tree", "random forest", "boosting")
 _ENDS = ("one value for all", "public model", "boosting")
-_DRAWS = 400  # the quantiles .05 and .95 of so many are within .02 of themselves, as probabilities
-_LEVEL = 0.9
 
 Reach = dict[tuple[str, float | None], tuple[float, float]]
 """The ends of an interval, by method and epsilon."""
@@ -57,8 +59,8 @@ def kept(cells: Sequence[Summary]) -> dict[tuple[str, str, float | None], float]
 def intervals(cells: Sequence[Summary]) -> Reach:
     """Return where the median share over data sets might as well be, by method and epsilon: 90 % intervals.
 
-    Data sets are drawn again, with replacement, and splits within each, the same for all its methods, as far as all of
-    them have these splits. With one split a set only the choice of data sets counts.
+    Data sets are drawn again, with replacement, and splits within each, the same for all its methods; a method counts
+    with those splits of them that it has. With one split a set only the choice of data sets counts.
     """
     by_set: dict[str, list[Summary]] = defaultdict(list)
     for s in cells:
@@ -67,14 +69,12 @@ def intervals(cells: Sequence[Summary]) -> Reach:
         return {}
     rng = np.random.default_rng(0)
     names = sorted(by_set)
-    places = rng.integers(0, len(names), (_DRAWS, len(names)))
+    places = rng.integers(0, len(names), (DRAWS, len(names)))
     found: dict[tuple[str, float | None], dict[int, np.ndarray]] = defaultdict(dict)
     for place, name in enumerate(names):
-        common = sorted(set.intersection(*(set(s.values) for s in by_set[name])))
-        if not common:
-            continue
-        weights = rng.multinomial(len(common), np.full(len(common), 1 / len(common)), _DRAWS) / len(common)
-        drawn = {(s.method, s.epsilon): weights @ [s.values[r] for r in common] for s in by_set[name]}
+        splits = sorted({r for s in by_set[name] for r in s.values})
+        weights = rng.multinomial(len(splits), np.full(len(splits), 1 / len(splits)), DRAWS)
+        drawn = {(s.method, s.epsilon): _means(weights, splits, s.values) for s in by_set[name]}
         floor = drawn.get(("one value for all", None))
         free = [drawn[m, None] for m in _FREE if (m, None) in drawn]
         if floor is None or not free:
@@ -84,14 +84,22 @@ def intervals(cells: Sequence[Summary]) -> Reach:
             found[key][place] = np.where(width > 0, (floor - error) / np.where(width > 0, width, 1.0), np.nan)
     out: Reach = {}
     for key, shares in found.items():
-        table = np.full((len(names), _DRAWS), np.nan)
+        table = np.full((len(names), DRAWS), np.nan)
         for place, values in shares.items():
             table[place] = values
         picked = np.take_along_axis(table.T, places, axis=1)  # a set is drawn with its own draw of splits
         picked = picked[~np.isnan(picked).all(axis=1)]
-        low, high = np.quantile(np.nanmedian(picked, axis=1), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+        low, high = np.quantile(np.nanmedian(picked, axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         out[key] = (float(low), float(high))
     return out
+
+
+def _means(weights: np.ndarray, splits: list[int], values: dict[int, float]) -> np.ndarray:
+    """Return the mean over drawn splits, as far as there are values of them; NaN for a draw that has none."""
+    have = [i for i, split in enumerate(splits) if split in values]
+    counts = weights[:, have].sum(axis=1)
+    sums = weights[:, have] @ [values[splits[i]] for i in have]
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def _medians(shares: dict[tuple[str, str, float | None], float], method: str) -> dict[float | None, float]:
@@ -107,7 +115,8 @@ def trust(found: Evidence, fewest: int = 8) -> tuple[str, str]:
 
     A method that was run on fewer is in the tables only: its median would be of other sets than those beside it.
     """
-    cells = found.cells("library", setting="regression")
+    scored = found.cells("library")
+    cells = as_errors(scored)
     shares = kept(cells)
     shown = [m for m in SHOWN if len({data for data, name, _ in shares if name == m}) >= fewest]
     if not shown:
@@ -126,34 +135,53 @@ def trust(found: Evidence, fewest: int = 8) -> tuple[str, str]:
         lines=lines, limits=(-0.2, 1.05), x_ticks=budgets,
     )  # fmt: skip
     names = {f"{m} ({SHOWN[m]})": i for i, m in enumerate(shown)}
+    sets = {m: len({d for d, name, _ in shares if name == m}) for m in shown}
+    all_of_them = max(sets.values())
+    fewer = "".join(f" {m} was run on {n} sets." for m, n in sets.items() if n < all_of_them)
     text = (
         "<p>The same records, split 1:7:2 into public, private and test ones, and every method as it comes out of the "
         "box. The share is 1 for the best tree, forest or boosting that sees all private records, 0 for giving "
         "everybody the same value; below 0 the method has learnt noise. Bands and brackets are 90 % intervals of the "
-        f"median over other data sets and splits like these. Splits of a data set: {_repeats(cells)}.</p>"
+        "median over other data sets and splits like these: both were drawn again, with replacement. Splits of a data "
+        f"set: {_repeats(cells)}. At most 5,000 records of a set and few epsilons were chosen for cost: with more "
+        "records privacy costs less. Of classes, the public model alone is a forest of the public records, and others "
+        f"start from a stack, which is often better.{escape(fewer + _failed(found))}</p>"
     )
-    listed = [s for s in cells if s.method in (*shown, *_ENDS)]
+    numbers = [s for s in scored if s.setting == "regression"]
+    listed = [s for s in numbers if s.method in (*shown, *_ENDS)]
     codes = {code: f"{facts.name} ({code})" for code, facts in FACTS.items()}
     charts = multiples(listed, shown, _ENDS, names=codes)
-    columns = list(dict.fromkeys(s.method for s in cells))
+    # No ranks and no marks: methods of different trust models do not compete.
     folded = [
-        # No ranks and no marks: methods of different trust models do not compete.
-        (f"Epsilon {e:g}: test MSE", tabulate([s for s in cells if s.epsilon in (e, None)], columns=columns,
-                                              compete=(), marks="none"))
+        (f"Epsilon {e:g}: {what}", tabulate([s for s in own if s.epsilon in (e, None)], compete=(), marks="none",
+                                            columns=list(dict.fromkeys(s.method for s in own))))
         for e in budgets
+        for what, own in (("test MSE", numbers), ("accuracy", [s for s in scored if s.setting == "classification"]))
+        if own
     ]  # fmt: skip
     return _sentence(middle, budgets, alone, reach), text + legend(names) + grid([drawn]) + charts + tables(
         folded, "Every estimator on every data set"
     )
 
 
+def _failed(found: Evidence) -> str:
+    """Return which fits broke down, and how often."""
+    counts: dict[str, int] = defaultdict(int)
+    for s in found.cells("library", metric="failed"):
+        counts[f"{s.method} on {s.dataset}"] += len(s.values)
+    told = ", ".join(f"{where} {n} times" for where, n in counts.items())
+    return f" Fits that broke down have no score: {told}." if told else ""
+
+
 def _repeats(cells: Sequence[Summary]) -> str:
-    """Return how many splits the cells of how many data sets have."""
+    """Return how many splits most methods have of each data set, and which have fewer of some."""
     fewest: dict[str, int] = {}
     for s in cells:
-        fewest[s.dataset] = min(len(s.values), fewest.get(s.dataset, len(s.values)))
-    counts = sorted(set(fewest.values()), reverse=True)
-    return ", ".join(f"{n} ({', '.join(d for d, m in sorted(fewest.items()) if m == n)})" for n in counts)
+        name = s.method if s.epsilon is None else f"{s.method} at epsilon {s.epsilon:g}"
+        fewest[name] = min(len(s.values), fewest.get(name, len(s.values)))
+    usual = mode(sorted(fewest.values(), reverse=True))
+    fewer = ", ".join(f"{name} {n}" for name, n in fewest.items() if n < usual)
+    return f"{usual}" + (f" (at the least, on some set, {fewer})" if fewer else "")
 
 
 def _sentence(
@@ -168,5 +196,5 @@ def _sentence(
 
 
 def _percent(share: float, ends: tuple[float, float] | None) -> str:
-    known = "" if ends is None else f" ({100 * ends[0]:.0f} to {100 * ends[1]:.0f})"
-    return f"{100 * share:.0f} %{known}"
+    known = "" if ends is None else f" ({round(100 * ends[0])} to {round(100 * ends[1])})"
+    return f"{round(100 * share)} %{known}"
