@@ -18,7 +18,7 @@ from hedgerow_experiments.page.common import epsilons, multiples, tables
 from hedgerow_experiments.page.verdicts import ANCHOR, DRAWS, LEVEL, as_errors
 from hedgerow_experiments.tables import tabulate
 
-__all__ = ["SHOWN", "intervals", "kept", "trust"]
+__all__ = ["SHOWN", "intervals", "kept", "repeats", "trust"]
 
 SHOWN = {
     "AssistedForest": "local",
@@ -143,7 +143,7 @@ def trust(found: Evidence, fewest: int = 8) -> tuple[str, str]:
         "box. The share is 1 for the best tree, forest or boosting that sees all private records, 0 for giving "
         "everybody the same value; below 0 the method has learnt noise. Bands and brackets are 90 % intervals of the "
         "median over other data sets and splits like these: both were drawn again, with replacement. Splits of a data "
-        f"set: {_repeats(cells)}. At most 5,000 records of a set and few epsilons were chosen for cost: with more "
+        f"set: {repeats(cells)}. At most 5,000 records of a set and few epsilons were chosen for cost: with more "
         "records privacy costs less. Of classes, the public model alone is a forest of the public records, and others "
         f"start from a stack, which is often better.{escape(fewer + _failed(found))}</p>"
     )
@@ -173,7 +173,7 @@ def _failed(found: Evidence) -> str:
     return f" Fits that broke down have no score: {told}." if told else ""
 
 
-def _repeats(cells: Sequence[Summary]) -> str:
+def repeats(cells: Sequence[Summary]) -> str:
     """Return how many splits most methods have of each data set, and which have fewer of some."""
     fewest: dict[str, int] = {}
     for s in cells:

@@ -12,7 +12,7 @@ from hedgerow.compare.web import plain_table
 from hedgerow.recommended import RECOMMENDED, Recommendation
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.page.common import epsilons, versus
-from hedgerow_experiments.page.trust import intervals, kept
+from hedgerow_experiments.page.trust import intervals, kept, repeats
 from hedgerow_experiments.page.verdicts import ANCHOR, LEADS, PUBLIC, Pair, as_errors, compare, peers
 
 __all__ = ["Answer", "Share", "about", "answers", "in_words", "measured", "section", "sentence", "to_json"]
@@ -136,10 +136,9 @@ def about(found: Evidence) -> str:
     """Return what the answers rest on."""
     cells = found.cells("library")
     sets = len({s.dataset for s in cells})
-    splits = [len(s.values) for s in cells]
-    many = f"{min(splits)}" if min(splits) == max(splits) else f"{min(splits)} to {max(splits)}"
     return (
-        f"From {many} split(s) of each of {sets} public data sets, at most 5,000 records each, a tenth of them public. "
+        f"From {sets} public data sets, at most 5,000 records each, a tenth of them public; splits of each: "
+        f"{repeats(cells)}. "
         "Share: 1 is the best model without privacy, 0 one value for all. Pairs are compared on the same splits of the "
         "sets that both ran; the ratio of errors is that of the median set, with a 90 % interval over other sets and "
         "splits, and level where that is within 1 %; better or worse on a set by a t test over splits (5 %)."
