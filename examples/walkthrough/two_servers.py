@@ -66,7 +66,8 @@ def server(role: str, folder: Path, token: str) -> Iterator[str]:
     origin = f"http://127.0.0.1:{port}"
     url = f"sqlite:///{file}"
     with Database(url, "create") as database, database.write() as connection:
-        set_operator(connection, OPERATORS[role], origin)  # as 'hedgerow serve init' and 'serve operator' do
+        # As 'hedgerow serve init' and 'serve operator' do.
+        set_operator(connection, OPERATORS[role], origin, now=int(time.time()))
     command = [sys.executable, "-m", "hedgerow.cli", "serve", "--port", str(port), "--database", url]
     with (folder / f"{role}.log").open("w") as log:
         environment = {**os.environ, "HEDGEROW_CURATOR_TOKEN": token}
