@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeRegressor
 
 from hedgerow.sums import design
 from hedgerow.sums.design import Chain
@@ -119,3 +120,20 @@ def test_many_holders_check_all_that_steps_add():
     model, labels = checked_at(1.0, 20_000)
     assert len(model.task.levels) == 4 and model.scale == 1.0
     assert np.mean((model.predict(X) - labels) ** 2) < 0.4 * np.mean((model.predict_public(X) - labels) ** 2)
+
+
+def test_a_public_model_that_is_nearly_always_right_can_be_corrected():
+    """Indicators of a class that the public model is sure of: most public errors are exactly 0."""
+    label = (X[:, 0] > 0.5).astype(float)
+    sure = DecisionTreeRegressor(max_depth=2).fit(X[:200], label[:200])
+    facts = {"epsilon": 4.0, "delta": 1e-6, "label_bounds": (0, 1), "n_holders": 9_800}
+    chain = Chain.of(X[:200], label[:200], public_model=sure, rules=FEW, **facts)
+    assert np.mean(chain.residuals == 0) > 0.9
+    other = np.where(X[:, 1] > 0.5, label, 1 - label)  # which is wrong for half of the holders
+    task = chain.first()
+    assert task.radius > 0.001
+    while task is not None:
+        model = task.model(task.simulate(X[200:5200], other[200:5200], task.group))
+        task = chain.after(model)
+    error = np.mean((model.predict(X) - other) ** 2)
+    assert np.isfinite(error) and error < np.mean((model.predict_public(X) - other) ** 2)

@@ -20,7 +20,7 @@ from hedgerow.space import FeatureSpace
 from hedgerow.sums.aims import process_units
 from hedgerow.sums.checks import Checked, hoped, level_alone, whole
 from hedgerow.sums.grow import ONE_LEAF, grow
-from hedgerow.sums.radius import choose_share
+from hedgerow.sums.radius import choose_share, least_radius
 from hedgerow.sums.rows import Pool, pool_rows
 from hedgerow.sums.rules import Rules
 from hedgerow.tasks.assisted.residuals import Residuals
@@ -169,7 +169,8 @@ class Chain:
     def _radius(self, rows: FloatArray, share: float = _CLIP, left: float = 1.0) -> float:
         """Return what holds this share of public errors, where this share of their variance is left."""
         clip = share if len(rows) > 1 else 1.0
-        return max(float(np.quantile(np.abs(self.residuals), clip)) * math.sqrt(left), _SMALLEST)
+        held = float(np.quantile(np.abs(self.residuals), clip)) * math.sqrt(left)
+        return max(held, least_radius(self.residuals), _SMALLEST)
 
     def _seeing(self, levels: tuple[float, ...]) -> float:
         """Return the radius of a check: what holds nine tenths of public errors, also less what steps add in any bin.
@@ -178,7 +179,7 @@ class Chain:
         more than that radius, however large the steps are, and those would pass.
         """
         moved = np.abs(np.subtract.outer((0.0, *levels), self.residuals))
-        return max(float(np.quantile(moved, _CLIP, axis=1).max()), _SMALLEST)
+        return max(float(np.quantile(moved, _CLIP, axis=1).max()), least_radius(self.residuals), _SMALLEST)
 
     def _widened(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """Return the steps, of which the last may correct a level that sums have found beyond its bound, too."""

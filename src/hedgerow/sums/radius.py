@@ -7,10 +7,23 @@ import numpy as np
 from hedgerow.tasks.sums.told import Leaves
 from hedgerow.types import FloatArray
 
-__all__ = ["SHARES", "choose_share", "tail_bias"]
+__all__ = ["SHARES", "choose_share", "least_radius", "tail_bias"]
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Of public errors within the radius, that are tried. Up to half of 400 records still tell their own share."""
+
+_COUNTS = 0.01  # of the public model's squared error: less is no harm, and so no gain, that counts
+
+
+def least_radius(residuals: FloatArray) -> float:
+    """Return the least that errors are clipped to: a correction as large as that makes a difference that counts.
+
+    Where most errors are 0, as of a model that is sure of its class, their median is 0 too, and would cut off all.
+
+    >>> least_radius(np.array([0.0, 0.0, 0.0, 2.0]))
+    0.1
+    """
+    return float(np.sqrt(_COUNTS * np.mean(residuals**2)))
 
 
 def choose_share(residuals: FloatArray, leaves: Leaves, noise: float) -> float:
@@ -41,8 +54,10 @@ def choose_share(residuals: FloatArray, leaves: Leaves, noise: float) -> float:
     True
     """
     costs = []
-    for share in SHARES:
-        radius = float(np.quantile(np.abs(residuals), share))
+    least = least_radius(residuals)
+    for quantile in SHARES:
+        radius = max(float(np.quantile(np.abs(residuals), quantile)), least)
+        share = max(float(np.mean(np.abs(residuals) <= radius)), quantile)
         cut = np.clip(residuals, -radius, radius) / share - residuals
         costs.append(noise * (radius / share) ** 2 + tail_bias(cut, leaves))
     return SHARES[int(np.argmin(costs))]

@@ -5,7 +5,7 @@ from statistics import NormalDist
 import numpy as np
 
 from hedgerow.portable import Trees
-from hedgerow.tasks.assisted.residuals import Residuals
+from hedgerow.tasks.assisted.residuals import Clipping, Residuals
 from hedgerow.tasks.gate import LIMITS
 from hedgerow.tasks.sums.check import checked, product_sd
 from hedgerow.tasks.sums.learn import learn
@@ -139,3 +139,11 @@ def test_what_clipping_takes_from_skewed_errors_is_given_back():
         found = learn([group], ROWS, 1.0, 4000).values
         assert np.allclose(found, level, atol=0.06)
         assert abs(clipped * 0.5 - level) > 0.08
+
+
+def test_a_radius_that_is_lost_beside_other_variances_teaches_nothing_and_breaks_nothing():
+    leaves = Leaves(np.repeat([[0, 0], [1, 1]], 50, axis=0), (2, 2))
+    clip = Clipping(0.01, -0.007, 3e-5)
+    told = Told(np.full(4, 900.0), np.full(4, 1100.0), leaves, 2000, NOISE, 1e-50, np.zeros(100), 1.0, clip)
+    found = learn([told], leaves, 1.0, 100)
+    assert np.isfinite(found.values).all() and np.abs(found.values).max() < 1

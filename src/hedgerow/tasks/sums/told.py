@@ -14,6 +14,7 @@ from hedgerow.types import FloatArray
 
 __all__ = ["Leaves", "Told", "White", "mean_sign", "row_weights", "shares_of", "sign_sd"]
 
+_ROUNDING = 1e-12  # of a variance, that a factor of some hundred rows may be off by
 _FEWEST = 0.02  # of its public share a leaf is taken to have at least: noise may make counts negative
 
 
@@ -101,6 +102,7 @@ class Told:
         # Without noise leaves of two trees tell the same: a whole number is taken to be off by one.
         own = unit**2 * (self.n * overlap + max(2 * self.variance, 1.0) / T * one)
         own += self.clip.variance * np.outer(everybody, everybody)
+        own += _ROUNDING * float(np.mean(np.diag(own))) * one  # a tiny radius beside that variance is lost in rounding
         rows = min(n_public, len(weights)) / float(np.sum(weights**2)) / len(weights)
         mismatch = self.open * self.n**2 / (T * rows) * (overlap + one / rows)
         root = np.linalg.inv(np.linalg.cholesky(own))
