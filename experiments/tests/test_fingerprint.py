@@ -16,6 +16,7 @@ from hedgerow_experiments.fingerprint import fingerprint, fingerprints, reached
 from hedgerow_experiments.library.declared import LIBRARY
 from hedgerow_experiments.results import Results
 from hedgerow_experiments.runner import missing, outdated, run
+from hedgerow_experiments.tidy import in_order
 
 _RESULTS = Path(__file__).parents[1] / "results"
 TOY = Experiment("toy", "A toy", "none", ("A", "B"), (Group("m"), Group("n")), (1.0,), 2, "coded_cells:compute",
@@ -165,3 +166,16 @@ def test_the_commands_tell_of_other_code(tmp_path, capsys):
     assert capsys.readouterr().err == ""
     assert main(["bench", "status", "--out", str(tmp_path)]) == 0
     assert "library: 1 rows of this code; 3 of other code" in capsys.readouterr().out
+
+
+def test_a_cell_that_failed_before_has_a_score_and_has_not_failed(tmp_path):
+    rows = sorted(read_rows("library", committed("library", _RESULTS))[:2], key=in_order)
+    path = committed("library", tmp_path)
+    path.parent.mkdir()
+    write_rows([rows[0]._replace(metric="failed"), rows[1]], path)
+    results = open_results(LIBRARY, tmp_path)
+    first = rows[0]
+    key = Key(first.dataset, first.repeat, first.setting, first.epsilon or 0.0, first.method)
+    results.add(key.write(), {first.metric: first.value}, code=first.code)
+    export(LIBRARY, tmp_path, adding=True)
+    assert read_rows("library", path) == rows

@@ -187,13 +187,14 @@ def held_cells(experiment: Experiment, folder: Path = FOLDER, *, fresh: bool = F
 def _added(experiment: Experiment, rows: list[Row], path: Path) -> list[Row]:
     """Return new rows, and those of the file that are of other cells.
 
-    Where the best parameters are kept, a cell is replaced as a whole: splits of different parameters do not mix.
+    A cell is replaced with all that it told: one that failed before has a score now, and has not failed. Where the best
+    parameters are kept, all splits of a cell are replaced together: those of different parameters do not mix.
     """
     if not path.exists():
         return rows
     before = read_rows(experiment.name, path)
-    have = {(*row.cell, row.repeat) for row in rows}
-    others = [row for row in before if (*row.cell, row.repeat) not in have]
+    have = {_place(row) for row in rows}
+    others = [row for row in before if _place(row) not in have]
     if experiment.keep != "all":
         own = {row.cell for row in rows}
         lost = [row for row in others if row.cell in own]
@@ -204,6 +205,11 @@ def _added(experiment: Experiment, rows: list[Row], path: Path) -> list[Row]:
                 f"{lost[0].dataset} was not run: run it too."
             )
     return sorted([*rows, *others], key=in_order)
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    """Return which cell a row is of, whatever it tells of it."""
+    return row.dataset, row.setting, row.method, row.epsilon, row.x, row.repeat
 
 
 _COUNTS = ("cells", "cpu_seconds", "cells_with_time")
