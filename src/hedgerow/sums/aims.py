@@ -8,12 +8,10 @@ import numpy as np
 
 from hedgerow.portable import PortableModel
 from hedgerow.portable.bumps import Matern
-from hedgerow.tasks.sums.process import correlation
+from hedgerow.tasks.sums.process import JITTER, correlation
 from hedgerow.types import FloatArray
 
 __all__ = ["left_open", "process_units"]
-
-_JITTER = 1e-6  # of the variance, that keeps a matrix with equal rows positive; rounding leaves less than 1e-10
 
 
 def process_units(model: PortableModel, design: FloatArray) -> Matern:
@@ -50,8 +48,8 @@ def left_open(rows: FloatArray, public: FloatArray, noise: float) -> FloatArray:
     >>> np.diag(L @ L.T).round(2).tolist()
     [0.01, 1.0]
     """
-    seen = correlation(public, public) + max(noise, _JITTER) * np.eye(len(public))
+    seen = correlation(public, public) + max(noise, JITTER) * np.eye(len(public))
     white = np.linalg.solve(np.linalg.cholesky(seen), correlation(public, rows))
     left = correlation(rows, rows) - white.T @ white
-    found: FloatArray = np.linalg.cholesky(left + _JITTER * np.eye(len(rows)))
+    found: FloatArray = np.linalg.cholesky(left + JITTER * np.eye(len(rows)))
     return found

@@ -107,8 +107,8 @@ def test_bumps_are_added_before_the_cut_and_cancelled_parts_count_as_nothing():
     broken = Step(STUMP, 1.5, smooth_part(bumps(1e308, 1e308, -1e308, -1e308)))
     said = broken.added(corrections((), rows, np.zeros(2)))
     assert np.isfinite(said).all()
-    infinite = replace(STUMP, value=np.array([1e308, 1.0]))
-    lost = Step(replace(infinite, value=np.array([-1.7e308, 1.0])), 1.5, smooth_part(bumps(1.7e308, 1.7e308)))
+    far_down = replace(STUMP, value=np.array([-1.7e308, 1.0]))
+    lost = Step(far_down, 1.5, smooth_part(bumps(1.7e308, 1.7e308)))
     assert np.isfinite(lost.added(corrections((), rows, np.zeros(2)))).all()
 
 

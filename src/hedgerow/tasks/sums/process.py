@@ -14,13 +14,13 @@ from hedgerow.forms import Form, from_base64, to_base64
 from hedgerow.portable.bumps import matern, squared_distances
 from hedgerow.types import FloatArray
 
-__all__ = ["CENTRES", "Process", "correlation"]
+__all__ = ["CENTRES", "JITTER", "Process", "correlation"]
 
 CENTRES = 400
 """Rows around which there are bumps. Gaps closed at epsilon 4 on two splits of CAL and GAS, three seeds each, in a
 script: .237 and .300 with 100 of them, .255 and .376 with 200, .259 and .461 with 400, .262 and .465 with 800, .263 and
 .468 with all 1,600; .239 and .396 with the forest alone."""
-_JITTER = 1e-6  # of the variance, that keeps a matrix with equal rows positive; rounding leaves less than 1e-10
+JITTER = 1e-6  # of the variance, that keeps a matrix with equal rows positive; rounding leaves less than 1e-10
 
 
 def _write(points: npt.NDArray[np.float32]) -> str:
@@ -96,12 +96,12 @@ class Process(Content, what="process"):
         V = self.points.astype(np.float64)
         Z = self.centres
         P = Z[: self.n_public]
-        taken = np.linalg.solve(correlation(P, P) + max(self.noise, _JITTER) * np.eye(len(P)), correlation(P, Z))
+        taken = np.linalg.solve(correlation(P, P) + max(self.noise, JITTER) * np.eye(len(P)), correlation(P, Z))
         left = np.eye(len(Z))
         left[: len(P)] -= taken
         K = correlation(V, Z) @ left
         own = (K[: len(Z)] + K[: len(Z)].T) / 2
-        root = np.linalg.inv(np.linalg.cholesky(own + _JITTER * np.eye(len(Z)))).T
+        root = np.linalg.inv(np.linalg.cholesky(own + JITTER * np.eye(len(Z)))).T
         A = K @ root
         size = float(np.sqrt(np.mean(np.sum(A**2, axis=1))))
         return A / size, left @ root / size
