@@ -1,4 +1,4 @@
-/* What a server does for every report, of many at once and without Python's lock: BLAKE2b (RFC 7693) of short texts, as
+/* What a server does for every report, of many at once: BLAKE2b (RFC 7693) of short texts, as
  * hashlib gives it (the reference is hedgerow.service.digests), and sieves of digests (hedgerow.service.ids). Nothing here
  * is secret: texts are what a server was sent.
  */
@@ -15,6 +15,20 @@ typedef uint64_t u64;
 
 #define BLOCK 128
 #define PERSON 16
+#define LANES 8
+
+/* Python's lock is given up for what takes longer than some tens of microseconds: to get it back beside busy threads may
+ * take far longer than that. Bytes of texts, and rows of a sieve; by hand. */
+#define MANY_BYTES (1 << 17)
+#define MANY_ROWS (1 << 12)
+#define UNLOCK(much) PyThreadState *saved = (much) ? PyEval_SaveThread() : NULL
+#define LOCK_AGAIN if (saved) PyEval_RestoreThread(saved)
+
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CLONES
+#endif
 
 static const u64 START[8] = {
     0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1,
@@ -81,6 +95,73 @@ static void finish(hash *s, uint8_t *out, size n)
     memcpy(out, s->h, (size_t)n);
 }
 
+/* Texts of one block and of one length, LANES at a time: each variable of BLAKE2b is a vector with a lane for each text. */
+typedef u64 lanes __attribute__((vector_size(8 * LANES)));
+
+static inline lanes turned(lanes v, int by) { return v >> by | v << (64 - by); }
+
+#define MIX_LANES(a, b, c, d, x, y)                                                                              \
+    a += b + x, d = turned(d ^ a, 32), c += d, b = turned(b ^ c, 24);                                            \
+    a += b + y, d = turned(d ^ a, 16), c += d, b = turned(b ^ c, 63)
+
+/* words[k][i] is word k of text i, and becomes word k of its digest */
+CLONES static void compress_lanes(const u64 *start, u64 length, u64 words[16][LANES])
+{
+    lanes m[16], v[16];
+    memcpy(m, words, sizeof m);
+    for (int k = 0; k < 8; k++) v[k] = (lanes){0} + start[k], v[k + 8] = (lanes){0} + START[k];
+    v[12] ^= length, v[14] = ~v[14];
+#pragma GCC unroll 12
+    for (int round = 0; round < 12; round++) {
+        const uint8_t *o = ORDER[round];
+        MIX_LANES(v[0], v[4], v[8], v[12], m[o[0]], m[o[1]]);
+        MIX_LANES(v[1], v[5], v[9], v[13], m[o[2]], m[o[3]]);
+        MIX_LANES(v[2], v[6], v[10], v[14], m[o[4]], m[o[5]]);
+        MIX_LANES(v[3], v[7], v[11], v[15], m[o[6]], m[o[7]]);
+        MIX_LANES(v[0], v[5], v[10], v[15], m[o[8]], m[o[9]]);
+        MIX_LANES(v[1], v[6], v[11], v[12], m[o[10]], m[o[11]]);
+        MIX_LANES(v[2], v[7], v[8], v[13], m[o[12]], m[o[13]]);
+        MIX_LANES(v[3], v[4], v[9], v[14], m[o[14]], m[o[15]]);
+    }
+    for (int k = 0; k < 8; k++) v[k] ^= v[k + 8] ^ start[k];
+    memcpy(words, v, 8 * sizeof v[0]);
+}
+
+typedef struct { const uint8_t *first, *middle, *second; size one, between, two; } texts; /* text i: row, middle, row */
+typedef struct { uint8_t *at; size bytes, stride; } places;
+
+static void digest_one(const u64 *start, const texts *t, const places *to, size i)
+{
+    hash s;
+    s.done = 0, s.at = 0;
+    memcpy(s.h, start, sizeof s.h);
+    update(&s, t->first + i * t->one, t->one);
+    update(&s, t->middle, t->between);
+    update(&s, t->second + i * t->two, t->two);
+    finish(&s, to->at + i * to->stride, to->bytes);
+}
+
+/* The same for texts i to i + LANES - 1, of at most one block. */
+static void digest_lanes(const u64 *start, const texts *t, const places *to, size i)
+{
+    const size length = t->one + t->between + t->two;
+    u64 words[16][LANES] = {{0}};
+    for (int lane = 0; lane < LANES; lane++) {
+        u64 text[16] = {0};
+        uint8_t *at = (uint8_t *)text;
+        memcpy(at, t->first + (i + lane) * t->one, (size_t)t->one);
+        memcpy(at + t->one, t->middle, (size_t)t->between);
+        memcpy(at + t->one + t->between, t->second + (i + lane) * t->two, (size_t)t->two);
+        for (size k = 0; 8 * k < length; k++) words[k][lane] = text[k];
+    }
+    compress_lanes(start, (u64)length, words);
+    for (int lane = 0; lane < LANES; lane++) {
+        u64 digest[8];
+        for (int k = 0; k < 8; k++) digest[k] = words[k][lane];
+        memcpy(to->at + (i + lane) * to->stride, digest, (size_t)to->bytes);
+    }
+}
+
 /* digests(first, middle, second, n, bytes, person, out, offset, stride): out[offset + i * stride ...] = the digest, of so many
  * bytes, of row i of first, middle, and row i of second; both have n rows. */
 PyObject *digests(PyObject *self, PyObject *args)
@@ -93,20 +174,18 @@ PyObject *digests(PyObject *self, PyObject *args)
         && offset >= 0 && stride >= bytes && offset <= out.len && (n - 1) <= (out.len - offset) / stride
         && offset + (n - 1) * stride + bytes <= out.len;
     if (good) {
-        const size one = first.len / n, two = second.len / n;
+        const texts t = {first.buf, middle.buf, second.buf, first.len / n, middle.len, second.len / n};
+        const places to = {(uint8_t *)out.buf + offset, bytes, stride};
+        const size length = t.one + t.between + t.two;
         u64 words[8] = {(u64)bytes | 1 << 16 | 1 << 24, 0, 0, 0, 0, 0, 0, 0}; /* no key, one leaf, one level */
         memcpy(words + 6, person.buf, (size_t)person.len);
-        Py_BEGIN_ALLOW_THREADS
-        for (size i = 0; i < n; i++) {
-            hash s;
-            s.done = 0, s.at = 0;
-            for (int k = 0; k < 8; k++) s.h[k] = START[k] ^ words[k];
-            update(&s, (const uint8_t *)first.buf + i * one, one);
-            update(&s, middle.buf, middle.len);
-            update(&s, (const uint8_t *)second.buf + i * two, two);
-            finish(&s, (uint8_t *)out.buf + offset + i * stride, bytes);
-        }
-        Py_END_ALLOW_THREADS
+        for (int k = 0; k < 8; k++) words[k] ^= START[k];
+        size i = 0;
+        UNLOCK(first.len + n * middle.len + second.len > MANY_BYTES);
+        if (length <= BLOCK)
+            for (; i + LANES <= n; i += LANES) digest_lanes(words, &t, &to, i);
+        for (; i < n; i++) digest_one(words, &t, &to, i);
+        LOCK_AGAIN;
     } else
         PyErr_SetString(PyExc_ValueError, "rows and places must fit");
     PyBuffer_Release(&first), PyBuffer_Release(&middle), PyBuffer_Release(&second), PyBuffer_Release(&person);
@@ -148,13 +227,13 @@ PyObject *sieve_add(PyObject *self, PyObject *args)
     if (good) {
         uint8_t *to = bits.buf;
         const size lines = bits.len / LINE;
-        Py_BEGIN_ALLOW_THREADS
+        UNLOCK(rows.len / width > MANY_ROWS);
         for (const uint8_t *row = rows.buf, *end = row + rows.len; row < end; row += width) {
             u64 at;
             uint8_t *line = to + named(row, lines, &at);
             for (int k = 0; k < NAMED; k++, at >>= 9) line[(at & 511) >> 3] |= (uint8_t)(1 << (at & 7));
         }
-        Py_END_ALLOW_THREADS
+        LOCK_AGAIN;
     }
     PyBuffer_Release(&bits), PyBuffer_Release(&rows);
     if (!good) return NULL;
@@ -176,7 +255,7 @@ PyObject *sieve_has(PyObject *self, PyObject *args)
         const uint8_t *from = bits.buf, *row = rows.buf;
         uint8_t *held = out.buf;
         const size n = rows.len / width, lines = bits.len / LINE;
-        Py_BEGIN_ALLOW_THREADS
+        UNLOCK(n > MANY_ROWS);
         for (size i = 0; i < n; i++, row += width) {
             u64 at;
             int all = 1;
@@ -184,7 +263,7 @@ PyObject *sieve_has(PyObject *self, PyObject *args)
             for (int k = 0; k < NAMED; k++, at >>= 9) all &= line[(at & 511) >> 3] >> (at & 7);
             held[i] = (uint8_t)(all & 1);
         }
-        Py_END_ALLOW_THREADS
+        LOCK_AGAIN;
     }
     PyBuffer_Release(&bits), PyBuffer_Release(&rows), PyBuffer_Release(&out);
     if (!good) return NULL;
