@@ -32,11 +32,11 @@ def small(monkeypatch):
     monkeypatch.setattr(sealing, "_TOKENS", 3)
     monkeypatch.setattr(sealing, "_FAN", 4)
     monkeypatch.setattr(sealing, "_MERGED", 8)
-    monkeypatch.setattr(sealing, "ROW", 48)
     for name in ("_SQLITE", "_POSTGRES"):
         sql = getattr(database, name)
-        monkeypatch.setitem(sql, "seal", sql["seal"].replace("*1920+", "*48+").replace("1920", "48"))
-    monkeypatch.setattr(database, "ROW", 48)
+        large = str(getattr(database, f"{name}_ROW"))
+        monkeypatch.setitem(sql, "seal", sql["seal"].replace(large, "48"))
+        monkeypatch.setattr(database, f"{name}_ROW", 48)
 
 
 def count(service, table):

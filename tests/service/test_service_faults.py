@@ -31,7 +31,7 @@ def test_a_full_disk_is_said_and_loses_nothing_that_was_acknowledged(inside, loc
     with engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.rollback()
-        connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 150}")
+        connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 30}")
         connection.rollback()
     kept, refused = [], 0
     for batch in small_batches(task, 60, 50):

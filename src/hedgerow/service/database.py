@@ -23,14 +23,15 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from hedgerow.errors import HedgerowError
+from hedgerow.service.drivers import answers_of, by_driver
 from hedgerow.service.ids import KEY, MARK, Ids
 from hedgerow.service.known import Known
 from hedgerow.service.migrate import STEP, check_step, check_version, upgrade, version_of
-from hedgerow.service.postgres import answers_of, by_driver, patient, postgres_engine
+from hedgerow.service.postgres import patient, postgres_engine
 from hedgerow.service.schema import YOUNG
 from hedgerow.service.sqlite_file import Overtaken, SqliteFile, StorageError, StoragePressure
 
-__all__ = ["ROW", "RUNS", "Body", "Database", "Mode", "StorageError", "StoragePressure"]
+__all__ = ["RUNS", "Body", "Database", "Mode", "StorageError", "StoragePressure"]
 
 Mode = Literal["use", "create", "change", "read"]
 """Serve from one that was made before, make one if there is none, change its rows, or only look."""
@@ -39,10 +40,12 @@ _BUSY_SECONDS = 5.0  # that SQLite waits for a lock, its own default in Python
 _ALONE_MILLISECONDS = 100
 
 _ID = KEY + MARK
-ROW = 80 * _ID  # bytes of a row of packed ids: two pages of SQLite, and as much as PostgreSQL keeps in one piece
+# Bytes of a row of packed ids: about a page of SQLite, and as much as PostgreSQL keeps in one piece.
+_SQLITE_ROW = 160 * _ID
+_POSTGRES_ROW = 80 * _ID
 # Rows sealed by one statement of SQLite, half a megabyte: Python keeps statements with the last values that they had,
 # megabytes of ids after a large batch; by hand.
-_PIECE = 256
+_PIECE = 128
 _SERIES = "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n + 1 < :n)"
 # The runs of a task, by a look for each: there are few, and many rows in each.
 RUNS = (
@@ -58,7 +61,7 @@ _SQLITE = {
     f"WHERE instr(r.ids, substr(:keys, n*{KEY}+1, {KEY})) > 0",
     # Or rollback: else SQLite keeps all pages that it changes as they were, in memory, to undo this statement alone.
     "seal": f"{_SERIES} INSERT OR ROLLBACK INTO report_ids SELECT :task, :run, "
-    f"substr(:ids, n*{ROW}+1, {KEY}), substr(:ids, n*{ROW}+1, {ROW}) FROM i",
+    f"substr(:ids, n*{_SQLITE_ROW}+1, {KEY}), substr(:ids, n*{_SQLITE_ROW}+1, {_SQLITE_ROW}) FROM i",
     "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (:task, :ids, :tokens) RETURNING seq",
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (:task, :n, :simulation, :body)",
 }
@@ -68,8 +71,8 @@ _POSTGRES = {
     "CROSS JOIN LATERAL (SELECT ids FROM report_ids WHERE task = %(task)s AND run = runs.run AND first <= k.key "
     "ORDER BY first DESC LIMIT 1) r WHERE position(k.key IN r.ids) > 0",
     "seal": "INSERT INTO report_ids SELECT %(task)s, %(run)s, "
-    f"substring(%(ids)b::bytea FROM i*{ROW}+1 FOR {KEY}), "
-    f"substring(%(ids)b::bytea FROM i*{ROW}+1 FOR {ROW}) FROM generate_series(0, %(n)s - 1) i",
+    f"substring(%(ids)b::bytea FROM i*{_POSTGRES_ROW}+1 FOR {KEY}), "
+    f"substring(%(ids)b::bytea FROM i*{_POSTGRES_ROW}+1 FOR {_POSTGRES_ROW}) FROM generate_series(0, %(n)s - 1) i",
     "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (%(task)s, %(ids)b, %(tokens)b) RETURNING seq",
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (%(task)s, %(n)s, %(simulation)s, %(body)b)",
 }
@@ -125,6 +128,7 @@ class Database:
         self.mode = mode
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self.sql = _SQLITE if self.sqlite else _POSTGRES
+        self.row = _SQLITE_ROW if self.sqlite else _POSTGRES_ROW
         self.file = SqliteFile(str(self.url.database), mode) if self.sqlite else None
         # One for reports; PostgreSQL adds them up by another meanwhile.
         self.engine = self._engine("BEGIN" if mode == "read" else "BEGIN IMMEDIATE", pool_size=1 if self.sqlite else 2)
@@ -158,7 +162,7 @@ class Database:
             sa.event.listen(engine, "connect", _pragmas)
         if snapshots:
             sa.event.listen(engine, "connect", _small_cache)
-        sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+        sa.event.listen(engine, "begin", lambda connection: by_driver(connection, begin))
         return engine
 
     @property
@@ -182,7 +186,7 @@ class Database:
             connection = plain.execution_options(turn=turn, first=self._step, asked=asked)
             with connection.begin():
                 if self._step:
-                    check_step(connection.exec_driver_sql(STEP).scalar() if self.sqlite else connection.info["first"])
+                    check_step(_first_of(by_driver(connection, STEP)) if self.sqlite else connection.info["first"])
                 yield connection
         if self.file is not None:
             self.file.check()  # after the commit: what a removed file took is not acknowledged
@@ -279,16 +283,16 @@ class Database:
 
     def seal(self, connection: Connection, task: int, run: int, ids: bytes) -> None:
         """Add packed and sorted ids to the sealed ones, as a run or a part of it."""
-        step = _PIECE * ROW if self.sqlite else max(1, len(ids))
+        step = _PIECE * self.row if self.sqlite else max(1, len(ids))
         for start in range(0, len(ids), step):
             piece = ids[start : start + step]
-            values = {"n": -(-len(piece) // ROW), "task": task, "run": run, "ids": piece}
+            values = {"n": -(-len(piece) // self.row), "task": task, "run": run, "ids": piece}
             connection.exec_driver_sql(self.sql["seal"], values)
 
     def ask(self, connection: Connection, *queries: str) -> list[list[Any]]:
         """Return the rows of some queries without parameters; PostgreSQL answers all of them on one journey."""
         if self.sqlite:
-            return [list(connection.exec_driver_sql(query)) for query in queries]
+            return [by_driver(connection, query).fetchall() for query in queries]
         return answers_of(by_driver(connection, "; ".join(queries)))
 
     def arrive(self, connection: Connection, task: int, ids: bytes, tokens: bytes, body: Body | None = None) -> int:
@@ -297,14 +301,14 @@ class Database:
         if body is None or self.sqlite:
             if body is not None:
                 self.keep(connection, task, body)
-            return int(connection.exec_driver_sql(self.sql["arrive"], values).scalar_one())
+            return int(_first_of(by_driver(connection, self.sql["arrive"], values)))
         values |= {"n": body.n, "simulation": body.simulation, "body": body.data}
-        return int(by_driver(connection, self.sql["arrive and keep"], values).fetchone()[0])
+        return int(_first_of(by_driver(connection, self.sql["arrive and keep"], values)))
 
     def keep(self, connection: Connection, task: int, body: Body) -> None:
         """Store payloads that wait for aggregation."""
         values = {"task": task, "n": body.n, "simulation": body.simulation, "body": body.data}
-        connection.exec_driver_sql(self.sql["keep"], values)
+        by_driver(connection, self.sql["keep"], values)
 
     def close(self) -> None:
         """Close all connections."""
@@ -316,6 +320,12 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _first_of(cursor: Any) -> Any:
+    """Return the first value of the first row; None if there is no row."""
+    row = cursor.fetchone()
+    return None if row is None else row[0]
 
 
 def _check_url(text: str) -> URL:
@@ -342,13 +352,14 @@ def _check_url(text: str) -> URL:
 
 def _pragmas(connection: Any, _: object) -> None:
     """Set what a commit means: on the disk (FULL), and what was deleted is overwritten (secure_delete)."""
-    # Ids arrive in no order, so nearly every one touches a page of its own: small pages keep the log small.
-    for pragma in ("page_size=1024", "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
+    # Ids are written packed, many pages at a time: with smaller pages most of the time went into writing each of them
+    # (1 kB: twice as long to scrub; one of 8 kB fits rows badly). A file that was made with others keeps them.
+    for pragma in ("page_size=4096", "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
     # What is only of the moment (sorting, rewriting) stays off the disk. The cache is small: ids arrive in no order, so
     # that a large one fills with pages that are not needed again; the system's own cache has them too. The log is
     # copied back every 4 MB, by the commit that fills it: often, so that it is short; by hand.
-    for pragma in ("wal_autocheckpoint=4000", "cache_size=-4096", "temp_store=MEMORY"):
+    for pragma in ("wal_autocheckpoint=1000", "cache_size=-4096", "temp_store=MEMORY"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
 

@@ -7,7 +7,7 @@ alive. So the wait itself has an end: :class:`Bounded` gives up where no byte ha
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -15,9 +15,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError
 
-__all__ = ["ANSWER_SECONDS", "CONNECT_SECONDS", "answers_of", "by_driver", "patient", "postgres_engine"]
+from hedgerow.service.drivers import answers_of, by_driver
+
+__all__ = ["ANSWER_SECONDS", "CONNECT_SECONDS", "patient", "postgres_engine"]
 
 # By hand: a commit takes milliseconds, a backlog's segment a second; stopping must end within half a minute.
 ANSWER_SECONDS = 10.0
@@ -124,37 +125,6 @@ def _begin(connection: Connection) -> None:
     answers = answers_of(cursor)
     connection.info["first"] = answers[0][0][0] if answers and answers[0] else None
     connection.info["asked"] = answers[len(answers) - len(asked) :]
-
-
-def by_driver(
-    connection: Connection, statement: str, values: Mapping[str, Any] | None = None, *, binary: bool = False
-) -> Any:
-    """Run a statement by the driver of PostgreSQL itself: what the engine does besides takes as long again.
-
-    ``binary`` answers have bytes as they are; else they come in hexadecimal digits.
-    """
-    driver: Any = connection.connection.driver_connection
-    errors = connection.dialect.loaded_dbapi.Error
-    try:
-        return driver.execute(statement, values, binary=binary)
-    except errors as error:
-        lost = bool(driver.closed)
-        if lost:
-            connection.invalidate()
-        raise DBAPIError.instance(
-            statement, None, error, errors, connection_invalidated=lost, dialect=connection.dialect
-        ) from error
-
-
-def answers_of(cursor: Any) -> list[list[Any]]:
-    """Return the rows of all queries of one message."""
-    found = []
-    more = True
-    while more:
-        if cursor.description:
-            found.append(cursor.fetchall())
-        more = cursor.nextset()
-    return found
 
 
 def _look_alive(driver: Any, record: Any, _: object) -> None:

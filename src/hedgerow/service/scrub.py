@@ -25,9 +25,9 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from hedgerow.service.database import Database, StoragePressure
+from hedgerow.service.drivers import by_driver
 from hedgerow.service.ids import KEY, MARK, pack_ids
 from hedgerow.service.known import known_row, pack_tokens, unpack_tokens
-from hedgerow.service.postgres import by_driver
 from hedgerow.service.schema import YOUNG, arrivals, exchanges, known, partials
 from hedgerow.service.sealing import set_aside
 
@@ -43,7 +43,6 @@ def scrub(database: Database, connection: Connection) -> None:
     """Merge arrivals and write the young tables anew, in a transaction that has them for itself."""
     for task in connection.execute(sa.select(arrivals.c.task).distinct()).scalars().all():
         _merge(database, connection, task)
-    connection.execute(arrivals.delete())
     connection.execute(partials.update().values(scrubbed=partials.c.revision))
     if not database.sqlite:
         _rewrite(connection, YOUNG)
@@ -67,15 +66,13 @@ def merged(connection: Connection, task: int) -> dict[str, Any]:
 
 def _arrived(connection: Connection, task: int) -> list[Any]:
     """Return packed ids and tokens of each commit."""
-    query = f"SELECT ids, tokens FROM arrivals WHERE task = {task:d}"
-    if connection.dialect.name == "sqlite":
-        return list(connection.exec_driver_sql(query))
-    return list(by_driver(connection, query, binary=True))
+    return list(by_driver(connection, f"SELECT ids, tokens FROM arrivals WHERE task = {task:d}", binary=True))
 
 
 def _merge(database: Database, connection: Connection, task: int) -> None:
     """Put what has arrived into what is known of a task, or set it aside to be sealed."""
     row = merged(connection, task)
+    connection.execute(arrivals.delete().where(arrivals.c.task == task))  # first: what follows is written over it
     n = len(row["ids"]) // (KEY + MARK)
     if n >= SEALED:
         set_aside(database, connection, task, row["sealed"], row["ids"], row["tokens"])

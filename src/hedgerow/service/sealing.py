@@ -17,7 +17,7 @@ from bisect import bisect_left
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from hedgerow.service.database import ROW, RUNS, Database
+from hedgerow.service.database import RUNS, Database
 from hedgerow.service.ids import KEY, MARK, sorted_rows, unpacked
 from hedgerow.service.known import pack_tokens, unpack_tokens
 from hedgerow.service.schema import LEVEL, known, report_ids, sealing
@@ -81,7 +81,7 @@ def merge_piece(database: Database, connection: Connection) -> bool:
     if found is None:
         return False
     task, target, runs = found
-    bound = _bound(connection, task, runs)
+    bound = _bound(database, connection, task, runs)
     own = (report_ids.c.task == task) & report_ids.c.run.in_(runs)
     if bound is not None:
         own &= report_ids.c.first < bound
@@ -115,9 +115,9 @@ def _next_merge(connection: Connection) -> tuple[int, int, list[int]] | None:
     return None
 
 
-def _bound(connection: Connection, task: int, runs: list[int]) -> bytes | None:
+def _bound(database: Database, connection: Connection, task: int, runs: list[int]) -> bytes | None:
     """Return a key such that some thousand ids of these runs are below, and no run has more than its share of them."""
-    rows = max(1, _MERGED * (KEY + MARK) // ROW // len(runs))
+    rows = max(1, _MERGED * (KEY + MARK) // database.row // len(runs))
     firsts = [
         sa.select(report_ids.c.first)
         .where(report_ids.c.task == task, report_ids.c.run == run)
