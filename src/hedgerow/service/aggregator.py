@@ -41,7 +41,7 @@ from hedgerow.service.schema import (
     tasks,
     uploads,
 )
-from hedgerow.service.scrub import SEALED, scrub, settle
+from hedgerow.service.scrub import SEALED, prepare, scrub, settle
 from hedgerow.service.sealing import merge_piece, move_piece, unfinished
 from hedgerow.service.sqlite_file import Overtaken
 from hedgerow.service.timeline import hour_ended, mark
@@ -376,6 +376,7 @@ class Aggregator:
             self.database.exchanged = False
             self.database.known.follow()
 
+        prepare(self.database)
         before = self.writer.committed
         start = time.monotonic()
         self._clean = False

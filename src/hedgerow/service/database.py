@@ -254,10 +254,13 @@ class Database:
                 yield connection
 
     @contextmanager
-    def outside(self) -> Iterator[Callable[[str], list[Any]]]:
-        """Lend a function that runs statements outside of any transaction, for those that need that."""
+    def outside(self, *, beside: bool = False) -> Iterator[Callable[[str], list[Any]]]:
+        """Lend a function that runs statements outside of any transaction, for those that need that.
+
+        ``beside`` those that write: with another connection than theirs.
+        """
         with _translated():
-            borrowed = self.engine.raw_connection()
+            borrowed = (self.readers if beside else self.engine).raw_connection()
             driver: Any = borrowed.driver_connection
 
             def run(statement: str) -> list[Any]:
@@ -357,9 +360,9 @@ def _pragmas(connection: Any, _: object) -> None:
     for pragma in ("page_size=4096", "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
     # What is only of the moment (sorting, rewriting) stays off the disk. The cache is small: ids arrive in no order, so
-    # that a large one fills with pages that are not needed again; the system's own cache has them too. The log is
-    # copied back every 4 MB, by the commit that fills it: often, so that it is short; by hand.
-    for pragma in ("wal_autocheckpoint=1000", "cache_size=-4096", "temp_store=MEMORY"):
+    # that a large one fills with pages that are not needed again; the system's own cache has them too. Whoever scrubs
+    # copies the log back, and does so beside uploads; where nobody does, the commit that brings it to 64 MB; by hand.
+    for pragma in ("wal_autocheckpoint=16000", "cache_size=-4096", "temp_store=MEMORY"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
 

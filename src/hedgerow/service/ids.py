@@ -34,7 +34,7 @@ __all__ = [
 KEY = 16
 MARK = 8
 _HEAD = 8  # of a key, as one number
-_PARTS = 64  # that wait to be sorted: few, so that what Python needs for each part does not count; by hand
+_PARTS = 64  # put together: few are left, so that what Python needs for each part does not count; by hand
 _RUN = 1 << 14  # ids: smaller runs are put together, so that there are few to look through; by hand
 # Bytes of a sieve: 1 MB is wrong about one new id in 10,000 after 300,000, and 16 MB about one in a million after
 # 2,000,000 and one in 360 after 10,000,000, as measured; each wrong one costs a look.
@@ -143,6 +143,7 @@ class Ids:
 
     def __init__(self, packed: bytes = b"") -> None:
         self._runs: list[_Run] = []
+        self._parts: list[bytes] = []
         self._new = [packed]
         self._n = len(packed) // (KEY + MARK)
 
@@ -153,12 +154,14 @@ class Ids:
         """Add ids that are new."""
         self._new.append(packed)
         self._n += len(packed) // (KEY + MARK)
-        if len(self._new) >= _PARTS:
-            self._new = [b"".join(self._new)]  # not sorted: uploads would wait for it, and few ids are ever looked up
+        if len(self._new) >= _PARTS:  # not sorted: uploads would wait for it, and few ids are ever looked up
+            self._parts.append(b"".join(self._new))
+            self._new = []
 
     def _settle(self) -> None:
         """Sort what is new, together with runs that are no longer than it."""
-        rows = unpacked(b"".join(self._new))
+        rows = self._unsorted()
+        self._parts = []
         self._new = []
         while self._runs and len(self._runs[-1]) <= len(rows) < _RUN:
             rows = np.concatenate([rows, self._runs.pop().rows])
@@ -175,10 +178,13 @@ class Ids:
                 found.update(run.find(keys, heads))
         return found
 
+    def _unsorted(self) -> Rows:
+        return unpacked(b"".join([*self._parts, *self._new]))
+
     @property
     def rows(self) -> Rows:
         """All of them, a row each, keys before marks, in no order."""
-        return np.concatenate([unpacked(b"".join(self._new)), *(run.rows for run in self._runs)])
+        return np.concatenate([self._unsorted(), *(run.rows for run in self._runs)])
 
 
 class _Run:

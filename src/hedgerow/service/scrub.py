@@ -31,7 +31,7 @@ from hedgerow.service.known import known_row, pack_tokens, unpack_tokens
 from hedgerow.service.schema import YOUNG, arrivals, exchanges, known, partials
 from hedgerow.service.sealing import set_aside
 
-__all__ = ["SEALED", "merged", "scrub", "settle"]
+__all__ = ["SEALED", "merged", "prepare", "scrub", "settle"]
 
 SEALED = 1 << 16
 """Ids of one task that are moved together: 1.5 MB to rewrite until then, and a crowd that nobody is found in."""
@@ -127,6 +127,16 @@ def _anew(table: sa.Table) -> list[str]:
         f"TRUNCATE {name}",
         f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {kept} ORDER BY {keys}",
     ]
+
+
+def prepare(database: Database) -> None:
+    """Copy SQLite's write-ahead log back beside uploads, so that those need not wait for it in :func:`settle`.
+
+    It waits for nobody, and leaves what readers or a copy under way still need.
+    """
+    if database.sqlite:
+        with database.outside(beside=True) as run:
+            run("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def settle(database: Database) -> None:
