@@ -127,7 +127,6 @@ class Aggregator:
         self._clean = False
         self._united: set[int] = set()  # closed tasks whose groups were looked at
         self._looked: int | None = None
-        self._scrubbed = 0
         self._rest_until = 0.0
         self._read_until = 0.0
         self._pages_until = 0.0
@@ -236,7 +235,7 @@ class Aggregator:
                 done += n
                 self._pause(time.monotonic() - start, n / (n + max(0, most - done)))
                 start = time.monotonic()
-                if self._since() >= 2 * _MANY:
+                if self._many(2 * _MANY):
                     self.scrub()  # here too: a backlog may be long; but what waits is written anew, so rather after it
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
@@ -350,13 +349,13 @@ class Aggregator:
         not used any more need not stay in memory, nor what came with what in the database. After a failure it is too
         soon all the same.
         """
-        if time.monotonic() >= self._rest_until or self._since() >= _MANY or (calm and self._clean):
+        if time.monotonic() >= self._rest_until or self._many(_MANY) or (calm and self._clean):
             return over or self._dirty()
         return over and self._clean  # tasks are seldom over; after a failure they wait with the rest
 
-    def _since(self) -> int:
-        """Return how many reports were taken since the database was last scrubbed: their ids are in memory."""
-        return self.writer.committed - self._scrubbed
+    def _many(self, most: int) -> bool:
+        """Whether so many ids are in memory that scrubbing does not wait; after a failure it does, for a while."""
+        return self.database.known.arrived >= most and (self._clean or time.monotonic() >= self._rest_until)
 
     def _dirty(self) -> bool:
         """Whether anything was aggregated, here or by another server, or exchanged here, since the last scrubbing."""
@@ -377,14 +376,12 @@ class Aggregator:
             self.database.known.follow()
 
         prepare(self.database)
-        before = self.writer.committed
         start = time.monotonic()
         self._clean = False
         try:
             self.writer.call(alone)
         finally:
             end = time.monotonic()
-            self._scrubbed = before
             self._rest_until = end + _REST * (end - start)
         self._clean = True
         give_back()

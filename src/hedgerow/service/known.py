@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from hedgerow.service.drivers import by_driver
 from hedgerow.service.ids import KEY, LARGE, MARK, Ids, Rows, Sieve, keys_in, unpacked
 from hedgerow.service.schema import LEVEL, known, report_ids, sealing, tasks
 
@@ -34,7 +35,7 @@ _DIGEST = 32  # SHA-256
 _NUMBER = 8  # a 64-bit number
 # Tasks kept in memory: each has some megabytes, or 20 if it has many ids, and few are open at a time.
 _TASKS = 16
-_MISSED = 1 << 18  # ids: if more have left than is read while uploads wait, they are read by another thread; by hand
+_MISSED = 1 << 19  # ids: if more have left than is read while uploads wait, they are read by another thread; by hand
 _SCAN = 500  # rows of packed ids read at a time: a megabyte; by hand
 _WORTH = 1 << 25  # ids: a sieve of more takes every fifth new one for known, and is not worth reading them
 _LEVELS = 5  # of runs: more than a task has
@@ -92,6 +93,8 @@ class View:
         Holds them, and the first ``covered`` of those that have left.
     covered : int
         If it is less than ``sealed``, every id is looked up.
+    arrived : int
+        How many have come since the last scrubbing, to whatever server.
     """
 
     def __init__(self, database: Database, task: int) -> None:
@@ -103,6 +106,7 @@ class View:
         self.young = Ids()
         self.sieve = Sieve()
         self.covered = 0
+        self.arrived = 0
         self._spent: dict[bytes, int] = {}
         self._moving_spent: dict[int, dict[bytes, int]] = {}
 
@@ -115,6 +119,7 @@ class View:
         self.version = row.version
         self.sealed = row.sealed
         self.last = 0
+        self.arrived = 0
         self._spent = unpack_tokens(row.tokens)
         own = sa.select(sealing.c.piece, sealing.c.tokens).where(sealing.c.task == self.task)
         self._moving_spent = {piece: unpack_tokens(tokens) for piece, tokens in connection.execute(own)}
@@ -146,11 +151,13 @@ class View:
         """Read anew what is young; what the sieve holds too much does no harm."""
         self.version = -1
         self.last = 0
+        self.arrived = 0
         self.young = Ids()
 
     def add(self, brought: Brought) -> None:
         """Add what a commit brought."""
         self.young.add(brought.ids)
+        self.arrived += len(brought.ids) // (KEY + MARK)
         self.sieve.add(unpacked(brought.ids))  # now, and not all of them when they leave
         for digest, n in brought.spent.items():
             self._spent[digest] = self._spent.get(digest, 0) + n
@@ -172,8 +179,9 @@ class View:
             self.covered = max(self.covered, min(offer.until, self.sealed))
         if not 0 < self.sealed - self.covered <= _MISSED:
             return
-        batches = (report_ids.c.run >= self.covered) & (report_ids.c.run < LEVEL)
-        rows = unpacked(b"".join(connection.execute(_SEALED.where(report_ids.c.task == self.task, batches)).scalars()))
+        batches = f"task = {self.task:d} AND run >= {self.covered:d} AND run < {LEVEL:d}"
+        found = by_driver(connection, f"SELECT ids FROM report_ids WHERE {batches}", binary=True)
+        rows = unpacked(b"".join(ids for (ids,) in found))
         if len(rows) == self.sealed - self.covered:
             self.sieve.add(rows)
             self.covered = self.sealed
@@ -201,6 +209,11 @@ class Known:
         self._brought: list[Brought] = []
         self._offered: dict[int, Offer] = {}
         self._heard: dict[tuple[str, str], list[list[Any]]] = {}
+
+    @property
+    def arrived(self) -> int:
+        """How many ids have come since the last scrubbing, as far as this server knows: they are in memory."""
+        return sum(view.arrived for view in list(self._views.values()))
 
     def look(self, connection: Connection, task: int) -> View:
         """Return what is known of a task, within a transaction of :meth:`Database.write_uploads`."""
