@@ -21,6 +21,7 @@ __all__ = ["give_back", "keep_loaded"]
 _M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
 _LARGE = 1 << 18  # bytes: the ids of some thousand reports; by hand
+_CYCLES = 20_000  # new objects until one looks for cycles among them: each request makes some tens; by hand
 
 
 @cache
@@ -49,6 +50,7 @@ def keep_loaded() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(_CYCLES)
     set_option = _glibc("mallopt")
     if set_option is not None:
         set_option(_M_MMAP_THRESHOLD, _LARGE)  # else it rises with the largest that was given back, up to 32 MB
