@@ -94,7 +94,7 @@ def test_ids_survive_kill_9_at_a_step_of_their_way(outside, local_task, holders,
 
 
 def test_a_crash_between_aggregation_and_commit_repeats_the_segment(inside, local_task, holders, monkeypatch):
-    from hedgerow.service import aggregator
+    from hedgerow.service import segments
 
     service, task = inside(), local_task()
     service.publish(task)
@@ -102,12 +102,15 @@ def test_a_crash_between_aggregation_and_commit_repeats_the_segment(inside, loca
     service.send(task, reports)
     collection = service.service.collection(task.id)
 
-    def crash(*_):
+    replace = segments.replace_partial
+
+    def crash(*given):
+        replace(*given)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         # The new sums are written, the payloads not yet deleted.
-        patch.setattr(aggregator.uploads, "delete", crash)
+        patch.setattr(segments, "replace_partial", crash)
         with pytest.raises(KeyboardInterrupt):
             service.service.aggregator.segment(collection.number)
     expected = Aggregate(task).add(reports)

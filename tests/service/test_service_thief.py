@@ -129,9 +129,9 @@ def test_sqlite_forgets_after_a_crash_at_any_moment(inside, local_task, holders,
 def _copying(module, copy):
     real = module.scrub
 
-    def scrub(database, connection):
+    def scrub(*given):
         copy("aggregated")
-        real(database, connection)
+        return real(*given)
 
     return scrub
 

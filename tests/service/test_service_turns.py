@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow.grid import LabelGrid
 from hedgerow.mechanisms.level import LaplaceNoise
-from hedgerow.service import aggregator, removal, scrub, sealing
+from hedgerow.service import aggregator, removal, scrub, sealing, segments
 from hedgerow.service.kinds import Kind
 from hedgerow.service.sqlite_file import Overtaken, StoragePressure
 from hedgerow.tasks.labels.task import LabelTask
@@ -92,7 +92,11 @@ def sealed(pair, local_task, holders, part, monkeypatch):
         one.service.aggregator.scrub()
     one.post(task, "close")
     database = other.service.database
-    merge = partial(other.service.writer.run_in_turn, partial(sealing.merge_piece, database))
+
+    def merge():
+        with database.write_large() as connection:
+            return sealing.merge_piece(database, connection)
+
     return task, merge
 
 
@@ -147,29 +151,38 @@ def test_a_report_is_in_one_job_of_two_leaders(inside, postgres, tmp_path):
     assert pair.leader.status(task)["refused"] == {}
 
 
-def test_who_is_overtaken_goes_on_with_the_rest_of_the_turn(pair, local_task, holders, monkeypatch):
+def test_who_is_overtaken_goes_on_with_the_rest_of_the_turn(pair, local_task, holders):
     one, other = pair
     tasks = [local_task("first"), local_task("second")]
     for task in tasks:
         one.publish(task)
         one.send(task, holders(task, 5))
     work = one.service.aggregator
-    pending = work._pending
-    raced = []
-
-    def after(connection, number, most):
-        found = pending(connection, number, most)
-        if not raced:
-            raced.append(other.service.aggregator.segment(number))
-        return found
-
-    monkeypatch.setattr(work, "_pending", after)
-    one.service.refuse(0, "busy", 3)
-    work._work()
-    assert raced == [5]
     numbers = [one.service.collection(task.id).number for task in tasks]
-    assert [work.waiting(number) for number in numbers] == [0, 0]
+    one.service.refuse(0, "busy", 3)
+    with other.service.database.write_sums(numbers[0], alone=True):
+        work._work()
+    assert [work.waiting(number) for number in numbers] == [5, 0]
     assert not one.service._refused and not work._dirty()  # the counts are kept, and all is scrubbed
+    work._work()
+    assert [work.waiting(number) for number in numbers] == [0, 0]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_sums_that_others_have_replaced_are_not_written(request, inside, local_task, holders, kind):
+    service = inside(request.getfixturevalue("postgres") if kind == "postgres" else None)
+    task = local_task()
+    service.publish(task)
+    work = service.service.aggregator
+    number = service.service.collection(task.id).number
+    for _ in range(2):  # there are none at first
+        service.send(task, holders(task, 5, seed=_))
+        with service.service.database.read() as connection:
+            late = segments.Segment.of(connection, *work.look(number), number, 10)
+        assert (late.n, work.segment(number)) == (5, 5)
+        with pytest.raises(Overtaken):
+            service.service.writer.add_up(number, late.store)
+    assert service.status(task)["aggregated"] == 10
 
 
 def test_uploads_go_first_while_reports_are_added_up(pair, monkeypatch):
@@ -203,9 +216,11 @@ def test_a_backlog_is_worked_off_in_larger_segments(pair, local_task, holders, m
         taken = []
         for i in range(0, n, 2):
             one.send(task, Reports(task, reports.tokens[i : i + 2], reports.payloads[i : i + 2]))
-        old = work._pending
+        old = segments.waiting_of
         with monkeypatch.context() as patch:
-            patch.setattr(work, "_pending", lambda *given, old=old, taken=taken: taken.append(old(*given)) or taken[-1])
+            patch.setattr(
+                segments, "waiting_of", lambda *given, old=old, taken=taken: taken.append(old(*given)) or taken[-1]
+            )
             work.turn()
         assert {sum(row.n for row in rows) for rows in taken[:-1]} == {size}
         reports = holders(task, 100, seed=n)
@@ -271,21 +286,20 @@ def test_what_one_deletes_the_other_does_not_add_up(pair, local_task, holders, k
             assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0, table
 
 
-def test_nothing_is_added_up_of_a_task_that_was_deleted(pair, local_task, holders, monkeypatch):
-    """The other has read the payloads, and only then the task goes."""
-    one, other = pair
-    task = local_task()
-    one.publish(task)
-    one.send(task, holders(task, 20))
-    one.post(task, "close")
-    number = other.service.collection(task.id).number
+def test_nothing_is_added_up_of_a_task_that_was_deleted(inside, local_task, holders, monkeypatch):
+    """SQLite: the payloads were read, and only then the task goes."""
+    service, task = inside(), local_task()
+    service.publish(task)
+    service.send(task, holders(task, 20))
+    service.post(task, "close")
+    number = service.service.collection(task.id).number
     aggregate = Kind.aggregate
 
     def after(*given):
         monkeypatch.undo()
-        assert one.client.delete(f"/v1/tasks/{task.id}", headers=CURATOR).status_code == 200
+        assert service.client.delete(f"/v1/tasks/{task.id}", headers=CURATOR).status_code == 200
         return aggregate(*given)
 
     monkeypatch.setattr(Kind, "aggregate", after)
     with pytest.raises(Overtaken, match="deleted"):
-        other.service.aggregator.segment(number)
+        service.service.aggregator.segment(number)

@@ -1,8 +1,6 @@
-"""Adds reports up in the background, a segment at a time.
+"""Adds reports up in the background, a segment at a time (:mod:`hedgerow.service.segments`).
 
-One transaction replaces the partial sums, deletes the payloads that went into them and nothing else. So a crash at
-any moment leaves either the old sums with the payloads or the new sums without them, and repeats one segment at most.
-Another writes anew whatever the uploads had touched, so that the database forgets what belonged together
+Then it writes anew whatever the uploads had touched, so that the database forgets what belonged together
 (:mod:`hedgerow.service.scrub`).
 """
 
@@ -13,19 +11,16 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from hedgerow.errors import FormatError
 from hedgerow.service.database import Database, StorageError, StoragePressure
-from hedgerow.service.ids import sorted_rows
 from hedgerow.service.kinds import Kind
 from hedgerow.service.logs import log
 from hedgerow.service.memory import give_back
+from hedgerow.service.pace import PACE, Pace
 from hedgerow.service.pages import BRIEF_SECONDS, FORGOTTEN_FROM, LONG_SECONDS, note_pages, noted, take_note, write_anew
 from hedgerow.service.problems import Problem
 from hedgerow.service.removal import FORGOTTEN, some_of
@@ -35,23 +30,21 @@ from hedgerow.service.schema import (
     jobs,
     known,
     partials,
-    sealed_segments,
     sealing,
-    segments,
     tasks,
     uploads,
 )
 from hedgerow.service.scrub import SEALED, prepare, scrub, settle
 from hedgerow.service.sealing import merge_piece, move_piece, unfinished
+from hedgerow.service.segments import Segment, partial_of, replace_partial
 from hedgerow.service.sqlite_file import Overtaken
 from hedgerow.service.timeline import hour_ended, mark
 from hedgerow.service.writer import Writer
 from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.trimmed import Groups
 
-__all__ = ["Aggregator", "add_rows", "kept_rows"]
+__all__ = ["Aggregator"]
 
-Rows = npt.NDArray[np.uint8]
 # Reports added up in one transaction: uploads wait for it, or have less of the processor. It takes some milliseconds,
 # and a pause of up to three times as long follows. By hand: with 20,000 and no pause the 99th percentile of answers was
 # 11.5 ms instead of 9.1 (batches of 100, PostgreSQL, two cores).
@@ -60,31 +53,16 @@ Rows = npt.NDArray[np.uint8]
 _SEGMENT = 20_000
 _SMALL_SEGMENT = 5_000
 _SEGMENTS = 40  # that a backlog is cut into
-_PACE = 3.0
 # Uploads wait while it scrubs, so that takes at most a fiftieth of the time, unless three batches to seal have come:
 # until then their ids are in memory.
 _REST = 50
-_MANY = 3 * SEALED
+_MANY = 6 * SEALED
 _PAUSES = 3  # of the time that reading ids took, until they are read again; by hand
 _MERGING = 0.1  # of the time, while uploads wait: there are more runs for a while, and nothing else; by hand
 # Pages that take long to write anew wait until nothing has come for a minute, for a day at most; by hand.
 _QUIET = 60.0
 _DAY = 86_400
 Look = Callable[[int], tuple[Kind, Detector]]
-
-
-def kept_rows(kind: Kind, bodies: list[bytes]) -> Rows:
-    """Return stored bodies as rows."""
-    return np.frombuffer(b"".join(bodies), dtype=np.uint8).reshape(-1, kind.kept_width)
-
-
-def add_rows(kind: Kind, aggregate: Any, pending: list[Any]) -> Any:
-    """Add uploads (rows with ``simulation`` and ``body``) to an aggregate."""
-    for simulation in (False, True):
-        rows = kept_rows(kind, [u.body for u in pending if bool(u.simulation) is simulation])
-        if len(rows):
-            kind.add(aggregate, rows, simulation)
-    return aggregate
 
 
 class Aggregator:
@@ -202,8 +180,7 @@ class Aggregator:
         now = self.clock()
         self._mark(now)
         over = [number for number, when in closed if now >= when + self.remember and self._over(number)]
-        if self._due(bool(over), calm):
-            self.scrub()
+        if self._due(bool(over), calm) and self.scrub(wait=False):
             moving = True
             self._finish(over)
         if (pages or over) and time.monotonic() >= self._pages_until:
@@ -236,7 +213,9 @@ class Aggregator:
                 self._pause(time.monotonic() - start, n / (n + max(0, most - done)))
                 start = time.monotonic()
                 if self._many(2 * _MANY):
-                    self.scrub()  # here too: a backlog may be long; but what waits is written anew, so rather after it
+                    self.scrub(
+                        wait=False
+                    )  # here too: a backlog may be long; but what waits is written anew, so rather after it
         except (FormatError, Problem) as error:
             log("task-damaged", level="error", task=number, reason=str(error))
         except Overtaken as error:
@@ -250,7 +229,7 @@ class Aggregator:
 
         Not for longer than it takes to be done with all of it by the next turn, which brings more.
         """
-        pause = min(_PACE * took, share * self.every - took)
+        pause = min(PACE * took, share * self.every - took)
         if self.writer.waiting and pause > 0 and not self.database.sqlite:
             self._stop.wait(pause)
 
@@ -265,15 +244,15 @@ class Aggregator:
         with self._turn:
             with self.database.read() as connection:
                 waits = connection.execute(sa.select(uploads.c.seq).where(uploads.c.task == number).limit(1)).first()
-                partial = _partial(connection, number)
+                before = partial_of(connection, number)
             if waits is not None:
                 return
-            found = kind.aggregate(partial.sums) if partial is not None and kind.n_groups else None
+            found = kind.aggregate(before.sums) if before is not None and kind.n_groups else None
             one = found.united() if isinstance(found, Groups) else None
-            if one is not None:
+            if before is not None and one is not None:
                 values = {"sums": one.to_bytes()}
                 try:
-                    self.writer.run(lambda connection: _replace_partial(connection, number, partial.revision, values))
+                    self.writer.run(lambda connection: replace_partial(connection, number, before.revision, values))
                 except Overtaken:
                     return  # the next turn sees what the other has made of it
         self._united.add(number)
@@ -286,15 +265,14 @@ class Aggregator:
 
     def _move(self) -> None:
         """Move what tokens spent to their rows and merge runs of ids, piece by piece, uploads in between."""
-
-        def change() -> bool:
-            with self.database.write_uploads() as connection:
-                return move_piece(connection) or merge_piece(self.database, connection)
-
         until = time.monotonic() + _MERGING * self.every
-        while not self._stop.is_set() and self.writer.call(change):
+        while not self._stop.is_set() and (self.writer.run_in_turn(move_piece) or self.writer.beside(self._merge)):
             if self.writer.waiting and time.monotonic() >= until:
                 return  # the rest at the next turn
+
+    def _merge(self) -> bool:
+        with self.database.write_large(wait=False) as connection:
+            return connection is not None and merge_piece(self.database, connection)
 
     def _mark(self, now: float) -> None:
         """Count the reports up to the full hour that has just ended, if one has."""
@@ -358,75 +336,62 @@ class Aggregator:
         return self.database.known.arrived >= most and (self._clean or time.monotonic() >= self._rest_until)
 
     def _dirty(self) -> bool:
-        """Whether anything was aggregated, here or by another server, or exchanged here, since the last scrubbing."""
-        if not self._clean or self.database.exchanged:
+        """Whether anything was aggregated, here or elsewhere, or exchanged or undone here, since the last scrubbing."""
+        if not self._clean or self.database.exchanged or self.database.known.undone:
             return True  # just started: whatever ran here before may have been killed at any moment
         with self.database.read() as connection:
             query = sa.select(partials.c.task).where(partials.c.scrubbed != partials.c.revision).limit(1)
             return connection.execute(query).first() is not None
 
-    def scrub(self) -> None:
-        """Make the database forget what came with what, and when; StoragePressure if a reader is in the way."""
+    def scrub(self, *, wait: bool = True) -> bool:
+        """Make the database forget what came with what, and when; StoragePressure if a reader is in the way.
 
-        def alone() -> None:
-            with self.database.write_alone() as connection:
-                scrub(self.database, connection)
-            settle(self.database)
-            self.database.exchanged = False
-            self.database.known.follow()
-
+        Without ``wait`` not if another server is at it; return whether it was done.
+        """
         prepare(self.database)
         start = time.monotonic()
-        self._clean = False
+        was_clean, self._clean = self._clean, False
         try:
-            self.writer.call(alone)
+            since = self.writer.beside(lambda: self._scrubbed(wait))
+            start = start if since is None else since
         finally:
             end = time.monotonic()
             self._rest_until = end + _REST * (end - start)
+        if since is None:
+            self._clean = was_clean
+            return False
+        self.writer.call(self.database.known.follow)
         self._clean = True
         give_back()
+        return True
+
+    def _scrubbed(self, wait: bool) -> float | None:
+        """Scrub in a transaction; return since when uploads waited, None if another server has one open."""
+        with self.database.write_large(wait=wait) as connection:
+            if connection is None:
+                return None
+            rest = (lambda: None) if self.database.sqlite else Pace(self.writer, self._stop)
+            since = scrub(self.database, connection, rest)
+        settle(self.database)
+        return since
 
     def segment(self, number: int, size: float = math.inf) -> int:
         """Aggregate one segment of a task, of ``size`` reports or a little less; return its number of reports."""
         kind, detector = self.look(number)
+        most = min(size, _SEGMENT)
         with self._turn:
-            with self.database.read() as connection:
-                taken = self._pending(connection, number, min(size, _SEGMENT))
-                partial = _partial(connection, number)
-            if not taken:
-                return 0
-            n = sum(int(u.n) for u in taken)
-            events = detector.count(kept_rows(kind, [u.body for u in taken])[:, kind.kept_width - kind.width :])
-            if partial is not None and partial.events:
-                events = events + np.frombuffer(partial.events, dtype="<i8")
-            sums = b""
-            if not kind.retains:
-                sums = add_rows(kind, kind.aggregate(partial.sums if partial else b""), taken).to_bytes()
-            revision = partial.revision if partial else 0
-            values = {"n": n + (partial.n if partial else 0), "sums": sums, "events": events.astype("<i8").tobytes()}
-
-            def change(connection: Connection) -> None:
-                _replace_partial(connection, number, revision, values)
-                if kind.retains:
-                    _merge_segments(connection, kind, number, taken)
-                gone = connection.execute(uploads.delete().where(uploads.c.seq.in_([u.seq for u in taken])))
-                if gone.rowcount != len(taken):
-                    raise Overtaken("another process aggregates this task.")
-
-            self.writer.add_up(number, change)
-        return n
-
-    def _pending(self, connection: Connection, number: int, most: float) -> list[Any]:
-        """Return whole uploads up to the size of a segment; one at least."""
-        taken: list[int] = []
-        n = 0
-        own = sa.select(uploads.c.seq, uploads.c.n).where(uploads.c.task == number)
-        for seq, size in connection.execute(own.order_by(uploads.c.seq).limit(500)):
-            if taken and n + size > most:
-                break
-            taken.append(seq)
-            n += size
-        return list(connection.execute(sa.select(uploads).where(uploads.c.seq.in_(taken))))
+            if self.database.sqlite:  # uploads wait for whoever writes: not while sums are made
+                with self.database.read() as connection:
+                    found = Segment.of(connection, kind, detector, number, most)
+                if found is not None:
+                    self.writer.add_up(number, found.store)
+            else:
+                with self.database.write_sums(number, alone=True) as connection:
+                    rest = Pace(self.writer, self._stop)
+                    found = Segment.of(connection, kind, detector, number, most, rest)
+                    if found is not None:
+                        found.store(connection)
+        return 0 if found is None else found.n
 
     def _over(self, number: int) -> bool:
         try:
@@ -448,10 +413,10 @@ class Aggregator:
         kind, _ = self.look(number)
         if kind.keeps_ids and not (seconds and all(seconds)):
             return False  # the second round is checked against the ids of the first
-        self.writer.run_in_turn(lambda connection: _forget_young(connection, number))
+        self.writer.run_in_turn(lambda connection: _forget_young(connection, number), keeping=True)
         for table, key in FORGOTTEN:
             some = some_of(table, key, number)
-            while not self._stop.is_set() and self.writer.run_in_turn(some):
+            while not self._stop.is_set() and self.writer.run_in_turn(some, keeping=True):
                 pass  # a piece at a time, so that uploads to other tasks are not held up
         return not self._stop.is_set()
 
@@ -477,34 +442,3 @@ def _forget_young(connection: Connection, number: int) -> None:
     nothing = {"version": known.c.version + 1, "sealed": 0, "ids": b"", "tokens": b""}
     if not connection.execute(known.update().where(known.c.task == number).values(**nothing)).rowcount:
         connection.execute(known.insert().values(task=number, version=1, sealed=0, ids=b"", tokens=b""))
-
-
-def _partial(connection: Connection, number: int) -> Any:
-    return connection.execute(sa.select(partials).where(partials.c.task == number)).first()
-
-
-def _replace_partial(connection: Connection, number: int, revision: int, values: dict[str, Any]) -> None:
-    """Write new sums over those of ``revision``; refuse if somebody else has."""
-    if revision == 0:
-        if _partial(connection, number) is not None:
-            raise Overtaken("another process aggregates this task.")
-        connection.execute(partials.insert().values(task=number, revision=1, **values))
-        return
-    own = (partials.c.task == number) & (partials.c.revision == revision)
-    if connection.execute(partials.update().where(own).values(revision=revision + 1, **values)).rowcount != 1:
-        raise Overtaken("another process aggregates this task.")
-
-
-def _merge_segments(connection: Connection, kind: Kind, number: int, taken: list[Any]) -> None:
-    """Put rows into the segment that grows, sorted by its bytes: the order of arrival is lost. Seal it when large."""
-    for simulation in (False, True):
-        bodies = [u.body for u in taken if bool(u.simulation) is simulation]
-        if not bodies:
-            continue
-        own = (segments.c.task == number) & (segments.c.simulation == simulation)
-        bodies += list(connection.execute(sa.select(segments.c.body).where(own)).scalars())
-        connection.execute(segments.delete().where(own))
-        rows = sorted_rows(kept_rows(kind, bodies))
-        table = sealed_segments if len(rows) >= SEALED else segments
-        body = rows.tobytes()
-        connection.execute(table.insert().values(task=number, n=len(rows), simulation=simulation, body=body))

@@ -25,7 +25,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from hedgerow.errors import HedgerowError
 from hedgerow.service.drivers import answers_of, by_driver
 from hedgerow.service.ids import KEY, MARK, Ids
-from hedgerow.service.known import Known
+from hedgerow.service.known import Known, Met
 from hedgerow.service.migrate import STEP, check_step, check_version, upgrade, version_of
 from hedgerow.service.postgres import patient, postgres_engine
 from hedgerow.service.schema import YOUNG
@@ -43,8 +43,8 @@ _ID = KEY + MARK
 # Bytes of a row of packed ids: about a page of SQLite, and as much as PostgreSQL keeps in one piece.
 _SQLITE_ROW = 160 * _ID
 _POSTGRES_ROW = 80 * _ID
-# Rows sealed by one statement of SQLite, half a megabyte: Python keeps statements with the last values that they had,
-# megabytes of ids after a large batch; by hand.
+# Rows sealed by one statement, half a megabyte or less: Python keeps SQLite's statements with the last values that they
+# had, megabytes of ids after a large batch, and PostgreSQL has a core to itself while it is at one; by hand.
 _PIECE = 128
 _SERIES = "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n + 1 < :n)"
 # The runs of a task, by a look for each: there are few, and many rows in each.
@@ -73,12 +73,20 @@ _POSTGRES = {
     "seal": "INSERT INTO report_ids SELECT %(task)s, %(run)s, "
     f"substring(%(ids)b::bytea FROM i*{_POSTGRES_ROW}+1 FOR {KEY}), "
     f"substring(%(ids)b::bytea FROM i*{_POSTGRES_ROW}+1 FOR {_POSTGRES_ROW}) FROM generate_series(0, %(n)s - 1) i",
-    "arrive": "INSERT INTO arrivals (task, ids, tokens) VALUES (%(task)s, %(ids)b, %(tokens)b) RETURNING seq",
+    "arrive": "INSERT INTO arrivals (seq, task, ids, tokens) VALUES (%(seq)s, %(task)s, %(ids)b, %(tokens)b) "
+    "RETURNING seq",
     "keep": "INSERT INTO uploads (task, n, simulation, body) VALUES (%(task)s, %(n)s, %(simulation)s, %(body)b)",
 }
 # Both at once: each statement is a journey to the server and back, during which other uploads wait.
 _POSTGRES["arrive and keep"] = f"WITH kept AS ({_POSTGRES['keep']}) {_POSTGRES['arrive']}"
 _YOUNG = ", ".join(table.name for table in YOUNG)
+# Locks of PostgreSQL, in the order in which they are taken. (7218541 is that of steps of the schema, 7218543 that of
+# the audit log.) Who merges ids, scrubs or forgets is alone with that, uploads beside it. Whoever scrubs waits for
+# those that write before their turn, and they for him: they have tables by then. Last comes the turn itself.
+_KEEPING = "SELECT pg_advisory_xact_lock(7218545)"
+_KEEPING_NOW = "SELECT pg_try_advisory_xact_lock(7218545)"
+_WRITING = "SELECT pg_advisory_xact_lock_shared(7218546)"
+_NOT_WRITING = "SELECT pg_advisory_xact_lock(7218546)"
 _TURN = "SELECT pg_advisory_xact_lock(7218542)"
 # Other servers have their turn while this one's commit goes to the disk: PostgreSQL keeps the lock until a commit is
 # durable, so this one is not, and what follows it in the same message is: an empty note in the log. The log is flushed
@@ -87,9 +95,9 @@ _TURN = "SELECT pg_advisory_xact_lock(7218542)"
 _UNFLUSHED = "SET LOCAL synchronous_commit = off"
 _FLUSH = "SELECT pg_logical_emit_message(true, 'hedgerow', '')"
 # Whoever adds up shares a lock that whoever deletes a task has alone. A lock of rows would be seen in the pages.
-# (7218543 is that of the audit log.)
 _ADDING = "SELECT pg_advisory_xact_lock_shared(7218544)"
 _NOT_ADDING = "SELECT pg_advisory_xact_lock(7218544)"
+_SUMS = 7218547  # and the number of a task
 
 
 @dataclass(frozen=True)
@@ -130,8 +138,8 @@ class Database:
         self.sql = _SQLITE if self.sqlite else _POSTGRES
         self.row = _SQLITE_ROW if self.sqlite else _POSTGRES_ROW
         self.file = SqliteFile(str(self.url.database), mode) if self.sqlite else None
-        # One for reports; PostgreSQL adds them up by another meanwhile.
-        self.engine = self._engine("BEGIN" if mode == "read" else "BEGIN IMMEDIATE", pool_size=1 if self.sqlite else 2)
+        # One for reports; PostgreSQL adds them up and scrubs by another meanwhile, and flushes by a third.
+        self.engine = self._engine("BEGIN" if mode == "read" else "BEGIN IMMEDIATE", pool_size=1 if self.sqlite else 3)
         self.readers = self._engine("BEGIN", pool_size=4, snapshots=True)
         self.known = Known(self)
         self._step = ""  # what asks for the last step of the schema, once it is certain that there is one
@@ -192,36 +200,63 @@ class Database:
             self.file.check()  # after the commit: what a removed file took is not acknowledged
 
     @contextmanager
-    def write_uploads(self, numbers: Sequence[int] = ()) -> Iterator[Connection]:
+    def write_uploads(self, numbers: Sequence[int] = (), *, keeping: bool = False) -> Iterator[Connection]:
         """Open a transaction of the one process that takes reports at this moment.
 
-        Whoever has it may look for known ids and add new ones: nobody else does so, or scrubs, in between. Where it is
-        said which tasks will be asked for, PostgreSQL is asked on the journey on which the transaction begins.
+        Whoever has it may look for known ids and add new ones: nobody else does so, or scrubs, in between; with
+        ``keeping`` nobody merges ids either. Where it is said which tasks will be asked for, PostgreSQL is asked on the
+        journey on which the transaction begins.
         """
         asked = self.known.questions(numbers) if numbers and not self.sqlite else ()
+        turn = f"{_UNFLUSHED}; {_KEEPING}; {_TURN}" if keeping else f"{_UNFLUSHED}; {_TURN}"
+        with self._settled(), self._writing(turn, asked) as connection:
+            if asked:
+                self.known.hear(numbers, connection.info["asked"])
+            yield connection
+            if not self.sqlite:
+                _commit(connection)
+
+    @contextmanager
+    def write_before_turn(self) -> Iterator[Connection]:
+        """Open a transaction of PostgreSQL that takes its turn at the end of the block, for as long as a commit takes.
+
+        The block decides by what is in memory (:meth:`Known.at_hand`) and writes. In the turn, nothing that others did
+        since may change that: Met if it might, and nothing was written. So servers write beside each other.
+        """
+        with self._settled(), self._writing(f"{_UNFLUSHED}; {_WRITING}") as connection:
+            yield connection
+            heads, new = answers_of(by_driver(connection, "; ".join((_TURN, *self.known.again()))))[1:]
+            self.known.confirm(heads, new)
+            _commit(connection)
+
+    @contextmanager
+    def _settled(self) -> Iterator[None]:
+        """Let what is known follow what became of the transaction in the block."""
         try:
-            with self._writing(f"{_UNFLUSHED}; {_TURN}", asked) as connection:
-                if asked:
-                    self.known.hear(numbers, connection.info["asked"])
-                yield connection
-                if not self.sqlite:
-                    by_driver(connection, f"COMMIT; {_FLUSH}")  # the engine finds nothing left to commit
+            yield
+        except Met:
+            self.known.undo()
+            raise
         except BaseException:
             self.known.settle(committed=False)
             raise
         self.known.settle(committed=True)
 
     @contextmanager
-    def write_sums(self, task: int) -> Iterator[Connection]:
+    def write_sums(self, task: int, *, alone: bool = False) -> Iterator[Connection]:
         """Open a transaction that makes sums of a task's payloads; Overtaken if the task was deleted.
 
-        It is not deleted in between either: what is written here would outlive it.
+        It is not deleted in between either: what is written here would outlive it. With ``alone`` also if another
+        server of PostgreSQL has such a transaction open: both would add up the same, one of them in vain.
         """
-        there = f"SELECT deleted IS NULL FROM tasks WHERE number = {task:d}"
+        free = f"pg_try_advisory_xact_lock({_SUMS}, {task:d})" if alone and not self.sqlite else "true"
+        there = f"SELECT deleted IS NULL, {free} FROM tasks WHERE number = {task:d}"
         with self._writing(_ADDING, (there,)) as connection:
             found = [list(connection.exec_driver_sql(there))] if self.sqlite else connection.info["asked"]
             if not found[0] or not found[0][0][0]:
                 raise Overtaken("the task was deleted.")
+            if not found[0][0][1]:
+                raise Overtaken("another server adds up.")
             yield connection
 
     def bar_sums(self, connection: Connection) -> None:
@@ -230,14 +265,28 @@ class Database:
             connection.exec_driver_sql(_NOT_ADDING)
 
     @contextmanager
-    def write_alone(self) -> Iterator[Connection]:
-        """Open a transaction that has the young tables for itself; StoragePressure if they are not to be had now."""
+    def write_large(self, *, wait: bool = True) -> Iterator[Connection | None]:
+        """Open a transaction that alone merges ids, scrubs or forgets; uploads go on beside it, but for SQLite.
+
+        None, without ``wait``, if another server has one open.
+        """
         with self.write() as connection:
+            taken = True
             if not self.sqlite:
-                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_ALONE_MILLISECONDS}")
-                connection.exec_driver_sql(_TURN)
-                connection.exec_driver_sql(f"LOCK TABLE {_YOUNG} IN ACCESS EXCLUSIVE MODE")
-            yield connection
+                taken = _first_of(by_driver(connection, _KEEPING if wait else _KEEPING_NOW)) is not False
+            yield connection if taken else None
+
+    def alone(self, connection: Connection) -> None:
+        """Let a transaction have the young tables for itself from now on; StoragePressure if somebody is in the way."""
+        if not self.sqlite:
+            found = (f"SET LOCAL lock_timeout = {_ALONE_MILLISECONDS}", _NOT_WRITING, _TURN)
+            by_driver(connection, "; ".join((*found, f"LOCK TABLE {_YOUNG} IN ACCESS EXCLUSIVE MODE")))
+
+    def flush(self) -> None:
+        """Bring to the disk what open transactions have written to PostgreSQL's log, so that commits have less to."""
+        if not self.sqlite:
+            with self.write() as connection:
+                by_driver(connection, _FLUSH)
 
     @contextmanager
     def read(self, *, young: bool = True) -> Iterator[Connection]:
@@ -284,13 +333,16 @@ class Database:
         rows = connection.exec_driver_sql(self.sql["sealed"], values).scalars() if keys else ()
         return Ids(b"".join(map(bytes, rows))).find(keys)
 
-    def seal(self, connection: Connection, task: int, run: int, ids: bytes) -> None:
-        """Add packed and sorted ids to the sealed ones, as a run or a part of it."""
-        step = _PIECE * self.row if self.sqlite else max(1, len(ids))
+    def seal(
+        self, connection: Connection, task: int, run: int, ids: bytes, rest: Callable[[], None] = lambda: None
+    ) -> None:
+        """Add packed and sorted ids to the sealed ones, as a run or a part of it; ``rest`` after each piece."""
+        step = _PIECE * self.row
         for start in range(0, len(ids), step):
             piece = ids[start : start + step]
             values = {"n": -(-len(piece) // self.row), "task": task, "run": run, "ids": piece}
             connection.exec_driver_sql(self.sql["seal"], values)
+            rest()
 
     def ask(self, connection: Connection, *queries: str) -> list[list[Any]]:
         """Return the rows of some queries without parameters; PostgreSQL answers all of them on one journey."""
@@ -301,6 +353,8 @@ class Database:
     def arrive(self, connection: Connection, task: int, ids: bytes, tokens: bytes, body: Body | None = None) -> int:
         """Store packed ids and spent tokens of a commit, and payloads that came with them; return its number."""
         values: dict[str, Any] = {"task": task, "ids": ids, "tokens": tokens}
+        if not self.sqlite:
+            values["seq"] = self.known.number(connection)
         if body is None or self.sqlite:
             if body is not None:
                 self.keep(connection, task, body)
@@ -323,6 +377,11 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _commit(connection: Connection) -> None:
+    """End a turn on PostgreSQL, and wait until all that it wrote or saw is on the disk."""
+    by_driver(connection, f"COMMIT; {_FLUSH}")  # the engine finds nothing left to commit
 
 
 def _first_of(cursor: Any) -> Any:

@@ -26,6 +26,7 @@ __all__ = [
     "keyed",
     "keys_in",
     "pack_ids",
+    "share_ids",
     "sorted_rows",
     "unpacked",
 ]
@@ -95,6 +96,20 @@ def _news(rows: Rows) -> npt.NDArray[np.bool_]:
 def any_alike(rows: Rows) -> bool:
     """Whether two of some sorted rows may have the same key: these begin alike."""
     return not (np.diff(_heads(rows)) != 0).all()
+
+
+def share_ids(rows: Rows, others: Rows) -> bool:
+    """Whether any of some sorted rows may be among the others: one of those begins alike.
+
+    >>> rows = unpacked(pack_ids([bytes(24), b"another key.....its mark"]))
+    >>> share_ids(rows, rows[1:]), share_ids(rows, rows[:0]), share_ids(rows[:1], rows[1:])
+    (True, False, False)
+    """
+    if not len(rows):
+        return False
+    heads, wanted = _heads(rows), _heads(others)
+    at = np.minimum(np.searchsorted(heads, wanted), len(heads) - 1)
+    return bool((heads[at] == wanted).any())
 
 
 def keys_in(rows: Rows) -> list[bytes]:

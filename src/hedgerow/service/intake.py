@@ -7,7 +7,7 @@ report by itself, in Python, takes longer than all the rest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -18,10 +18,10 @@ from sqlalchemy import Connection
 
 from hedgerow.service.database import Body, Database
 from hedgerow.service.ids import KEY, Rows, any_alike, keyed, sorted_rows, unpacked
-from hedgerow.service.known import Brought, View, pack_tokens
+from hedgerow.service.known import Brought, Met, View, pack_tokens
 from hedgerow.service.schema import jobs, partials, upload_tokens, uploads
 
-__all__ = ["Outcome", "Upload", "take"]
+__all__ = ["Outcome", "Upload", "at_hand", "take", "take_before_turn"]
 
 Pair = tuple[bytes, bytes]
 _PIECE = 16 << 20  # bytes of a row of the table: whoever takes some of its reports reads all of it; by hand
@@ -108,12 +108,34 @@ def _packed(pairs: Iterable[Pair]) -> Rows:
     return unpacked(b"".join(chain.from_iterable(pairs)))
 
 
+def at_hand(database: Database, group: Iterable[Upload]) -> bool:
+    """Whether a group may be decided before the turn, by what is in memory.
+
+    Not where all that was accepted counts, or a first round, or what came too late.
+    """
+    plain = not any(upload.late or upload.most or upload.first is not None for upload in group)
+    return plain and all(database.known.has(upload.task) for upload in group)
+
+
+def take_before_turn(database: Database, connection: Connection, group: Sequence[Upload]) -> list[Outcome]:
+    """Do what :func:`take` does in a transaction of :meth:`Database.write_before_turn`; Met if it needs the turn."""
+    if not at_hand(database, group):
+        raise Met
+    numbers = sorted({upload.task for upload in group})
+    return _take_tasks(database, connection, group, set(numbers), database.known.at_hand(numbers))
+
+
 def take(database: Database, connection: Connection, group: Sequence[Upload]) -> list[Outcome]:
     """Store a group of uploads in a transaction of :meth:`Database.write_uploads`; return the outcomes, in order."""
     numbers = sorted({upload.task for upload in group})
-    unclosed, views = database.known.refresh(connection, numbers)
+    return _take_tasks(database, connection, group, *database.known.refresh(connection, numbers))
+
+
+def _take_tasks(
+    database: Database, connection: Connection, group: Sequence[Upload], unclosed: set[int], views: Mapping[int, View]
+) -> list[Outcome]:
     outcomes: dict[int, Outcome] = {}
-    for number in numbers:
+    for number in views:
         own = [(i, upload) for i, upload in enumerate(group) if upload.task == number]
         in_time = [(i, upload) for i, upload in own if number in unclosed and not upload.late]
         if in_time:

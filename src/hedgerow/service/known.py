@@ -9,6 +9,10 @@ So what is here is always a copy of what is committed, also when several servers
 What this server brings itself is added after its commit, without reading it back; if the commit failed, or nobody
 knows, it is not, and is found among the arrivals if it is there.
 
+The first bits of an arrival's number say which server wrote it. Those of one server count up in the order of its
+commits: so whoever has asked for what follows the last that he heard of each knows all that was committed, whichever
+server numbered first and committed last.
+
 A sieve tells of most new ids that they are, so that nearly none has to be looked up.
 """
 
@@ -23,14 +27,15 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from hedgerow.service.drivers import by_driver
-from hedgerow.service.ids import KEY, LARGE, MARK, Ids, Rows, Sieve, keys_in, unpacked
+from hedgerow.service.ids import KEY, LARGE, MARK, Ids, Rows, Sieve, keys_in, share_ids, unpacked
 from hedgerow.service.schema import LEVEL, known, report_ids, sealing, tasks
 
 if TYPE_CHECKING:
     from hedgerow.service.database import Database
 
-__all__ = ["Brought", "Known", "View", "known_row", "pack_tokens", "unpack_tokens"]
+__all__ = ["SERVER", "Brought", "Known", "Met", "View", "arrivals_after", "known_row", "pack_tokens", "unpack_tokens"]
 
+_ID = KEY + MARK
 _DIGEST = 32  # SHA-256
 _NUMBER = 8  # a 64-bit number
 # Tasks kept in memory: each has some megabytes, or 20 if it has many ids, and few are open at a time.
@@ -39,6 +44,9 @@ _MISSED = 1 << 19  # ids: if more have left than is read while uploads wait, the
 _SCAN = 500  # rows of packed ids read at a time: a megabyte; by hand
 _WORTH = 1 << 25  # ids: a sieve of more takes every fifth new one for known, and is not worth reading them
 _LEVELS = 5  # of runs: more than a task has
+SERVER = 32
+"""Bits of an arrival's number behind those of its server: more than it ever commits."""
+_LAST = (1 << 63) - 1
 
 
 def pack_tokens(spent: Mapping[bytes, int]) -> bytes:
@@ -61,6 +69,25 @@ def unpack_tokens(*packed: bytes) -> dict[bytes, int]:
     return spent
 
 
+def arrivals_after(task: int, last: Mapping[int, int]) -> str:
+    """Say which arrivals of a task follow the last of each server.
+
+    >>> arrivals_after(1, {0: 7})
+    'task = 1 AND (seq > 7 AND seq <= 9223372036854775807)'
+    >>> arrivals_after(1, {2: (2 << 32) + 5})
+    'task = 1 AND (seq > 0 AND seq <= 8589934592 OR seq > 8589934597 AND seq <= 9223372036854775807)'
+    """
+    servers = sorted(last)
+    starts = [0, *(last[server] for server in servers)]
+    ends = [*(server << SERVER for server in servers), _LAST]
+    gaps = [f"seq > {start:d} AND seq <= {end:d}" for start, end in zip(starts, ends, strict=True) if start < end]
+    return f"task = {task:d} AND ({' OR '.join(gaps)})"
+
+
+class Met(Exception):
+    """What was decided before the turn may not hold in the turn: it is decided again."""
+
+
 @dataclass(frozen=True)
 class Brought:
     """What a transaction brings to a task: the number of its arrival, packed ids, spent tokens."""
@@ -69,6 +96,17 @@ class Brought:
     seq: int
     ids: bytes
     spent: Mapping[bytes, int]
+
+    @property
+    def n(self) -> int:
+        """How many ids these are."""
+        return len(self.ids) // _ID
+
+    def meets(self, other: Brought) -> bool:
+        """Whether another brought the same id or token, as far as the first bytes of ids tell."""
+        if self.task != other.task:
+            return False
+        return not self.spent.keys().isdisjoint(other.spent) or share_ids(unpacked(self.ids), unpacked(other.ids))
 
 
 @dataclass(frozen=True)
@@ -95,6 +133,12 @@ class View:
         If it is less than ``sealed``, every id is looked up.
     arrived : int
         How many have come since the last scrubbing, to whatever server.
+    last : dict
+        The number of the last arrival that was heard of, by server.
+    first_piece : int or None
+        The first piece of spent tokens that is left.
+    is_open : bool
+        Whether the task was open when one asked last.
     """
 
     def __init__(self, database: Database, task: int) -> None:
@@ -102,7 +146,9 @@ class View:
         self.task = task
         self.version = 0
         self.sealed = 0
-        self.last = 0
+        self.last: dict[int, int] = {}
+        self.first_piece: int | None = None
+        self.is_open = False
         self.young = Ids()
         self.sieve = Sieve()
         self.covered = 0
@@ -110,37 +156,42 @@ class View:
         self._spent: dict[bytes, int] = {}
         self._moving_spent: dict[int, dict[bytes, int]] = {}
 
-    def reload(self, connection: Connection, row: Any) -> None:
-        """Follow a scrubbing: read what has changed, but for the arrivals and for what the sieve lacks."""
+    def reload(self, connection: Connection, row: Any, arrived: Sequence[Brought]) -> None:
+        """Follow a scrubbing: read what has changed, but for what the sieve lacks; ``arrived`` is what it left."""
         if row.sealed and self.sieve.size < LARGE:  # it has many ids from now on; until now, none had left
             self.sieve = Sieve(LARGE)
             self.sieve.add(self.young.rows)
-        self._place_ids(connection, row.sealed, row.length // (KEY + MARK))
+        held = self._place_ids(connection, row, arrived)
         self.version = row.version
         self.sealed = row.sealed
-        self.last = 0
         self.arrived = 0
         self._spent = unpack_tokens(row.tokens)
         own = sa.select(sealing.c.piece, sealing.c.tokens).where(sealing.c.task == self.task)
         self._moving_spent = {piece: unpack_tokens(tokens) for piece, tokens in connection.execute(own)}
+        heard, self.last = self.last, {}
+        for each in arrived:
+            self.add(each, held=held and each.seq <= heard.get(each.seq >> SERVER, 0))
 
-    def _place_ids(self, connection: Connection, sealed: int, packed: int) -> None:
-        """Find out where the ids are, of which so many have left and so many are packed.
+    def _place_ids(self, connection: Connection, row: Any, arrived: Sequence[Brought]) -> bool:
+        """Find out where the ids are; return whether those that were heard of before are in memory still.
 
-        Whatever was young before a scrubbing is packed after it, or all of it has left. So where the numbers agree,
-        nothing has to be read; and if as many have left as were young, it was these.
+        Whatever was young before a scrubbing is packed after it, or has left, or has arrived too late for it. So where
+        the numbers agree nothing has to be read; and if as many have left as were young, it was these.
         """
-        left = sealed - self.sealed
-        if left == 0 and packed == len(self.young):
-            return
-        if left == len(self.young) and packed == 0:
+        left = row.sealed - self.sealed
+        packed = row.length // _ID
+        heard = sum(each.n for each in arrived if each.seq <= self.last.get(each.seq >> SERVER, 0))
+        if left == 0 and packed + heard == len(self.young):
+            return True
+        if packed == 0 and left + heard == len(self.young):
             if self.certain:
-                self.covered = sealed
+                self.covered = row.sealed
             self.young = Ids()
-            return
-        self.covered = min(self.covered, sealed)  # of a task that was forgotten none is left
+            return False
+        self.covered = min(self.covered, row.sealed)  # of a task that was forgotten none is left
         self.young = Ids(connection.execute(_PACKED.where(known.c.task == self.task)).scalar_one())
         self.sieve.add(self.young.rows)
+        return False
 
     @property
     def certain(self) -> bool:
@@ -150,21 +201,23 @@ class View:
     def doubt(self) -> None:
         """Read anew what is young; what the sieve holds too much does no harm."""
         self.version = -1
-        self.last = 0
+        self.last = {}
         self.arrived = 0
         self.young = Ids()
 
-    def add(self, brought: Brought) -> None:
-        """Add what a commit brought."""
-        self.young.add(brought.ids)
-        self.arrived += len(brought.ids) // (KEY + MARK)
-        self.sieve.add(unpacked(brought.ids))  # now, and not all of them when they leave
+    def add(self, brought: Brought, *, held: bool = False) -> None:
+        """Add what a commit brought; ``held`` if the ids are here, and only what was spent is not."""
+        if not held:
+            self.young.add(brought.ids)
+            self.sieve.add(unpacked(brought.ids))  # now, and not all of them when they leave
+        self.arrived += brought.n
         for digest, n in brought.spent.items():
             self._spent[digest] = self._spent.get(digest, 0) + n
-        self.last = brought.seq
+        self.last[brought.seq >> SERVER] = brought.seq
 
     def moved(self, first: int | None) -> None:
         """Forget pieces that were taken off their tokens: those before the first that is left, or all."""
+        self.first_piece = first
         gone = [piece for piece in self._moving_spent if first is None or piece < first]
         for piece in gone:
             del self._moving_spent[piece]
@@ -201,19 +254,41 @@ class View:
 
 
 class Known:
-    """The views of all tasks in use; for the thread that writes."""
+    """The views of all tasks in use; for the thread that writes.
+
+    Attributes
+    ----------
+    undone : bool
+        Whether a transaction that failed may have left what it wrote in the pages, until the next scrubbing.
+    """
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.undone = False
         self._views: dict[int, View] = {}
+        self._looked: set[int] = set()  # tasks of which this transaction has learnt something, or brings something
         self._brought: list[Brought] = []
+        self._news: list[Brought] = []
         self._offered: dict[int, Offer] = {}
         self._heard: dict[tuple[str, str], list[list[Any]]] = {}
+        self._last = 0  # number of this server's last arrival; 0 if the database has not given it numbers yet
 
     @property
     def arrived(self) -> int:
         """How many ids have come since the last scrubbing, as far as this server knows: they are in memory."""
         return sum(view.arrived for view in list(self._views.values()))
+
+    def number(self, connection: Connection) -> int:
+        """Return the number of the next arrival that this server writes to PostgreSQL.
+
+        Its first bits are the database's own count, which no two servers are given; if the transaction fails, nobody
+        knows whether the count is on the disk, and another is drawn.
+        """
+        if not self._last:
+            (row,) = self.database.ask(connection, "SELECT nextval('arrivals_seq_seq')")[0]
+            self._last = int(row[0]) << SERVER
+        self._last += 1
+        return self._last
 
     def look(self, connection: Connection, task: int) -> View:
         """Return what is known of a task, within a transaction of :meth:`Database.write_uploads`."""
@@ -226,40 +301,74 @@ class Known:
         views = {number: self._views.pop(number, None) for number in numbers}
         version = {int(row[0]): int(row[2]) for row in heads}
         first = {int(row[0]): row[3] for row in heads}
+        unclosed = {int(row[0]) for row in heads if row[1]}
+        self._looked.update(numbers)
         found = {}
         for number, before in views.items():
-            own = [row[1:] for row in new if row[0] == number]
-            view = before
-            if view is None or view.version != version[number]:
-                view = self._load(connection, number, view)
-                query = f"SELECT seq, ids, tokens FROM arrivals WHERE task = {number} ORDER BY seq"
-                (own,) = self.database.ask(connection, query)  # all of them: after a scrubbing they are numbered anew
-            for seq, ids, tokens in own:
-                view.add(Brought(number, seq, bytes(ids), unpack_tokens(bytes(tokens))))
+            if before is None or before.version != version[number]:
+                view = self._load(connection, number, before)
+            else:
+                view = before
+                for row in new:
+                    if row[0] == number:
+                        view.add(_brought(row))
             view.moved(first[number])
+            view.is_open = number in unclosed
             if not view.certain:
                 view.catch_up(connection, self._offered.pop(number, None))
             found[number] = view
             self._views[number] = view  # the one used last stands last
         while len(self._views) > max(_TASKS, len(numbers)):
             del self._views[next(iter(self._views))]
-        return {int(row[0]) for row in heads if row[1]}, found
+        return unclosed, found
 
-    def questions(self, numbers: Sequence[int]) -> tuple[str, str]:
-        """Return what is asked of tasks: whether they are open, where they stand, and what has arrived since."""
+    def questions(self, numbers: Sequence[int], *, own: bool = True) -> tuple[str, str]:
+        """Return what is asked of tasks: whether they are open, where they stand, and what has arrived since.
+
+        Without ``own``, from others than this server: of its own arrivals all are known but for those under way.
+        """
         views = [self._views[number] for number in numbers if number in self._views]
-        news = " OR ".join(f"(task = {view.task} AND seq > {view.last})" for view in views)
+        under_way = {} if own or not self._last else {self._last >> SERVER: self._last}
+        news = " OR ".join(f"({arrivals_after(view.task, view.last | under_way)})" for view in views)
         return (
             f"WITH n(number) AS (VALUES {','.join(f'({number})' for number in numbers)}) SELECT n.number, "
             "t.number IS NOT NULL AND t.closed IS NULL, coalesce(k.version, 0), "
             "(SELECT min(piece) FROM sealing s WHERE s.task = n.number) "
             "FROM n LEFT JOIN tasks t ON t.number = n.number LEFT JOIN known k ON k.task = n.number",
-            f"SELECT task, seq, ids, tokens FROM arrivals WHERE {news or 'false'} ORDER BY seq",
+            f"{_ARRIVALS} WHERE {news or 'false'} ORDER BY seq",
         )
 
     def hear(self, numbers: Sequence[int], answers: list[list[Any]]) -> None:
         """Take what the transaction that has just begun was told, for :meth:`refresh`."""
         self._heard = {self.questions(numbers): answers}
+
+    def has(self, number: int) -> bool:
+        """Whether a task was open when one asked last, and all that was known of it is in memory."""
+        view = self._views.get(number)
+        return view is not None and view.is_open and view.version >= 0 and view.certain
+
+    def at_hand(self, numbers: Sequence[int]) -> dict[int, View]:
+        """Return what was known of tasks when one asked last, for a transaction that asks again in its turn."""
+        self._looked.update(numbers)
+        return {number: self._views[number] for number in numbers}
+
+    def again(self) -> tuple[str, str]:
+        """Return what such a transaction asks."""
+        return self.questions(sorted(self._looked), own=False)
+
+    def confirm(self, heads: list[Any], new: list[Any]) -> None:
+        """Hold what was decided by :meth:`at_hand` against the answers to :meth:`again`; Met if it may not hold.
+
+        It holds if each task is open, was not scrubbed since, and nobody brought what this transaction brings. Who was
+        refused for what is known, or acknowledged for it, would be now, too.
+        """
+        for number, is_open, version, first in heads:
+            view = self._views[number]
+            if not is_open or version != view.version or first != view.first_piece:
+                raise Met
+        self._news = [_brought(row) for row in new]
+        if any(own.meets(each) for own in self._brought for each in self._news):
+            raise Met
 
     def offer(self) -> bool:
         """Read ids that one task's sieve lacks, for the thread that writes; return whether one lacked any.
@@ -316,28 +425,54 @@ class Known:
     def bring(self, brought: Brought) -> None:
         """Note what the transaction under way brings; :meth:`settle` follows."""
         self._brought.append(brought)
+        self._looked.add(brought.task)
 
     def settle(self, committed: bool) -> None:
-        """Add what was brought, after the commit; forget it if there was none."""
-        self._heard = {}  # another transaction may see something else
-        brought = self._brought
-        self._brought = []
-        for each in brought:
+        """Add what was brought, after the commit. If there was none, doubt all that the transaction has looked at.
+
+        It may have looked at its own arrivals, or at those of another server that had not reached the disk, and never
+        will: whoever was acknowledged for the sake of those would be lost.
+        """
+        heard, brought, looked = self._news, self._brought, self._looked
+        self._forget()
+        if not committed:
+            self.undone = True
+            self._last = 0
+        for view in map(self._views.get, () if committed else looked):
+            if view is not None:
+                view.doubt()
+        for each in (*heard, *brought) if committed else ():
             view = self._views.get(each.task)
-            if view is None:
-                continue
-            if not committed:
-                view.doubt()  # the transaction may have looked at its own arrivals
-            elif each.seq > view.last:
+            if view is not None and each.seq > view.last.get(each.seq >> SERVER, 0):
                 view.add(each)
+
+    def undo(self) -> None:
+        """Take back what was to be brought, after a transaction that only asked what is in memory."""
+        self._forget()
+        self.undone = True
+
+    def _forget(self) -> None:
+        self._heard = {}  # another transaction may see something else
+        self._news = []
+        self._brought = []
+        self._looked = set()
 
     def _load(self, connection: Connection, task: int, before: View | None) -> View:
         """Return what is known after a scrubbing, from what was known before."""
         row = connection.execute(_HEAD.where(known.c.task == task)).first()
+        arrived = self.database.ask(connection, f"{_ARRIVALS} WHERE task = {task:d} ORDER BY seq")[0]
         view = before if before is not None and row is not None else View(self.database, task)
-        if row is not None:
-            view.reload(connection, row)
+        view.reload(connection, row or known_row(task), [_brought(each) for each in arrived])
         return view
+
+
+def _brought(row: Sequence[Any]) -> Brought:
+    """Read a row of the arrivals."""
+    task, seq, ids, tokens = row
+    return Brought(int(task), int(seq), bytes(ids), unpack_tokens(bytes(tokens)))
+
+
+_ARRIVALS = "SELECT task, seq, ids, tokens FROM arrivals"
 
 
 _PACKED = sa.select(known.c.ids)
@@ -354,4 +489,4 @@ def _runs_since(sealed: int) -> sa.ColumnElement[bool]:
 
 def known_row(task: int) -> Any:
     """Return the row of a task of which nothing is known yet."""
-    return SimpleNamespace(task=task, version=0, sealed=0, ids=b"", tokens=b"")
+    return SimpleNamespace(task=task, version=0, sealed=0, ids=b"", tokens=b"", length=0)

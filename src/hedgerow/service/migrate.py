@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STEP", "VERSION", "OlderSchema", "check_step", "check_version", "upgrade"]
 
-VERSION = 11
+VERSION = 12
 """The number of the last step."""
 _BEFORE_ALEMBIC = "schema_version"  # the table that told the version until the first step of Alembic
 _STEPS = "alembic_version"  # Alembic's own table of the step that was run last

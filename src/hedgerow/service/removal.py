@@ -67,7 +67,7 @@ def remove(database: Database, writer: Writer, task_id: str, now: int, actor: st
     """
 
     def begin() -> int:
-        with database.write_uploads() as connection:  # between two commits of reports, by whatever server
+        with database.write_uploads(keeping=True) as connection:  # between two commits of reports, by whatever server
             row = _may_go(connection, task_id)
             own = tasks.c.number == row.number
             connection.execute(tasks.update().where(own).values(closed=row.closed or now))
@@ -77,13 +77,16 @@ def remove(database: Database, writer: Writer, task_id: str, now: int, actor: st
     number = writer.call(begin)
     for table, key in _LARGE:
         some = some_of(table, key, number)
-        while writer.run_in_turn(some):  # another server may merge ids: it must not bring back what is gone
-            pass  # a piece at a time, so that uploads to other tasks are not held up
+        # A piece at a time, so that uploads to other tasks are not held up, and while nobody merges ids: that would
+        # bring back what is gone.
+        while writer.run_in_turn(some, keeping=True):
+            pass
 
     def end() -> None:
-        with database.write_uploads() as connection:
+        with database.write_uploads(keeping=True) as connection:
             database.bar_sums(connection)  # another server may be adding up: its sums must not come after this
-            for table in _SMALL:
+            # The large ones too: whoever scrubbed or moved what tokens spent meanwhile has put more there.
+            for table in (*_SMALL, sealing, *(table for table, _ in _LARGE)):
                 connection.execute(table.delete().where(table.c.task == number))
             nothing = {"announcement": "", "deleted": now, "finished": True, "groups": 0, "group_key": None}
             connection.execute(tasks.update().where(tasks.c.number == number).values(**nothing))

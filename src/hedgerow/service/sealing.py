@@ -13,6 +13,7 @@ depends on what came first, or with what. A piece is in one place or in the othe
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -29,12 +30,20 @@ _MERGED = 1 << 14  # ids in a piece: the same; by hand
 _FAN = 16  # runs of a level: a look into each takes microseconds, and each level writes every id once more; by hand
 
 
-def set_aside(database: Database, connection: Connection, task: int, before: int, ids: bytes, tokens: bytes) -> None:
-    """Seal sorted ids, and cut spent tokens into pieces; ``before`` ids were sealed before.
+def set_aside(
+    database: Database,
+    connection: Connection,
+    task: int,
+    before: int,
+    ids: bytes,
+    tokens: bytes,
+    rest: Callable[[], None] = lambda: None,
+) -> None:
+    """Seal sorted ids, and cut spent tokens into pieces; ``before`` ids were sealed before. ``rest`` now and then.
 
     The number of a piece is that of ids before its first token: pieces of later scrubbings have larger numbers.
     """
-    database.seal(connection, task, before, ids)
+    database.seal(connection, task, before, ids, rest)
     spent = list(unpack_tokens(tokens).items())
     rows = [
         {"task": task, "piece": before + start, "tokens": pack_tokens(dict(spent[start : start + _TOKENS]))}
@@ -73,8 +82,9 @@ _TAKE_OFF = sa.text(
 
 
 def merge_piece(database: Database, connection: Connection) -> bool:
-    """Merge the next piece of runs, in such a transaction too; return whether there was one.
+    """Merge the next piece of runs, in a transaction of :meth:`Database.write_large`; return whether there was one.
 
+    Uploads need not wait for it: one statement looks into all runs, and sees them before or after.
     Of every run the ids below a bound go to the merged run. A row across the bound is cut there.
     """
     found = _next_merge(connection)

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.client import ServiceError
 from hedgerow.sealing import Role
-from hedgerow.service.aggregator import Aggregator, add_rows, kept_rows
+from hedgerow.service.aggregator import Aggregator
 from hedgerow.service.audit import write_audit
 from hedgerow.service.bodies import Bodies
 from hedgerow.service.collection import Collection, Damaged
@@ -37,6 +37,7 @@ from hedgerow.service.rates import Rates
 from hedgerow.service.removal import remove
 from hedgerow.service.schema import partials, pass_keys, sealed_segments, segments, tasks, uploads
 from hedgerow.service.schema import settings as settings_table
+from hedgerow.service.segments import add_rows, kept_rows
 from hedgerow.service.settings import Settings
 from hedgerow.service.shared.agreement import keep_agreement
 from hedgerow.service.shared.shared import Shared

@@ -18,7 +18,8 @@ from sqlalchemy import Connection
 
 from hedgerow.service.database import Database, StorageError
 from hedgerow.service.deadlines import Deadlines
-from hedgerow.service.intake import Outcome, Upload, take
+from hedgerow.service.intake import Outcome, Upload, at_hand, take, take_before_turn
+from hedgerow.service.known import Met
 
 __all__ = ["Busy", "Writer"]
 
@@ -96,14 +97,15 @@ class Writer:
 
         return self.call(in_transaction)
 
-    def run_in_turn(self, change: Callable[[Connection], T]) -> T:
+    def run_in_turn(self, change: Callable[[Connection], T], *, keeping: bool = False) -> T:
         """Make a change between two commits of reports, by whatever server, and wait for it.
 
-        What is read there and written on the strength of it stays true until the commit: others that do so wait.
+        What is read there and written on the strength of it stays true until the commit: others that do so wait, with
+        ``keeping`` those too that merge ids.
         """
 
         def in_turn() -> T:
-            with self.database.write_uploads() as connection:
+            with self.database.write_uploads(keeping=keeping) as connection:
                 return change(connection)
 
         return self.call(in_turn)
@@ -118,7 +120,11 @@ class Writer:
             with self.database.write_sums(task) as connection:
                 return change(connection)
 
-        return self.call(in_transaction) if self.database.sqlite else in_transaction()
+        return self.beside(in_transaction)
+
+    def beside(self, action: Callable[[], T]) -> T:
+        """Do something with a transaction of its own, which on PostgreSQL uploads need not wait for."""
+        return self.call(action) if self.database.sqlite else action()
 
     def call(self, action: Callable[[], T], seconds: float = _CALL_SECONDS) -> T:
         """Do something between two transactions and wait for it (not from the event loop)."""
@@ -176,11 +182,15 @@ class Writer:
     def _commit(self, group: list[_Waiting]) -> _Waiting | _Job | tuple[()] | None:
         """Commit all uploads that wait, also those that come while others have their turn; return what follows them."""
         following = self._gather(group)
+
+        def uploads() -> list[Upload]:
+            nonlocal following
+            if following is not None and len(following) == 0:
+                following = self._gather(group)
+            return [upload for upload, _, _ in group]
+
         try:
-            with self.database.write_uploads(sorted({upload.task for upload, _, _ in group})) as connection:
-                if following is not None and len(following) == 0:
-                    following = self._gather(group)
-                outcomes = take(self.database, connection, [upload for upload, _, _ in group])
+            outcomes = self._taken([upload for upload, _, _ in group], uploads)
         except BaseException as error:
             self._answer(group, [error] * len(group))
             return following
@@ -188,6 +198,19 @@ class Writer:
         self.committed += sum(o.accepted for o in outcomes)
         self._answer(group, outcomes)
         return following
+
+    def _taken(self, first: list[Upload], uploads: Callable[[], list[Upload]]) -> list[Outcome]:
+        """Store uploads, before the turn where that is possible; ``uploads`` are the first, and what came meanwhile."""
+        if not self.database.sqlite and at_hand(self.database, first):
+            try:
+                with self.database.write_before_turn() as connection:
+                    outcomes = take_before_turn(self.database, connection, uploads())
+            except Met:
+                pass
+            else:
+                return outcomes
+        with self.database.write_uploads(sorted({upload.task for upload in first})) as connection:
+            return take(self.database, connection, uploads())
 
     def _answer(self, group: list[_Waiting], results: list[Any]) -> None:
         """Wake the requests, with one call into each event loop."""
