@@ -16,6 +16,7 @@ from hedgerow.service.curators import ENVIRONMENT, add_curator
 from hedgerow.service.database import Database
 from hedgerow.tasks.holder import privatize_many
 from hedgerow.tasks.tree.task import LocalTask
+from tests.service.conftest import MEDIA
 from tests.service.test_service_people import ADMIN, actions, add, form, sign_in
 
 CURATOR = {"Authorization": f"Bearer {ADMIN}"}
@@ -205,3 +206,32 @@ def test_the_log_does_not_wait_for_who_adds_up(postgres, inside, local_task):
         thread.join(3)
         assert taken and taken[0] < 3
     thread.join(30)
+
+
+@pytest.mark.parametrize("path", ["/v1/tasks", "/v1/tasks/ID/reports"])
+@pytest.mark.parametrize(("digit", "status"), [("0", 400), ("9", 413)])
+def test_a_length_of_thousands_of_digits_is_a_length(inside, local_task, path, digit, status):
+    """Python refuses to read so many digits, and the parser of requests lets zeros pass."""
+    service, task = inside(), local_task()
+    service.publish(task)
+    headers = {**CURATOR, "Content-Length": digit * 5000, "Content-Type": MEDIA}
+    answer = service.client.post(path.replace("ID", task.id), headers=headers)
+    assert answer.status_code == status, answer.text
+
+
+def test_a_failure_is_counted_and_has_the_headers_of_all_answers(inside, monkeypatch):
+    service = inside()
+    monkeypatch.setattr(service.service, "collections", lambda: 1 / 0)
+    answer = service.client.get("/v1/tasks")
+    assert answer.status_code == 500 and answer.json()["code"] == "internal"
+    assert answer.headers.get_list("x-content-type-options") == ["nosniff"]
+    assert service.service.requests["GET /v1/tasks", 500] == 1
+    assert service.service.problems["internal"] == 1
+
+
+@pytest.mark.parametrize("path", ["/dashboard/sign-in", "/dashboard/publish", "/dashboard", "/"])
+def test_the_head_of_a_page_is_that_of_the_page(inside, path):
+    service = inside()
+    sign_in(service, ADMIN)
+    got, head = service.client.get(path), service.client.head(path)
+    assert (head.status_code, head.headers["content-type"]) == (200, got.headers["content-type"])
