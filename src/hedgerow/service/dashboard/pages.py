@@ -61,6 +61,7 @@ _STATIC = {
 _MOST_FORM = 4096  # bytes of the form of a login: a token and little else
 _MOST_FIELDS = 20  # of a form: the largest has ten; each of millions would be a string of its own
 _COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a formula begins (OWASP, CSV injection)
+_LOOKS = ("GET", "HEAD")  # routes of pages take both, and nothing is changed by either
 _HERE = ("same-origin", "none")  # what browsers say of a form of this site, or of an address that was typed
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -123,7 +124,7 @@ def _own(scope: str, handler: Handler) -> Handler:
 async def _sign_in(request: Request) -> Response:
     """Ask for the curator's token and trade it for a cookie."""
     service = service_of(request)
-    if request.method == "GET":
+    if request.method in _LOOKS:
         return _page("sign_in.html", signed_in=False, failed=False)
     if request.headers.get("sec-fetch-site", "same-origin") not in _HERE:
         # Else another site could sign a curator's browser in as somebody else, for whom the next task is published.
@@ -279,7 +280,7 @@ async def _home(request: Request) -> Response:
 
 
 async def _publish(request: Request) -> Response:
-    if request.method == "GET":
+    if request.method in _LOOKS:
         return _page(
             "publish.html", given=given_of({"tokens": "yes"}), problem="", signed_in=True, csrf=request.state.csrf
         )
