@@ -78,6 +78,27 @@ def test_a_damaged_backup_restores_nothing(inside, local_task, holders, tmp_path
                 assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0
 
 
+@pytest.mark.parametrize("wrong", ["missing", "foreign", "cut", "changed"])
+def test_a_restore_that_fails_leaves_no_empty_database_behind(inside, local_task, holders, tmp_path, wrong):
+    """A server would start on it, with another key, as if nothing had been collected."""
+    service, _ = filled(inside, local_task, holders)
+    path = tmp_path / "copy"
+    backup(service.service.database, str(path))
+    data = bytearray(path.read_bytes())
+    if wrong == "missing":
+        path.unlink()
+    elif wrong == "foreign":
+        path.write_bytes(b"#!/bin/sh\n")
+    elif wrong == "cut":
+        path.write_bytes(data[: len(data) // 2])
+    else:
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    code, _, said = command("restore", "copy", "--database", "sqlite:///new.db", cwd=tmp_path)
+    assert code == 2 and said.count("\n") == 1, said
+    assert not (tmp_path / "new.db").exists()
+
+
 def test_a_backup_of_another_version_is_refused(inside, local_task, holders, tmp_path, monkeypatch):
     from hedgerow.service import backup as module
 

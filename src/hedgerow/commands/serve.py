@@ -293,9 +293,10 @@ def _backup(arguments: argparse.Namespace) -> int:
 
 
 def _restore(arguments: argparse.Namespace) -> int:
-    from hedgerow.service.backup import restore
+    from hedgerow.service.backup import check_backup, restore
     from hedgerow.service.database import Database
 
+    check_backup(arguments.file)  # a mistyped path must not leave an empty database behind
     with Database(arguments.database, "create") as database:
         counts = restore(database, arguments.file)
     report(arguments, {"input": arguments.file, "rows": counts}, [_said(counts, f"<- {arguments.file}")])
