@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.holder.client import Client, Place, is_loopback, read_url
+from hedgerow.holder.client import Client, Place, bearer, is_loopback, read_url
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
 
@@ -58,7 +58,7 @@ class Server:
         return f"Server({self.base!r})"
 
     def _call(self, method: str, path: str, content: Any = None, seconds: float = 20.0) -> bytes:
-        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        headers = {"Authorization": bearer(self.token), "Accept": "application/json"}
         body = None
         if content is not None:
             body = json.dumps(content).encode()

@@ -148,3 +148,13 @@ def test_the_survey_of_the_readme_runs_as_printed(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((tmp_path / "model.json").read_text())["format"].startswith("hedgerow/")
+
+
+@pytest.mark.parametrize("content", [b"hc_one\nhc_two\n", b"\x7fELF\x00\xff", "hc_\u201cquoted\u201d".encode()])
+def test_what_is_no_token_is_refused_in_one_line_that_does_not_repeat_it(tmp_path, capsys, content):
+    (tmp_path / "token").write_bytes(content)
+    link = "http://127.0.0.1:9/join/" + 64 * "0"
+    assert main(["status", link, "--token-file", str(tmp_path / "token")]) == 2
+    said = capsys.readouterr().err
+    assert "not a token" in said and said.count("\n") == 1
+    assert "hc_" not in said and "ELF" not in said

@@ -18,6 +18,7 @@ __all__ = ["TOKEN", "add_server", "moment", "server_of", "status_lines", "task_o
 
 TOKEN = "HEDGEROW_CURATOR_TOKEN"
 _DAY = 86_400  # seconds
+_MOST_TOKEN = 16_384  # characters that are read of a token's file: half of what the service takes as a head; by hand
 _LENGTH = re.compile(r"(\d{1,4})d")
 
 
@@ -35,8 +36,8 @@ def server_of(arguments: argparse.Namespace, base: str) -> Server:
 
     token = os.environ.get(TOKEN, "")
     if arguments.token_file is not None:
-        with open(arguments.token_file, encoding="utf-8") as file:
-            token = file.read().strip()
+        with open(arguments.token_file, encoding="utf-8", errors="replace") as file:
+            token = file.read(_MOST_TOKEN).strip()
     if not token:
         raise HedgerowError(f"the curator's token is needed: set {TOKEN}, or name its file with --token-file.")
     return Server(base, token, arguments.insecure)
