@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from dataclasses import asdict
@@ -96,10 +97,23 @@ async def create_task(request: Request) -> Response:
         task = await run_in_threadpool(read_task, text)
     except (TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise Problem("invalid-request", f"The task is malformed: {error}") from None
-    opens = now if wanted.opens is None else wanted.opens
-    closes = opens + _MONTH if wanted.closes is None else wanted.closes
+    opens, closes = await _window(service, task, wanted, now)
     words = {name: getattr(wanted, name) for name in ("title", "purpose", "curator", *_TAKEN)}
     return await _publish(service, who, task, wanted.simulation, now, opens=opens, closes=closes, **words)
+
+
+async def _window(service: Service, task: Any, wanted: NewTask | Grow, now: int) -> tuple[int, int]:
+    """Return from when until when reports are taken: as it is said, or as it was when the same task was published.
+
+    So a publication whose answer was lost is the same when it is sent again a moment later.
+    """
+    opens, closes = wanted.opens, wanted.closes
+    with contextlib.suppress(Problem):  # it is new, or nothing that another can be compared with
+        notice = (await run_in_threadpool(service.collection, task.id)).announcement
+        opens = notice.opens if opens is None else opens
+        closes = notice.closes if closes is None else closes
+    opens = now if opens is None else opens
+    return opens, opens + _MONTH if closes is None else closes
 
 
 async def _publish(service: Service, who: Curator, task: Any, simulation: bool, now: int, **words: Any) -> Response:
@@ -135,8 +149,7 @@ async def second_round(request: Request) -> Response:
 
     task = await run_in_threadpool(grow)
     notice = first.announcement
-    opens = now if wanted.opens is None else wanted.opens
-    closes = opens + _MONTH if wanted.closes is None else wanted.closes
+    opens, closes = await _window(service, task, wanted, now)
     words = {name: getattr(notice, name) for name in ("title", "purpose", "curator")}
     words |= {name: getattr(wanted, name) for name in _TAKEN}
     return await _publish(service, who, task, first.simulation, now, opens=opens, closes=closes, **words)
