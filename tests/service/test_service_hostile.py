@@ -235,3 +235,19 @@ def test_the_head_of_a_page_is_that_of_the_page(inside, path):
     sign_in(service, ADMIN)
     got, head = service.client.get(path), service.client.head(path)
     assert (head.status_code, head.headers["content-type"]) == (200, got.headers["content-type"])
+
+
+@pytest.mark.parametrize("path", ["", "/reports", "/status", "/witnesses"])
+def test_a_database_that_is_gone_is_no_damaged_task_and_strangers_read_nothing_of_it(
+    inside, local_task, tmp_path, path
+):
+    service, task = inside(), local_task()
+    service.publish(task)
+    service.service._forget(1)  # as of a server that was started since
+    for file in tmp_path.glob("hedgerow.db*"):
+        file.unlink()
+    headers = {"Content-Type": MEDIA} | (CURATOR if path == "/status" else {})
+    method = "POST" if path == "/reports" else "GET"
+    answer = service.client.request(method, f"/v1/tasks/{task.id}{path}", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (507, "storage-full")
+    assert str(tmp_path) not in answer.text

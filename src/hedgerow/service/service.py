@@ -214,6 +214,8 @@ class Service:
         """Return a published task, or raise the problem ``task-unknown``."""
         try:
             found = self._known.get(task_id) or self._load(tasks.c.id == task_id)
+        except StorageError:
+            raise  # of the database, and nothing for strangers to read
         except HedgerowError as error:
             raise Problem("task-damaged", f"It can be deleted, and nothing else: {error}") from None
         if found is None:
