@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hedgerow.content import canonical
+from hedgerow.curator import MOST_TOKENS
 from hedgerow.service.audit import broken_at, read_audit
 from hedgerow.service.collection import Collection
 from hedgerow.service.curators import Curator
@@ -204,8 +205,8 @@ async def issue_tokens(request: Request) -> Response:
     service, who = await curator(request, "publish")
     collection = await _collection(request, service)
     wanted = await decode(request, NewTokens)
-    if not 1 <= wanted.count <= 100_000 or not 1 <= wanted.quota <= 1 << 40:
-        raise Problem("invalid-request", "'count' must be 1 .. 100000 and 'quota' at least 1.")
+    if not 1 <= wanted.count <= MOST_TOKENS or not 1 <= wanted.quota <= 1 << 40:
+        raise Problem("invalid-request", f"'count' must be 1 .. {MOST_TOKENS} and 'quota' 1 .. {1 << 40}.")
     if not collection.announcement.tokens:
         raise Problem("not-available", "This task takes reports without tokens.")
     first = wanted.first_record
