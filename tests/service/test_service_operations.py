@@ -150,6 +150,27 @@ def test_init_backup_and_restore_from_the_command_line(tmp_path):
         assert code == 2 and said.count("\n") == 1, said
 
 
+def test_a_server_that_cannot_listen_says_so_in_one_line_and_does_not_start(tmp_path):
+    import socket
+
+    assert command("init", cwd=tmp_path)[0] == 0
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        for wrong in (["--port", port], ["--port", port, "--host", "192.0.2.1"], ["--port", "99999"], ["--port", "0"]):
+            code, _, said = command(*wrong, cwd=tmp_path)
+            assert code == 2 and said.count("\n") == 1 and "listening" not in said, said
+
+
+@pytest.mark.parametrize("wrong", [["--add", ""], ["--revoke", ""], ["--add", "anna", "--scopes", ""]])
+def test_nothing_is_no_name_and_no_scope(tmp_path, wrong):
+    """A variable of a script that is empty must not list curators, or allow everything."""
+    assert command("init", cwd=tmp_path)[0] == 0
+    code, printed, said = command("curators", *wrong, cwd=tmp_path)
+    assert code == 2 and printed == "" and said.count("\n") == 1
+
+
 def test_a_served_process_logs_no_address(outside, local_task, holders):
     server, task = outside(), local_task()
     body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}
