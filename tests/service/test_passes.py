@@ -211,3 +211,12 @@ def test_deleting_a_task_deletes_its_key_and_exchanges(invited):
     with service.service.database.read() as connection:
         for table in ("pass_keys", "exchanges", "upload_tokens"):
             assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0
+
+
+@pytest.mark.parametrize("tokens", [True, False])
+def test_a_task_without_passes_says_so_and_not_that_a_message_is_too_long(inside, local_task, tokens):
+    service, task = inside(), local_task()
+    service.publish(task, tokens=tokens)
+    headers = {"Authorization": "Bearer hu_x"}
+    answer = service.client.post(f"/v1/tasks/{task.id}/passes", content=bytes(256), headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not-available")

@@ -223,6 +223,8 @@ async def issue_pass(request: Request) -> Response:
     """Sign a blinded message against an invitation: the holder makes a pass of it, which says not whose it is."""
     service = service_of(request)
     collection = await _collection(request, service)
+    if not collection.announcement.pass_key:
+        raise Problem("not-available", "This task takes no passes.")
     invitation = bearer(request.headers.get("authorization", ""))
     if not invitation:
         raise Problem("token-required", "Send the invitation: Authorization: Bearer hu_...")
