@@ -171,6 +171,19 @@ def test_nothing_is_no_name_and_no_scope(tmp_path, wrong):
     assert code == 2 and printed == "" and said.count("\n") == 1
 
 
+def test_requests_that_are_none_fill_no_log(outside):
+    import socket
+
+    server = outside()
+    for _ in range(50):
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(b"NONSENSE\r\n\r\n")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 400")
+    server.stop()
+    lines = [json.loads(line) for line in server.log.read_text().splitlines()[1:]]
+    assert len([line for line in lines if line["event"] == "server"]) == 1
+
+
 def test_a_served_process_logs_no_address(outside, local_task, holders):
     server, task = outside(), local_task()
     body = {"task": task.to_dict(), "purpose": "To test", "curator": "Town", "opens": 0, "closes": 1 << 37}
