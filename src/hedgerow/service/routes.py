@@ -19,7 +19,7 @@ from hedgerow.content import canonical
 from hedgerow.curator import MOST_TOKENS
 from hedgerow.service.audit import broken_at, read_audit
 from hedgerow.service.collection import Collection
-from hedgerow.service.curators import Curator
+from hedgerow.service.curators import Curator, digest_of
 from hedgerow.service.http import answer, bearer, curator, decode, read_body, service_of, trim_of
 from hedgerow.service.overview import Overview
 from hedgerow.service.passes import exchange
@@ -219,6 +219,16 @@ async def issue_tokens(request: Request) -> Response:
     return answer(content, 201, {"Cache-Control": "no-store"})
 
 
+async def _check_invitation(service: Service, collection: Collection, invitation: str) -> None:
+    """Refuse an invitation that nobody was given before anything is read or signed for its bearer."""
+    digest = digest_of(invitation)
+    if service.issued.has(collection.number, digest):
+        return
+    refused = await run_in_threadpool(service.issued.look, collection.number, digest)
+    if refused:
+        raise Problem(refused)
+
+
 async def issue_pass(request: Request) -> Response:
     """Sign a blinded message against an invitation: the holder makes a pass of it, which says not whose it is."""
     service = service_of(request)
@@ -228,9 +238,10 @@ async def issue_pass(request: Request) -> Response:
     invitation = bearer(request.headers.get("authorization", ""))
     if not invitation:
         raise Problem("token-required", "Send the invitation: Authorization: Bearer hu_...")
-    blinded = await read_body(request, len(collection.announcement.pass_key))
-    work = partial(exchange, service.database, service.writer, collection, invitation, blinded)
     try:
+        await _check_invitation(service, collection, invitation)
+        blinded = await read_body(request, len(collection.announcement.pass_key))
+        work = partial(exchange, service.database, service.writer, collection, invitation, blinded)
         signed = await run_in_threadpool(work)
     except Problem as problem:
         service.refuse(collection.number, problem.code)
