@@ -30,7 +30,8 @@ service speaks HTTP; put a proxy with TLS in front.
                                      who runs this server, for tasks that two
                                      servers share; prints its card
   hedgerow serve peers               servers to share tasks with; --add URL|FILE
-  hedgerow serve audit               what curators did, newest first
+  hedgerow serve audit               what curators did, newest first; exit code 1
+                                     where the log was changed by other means
   hedgerow serve backup FILE         a consistent copy, while the service runs
   hedgerow serve restore FILE        into an empty database, of either kind
 """
