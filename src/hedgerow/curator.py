@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from hedgerow.errors import FormatError, HedgerowError
-from hedgerow.holder.client import Client, Place, is_loopback, read_url
+from hedgerow.holder.client import Client, Place, bearer, is_loopback, read_url
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
 
 __all__ = ["Server"]
 
 _COLLECT = 900.0  # seconds that a leader may verify what still waits, before it is asked again; by hand
+MOST_TOKENS = 100_000
+"""Upload tokens that a service makes at a time."""
 WHAT = {"model": "model", "data": "data", "leaves": "leaves"}
 """What can be fetched of a task."""
 
@@ -58,7 +60,7 @@ class Server:
         return f"Server({self.base!r})"
 
     def _call(self, method: str, path: str, content: Any = None, seconds: float = 20.0) -> bytes:
-        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        headers = {"Authorization": bearer(self.token), "Accept": "application/json"}
         body = None
         if content is not None:
             body = json.dumps(content).encode()
@@ -117,11 +119,15 @@ class Server:
 
     def issue_links(self, task_id: str, count: int, first_record: int | None = None) -> list[str]:
         """Make links for holders, each good for one report; where reports name their record, for that record."""
-        found = self._issue(task_id, count, 1, first_record)
-        ends = [f"token={token}" for token in found["tokens"]]
-        if "records" in found:
-            ends = [f"{end}&record={first}" for end, (first, _) in zip(ends, found["records"], strict=True)]
-        return [f"{self.join_url(task_id)}#{end}" for end in ends]
+        links: list[str] = []
+        while len(links) < count:  # no answer of the service holds more than a part of very many
+            first = None if first_record is None else first_record + len(links)
+            found = self._issue(task_id, min(count - len(links), MOST_TOKENS), 1, first)
+            ends = [f"token={token}" for token in found["tokens"]]
+            if "records" in found:
+                ends = [f"{end}&record={record}" for end, (record, _) in zip(ends, found["records"], strict=True)]
+            links += [f"{self.join_url(task_id)}#{end}" for end in ends]
+        return links
 
     def _issue(self, task_id: str, count: int, quota: int, first: int | None) -> dict[str, Any]:
         content = {"count": count, "quota": quota}
@@ -149,5 +155,7 @@ class Server:
 
 def place_of(url: str, insecure: bool = False) -> Place | None:
     """Return the task that a link names; None for the address of a server."""
+    if "://" not in url:
+        raise HedgerowError(f"an address begins with https:// (or http:// on this machine). Got {url!r} instead.")
     path = urllib.parse.urlsplit(url).path
     return read_url(url, insecure=insecure) if path.strip("/") else None

@@ -354,6 +354,16 @@ def test_redirects_are_not_followed(stub, holder, status):
     assert not [r for r in stub.requests if "elsewhere" in r[1]]
 
 
+def test_what_is_no_token_is_refused_before_anything_is_paid_or_kept(stub, holder):
+    """Kept beside the report it would stop all that wait whenever they are sent again."""
+    url = stub.announce(local_task(), tokens=True)
+    answer = holder.answer(holder.fetch(url), ME)
+    for token in ("hu_abc\r\nX-Other: 1", "hu_\u201cabc\u201d"):
+        with pytest.raises(HedgerowError, match="not a token"):
+            holder.send(answer, token=token)
+    assert holder.store.waiting() == [] and holder.store.spent().epsilon == 0 and stub.posts == []
+
+
 def test_tokens_are_asked_for_and_kept_for_retries(stub, holder):
     url = stub.announce(local_task(), tokens=True)
     answer = holder.answer(holder.fetch(url), ME)

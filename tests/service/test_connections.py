@@ -206,3 +206,95 @@ def test_a_body_that_is_cut_off_gives_its_room_back():
         assert bodies.waiting == 0
 
     asyncio.run(scene())
+
+
+@pytest.fixture
+def deaf():
+    """Open connections that ask for long answers and read none."""
+    held = []
+
+    def make(server, n, times=1):
+        for _ in range(n):
+            held.append(socket.socket())
+            held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            held[-1].connect(("127.0.0.1", server.port))
+            held[-1].settimeout(10)
+            held[-1].sendall(times * LONG)
+        return held
+
+    yield make
+    for made in held:
+        made.close()
+
+
+LONG = b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n"
+LENGTH = 8 << 20  # more than systems keep of one answer
+
+
+async def long(request):
+    from starlette.responses import Response
+
+    return Response(bytes(LENGTH))
+
+
+@pytest.fixture
+def talkative(inside):
+    """A service with a page that is long."""
+    service = inside()
+    service.app.router.add_route("/long", long)
+    return service
+
+
+def test_who_does_not_read_answers_keeps_nobody_out(talkative, served, deaf):
+    """A second request waits until the first answer is read, so that such a connection is never idle."""
+    server = served(talkative, most_connections=10, send_seconds=3600.0)
+    deaf(server, 10, 2)
+    time.sleep(0.5)
+    for _ in range(20):
+        assert b"200 OK" in server.asks(GET + b"Connection: close\r\n\r\n")
+
+
+def test_answers_that_nobody_reads_end_their_connection(talkative, served, deaf):
+    server = served(talkative, send_seconds=0.3)
+    deaf(server, 3)
+    time.sleep(0.1)
+    assert len(server.server.server_state.connections) == 3
+    deadline = time.monotonic() + 5
+    while server.server.server_state.connections and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not server.server.server_state.connections
+    assert b"200 OK" in server.asks(GET + b"\r\n")
+
+
+def test_answers_that_nobody_reads_share_a_purse(talkative, served, deaf):
+    server = served(talkative, send_seconds=3600.0, most_unread_bytes=3 * LENGTH)
+    deaf(server, 8)
+    time.sleep(1.0)
+    left = [c for c in list(server.server.server_state.connections) if not c.transport.is_closing()]
+    assert 0 < sum(c.transport.get_write_buffer_size() for c in left) <= 3 * LENGTH and len(left) < 8
+
+
+def test_who_reads_slowly_is_served_to_the_end(talkative, served, deaf):
+    (made,) = deaf(served(talkative, send_seconds=0.3), 1)
+    start = time.monotonic()
+    n = 0
+    while n < LENGTH and (data := made.recv(1 << 16)):
+        n += len(data)
+        if time.monotonic() - start < 1.5:
+            time.sleep(0.01)
+    assert n >= LENGTH
+
+
+def test_requests_that_come_before_answers_are_few(talkative, served, deaf):
+    """They are kept until those before them are answered, each in dozens of times its 18 bytes."""
+    server = served(talkative, send_seconds=3600.0)
+    with server.connect() as some:
+        some.sendall(GET + b"\r\n" + 9 * (GET + b"\r\n"))
+        read = b""
+        while read.count(b"200 OK") < 10:
+            read += some.recv(1 << 16)
+    (made,) = deaf(server, 1)
+    time.sleep(0.3)
+    made.sendall(b"GET / HTTP/1.1\r\n\r\n" * 3000)
+    time.sleep(0.3)
+    assert sum(len(c.pipeline) for c in list(server.server.server_state.connections)) == 0

@@ -131,3 +131,32 @@ def test_the_proxies_let_in_all_that_is_for_others_and_nothing_else():
         {path for path in paths if path in exact or re.search(begins, path)},
     ):
         assert paths - let_in == {"/healthz", "/livez", "/metrics"}
+
+
+def test_nginx_passes_on_what_links_cookies_and_limits_are_made_of_and_writes_no_report_down():
+    """In each location: one that sets a header of its own inherits none (so they are set for the whole server)."""
+    nginx = re.search(r"```nginx\n(.*?)```", (ROOT / "docs/service/deploy.md").read_text(), re.DOTALL)[1]
+    outside = re.sub(r"location [^{]+\{[^}]*\}", "", nginx)
+    set_here = set(re.findall(r"proxy_set_header ([A-Za-z-]+) ", outside))
+    assert {"Host", "X-Forwarded-Proto", "X-Forwarded-For", "Connection"} <= set_here
+    assert nginx.count("proxy_set_header") == outside.count("proxy_set_header")
+    for line in ("access_log off;", "proxy_request_buffering off;", "proxy_max_temp_file_size 0;"):
+        assert line in outside
+
+
+def test_proxies_let_through_a_task_as_long_as_the_service_takes():
+    from hedgerow.service.settings import Settings
+
+    caddy = int(re.search(r"max_size (\d+)MiB", (DEPLOY / "Caddyfile").read_text())[1])
+    nginx = int(re.search(r"client_max_body_size (\d+)m;", (ROOT / "docs/service/deploy.md").read_text())[1])
+    assert caddy << 20 == nginx << 20 == Settings().most_json >= Settings().most_bytes
+
+
+def test_links_for_holders_are_made_of_the_address_that_a_proxy_passes_on(inside, local_task):
+    from tests.service.conftest import TOKEN
+
+    service, task = inside(), local_task()
+    service.publish(task)
+    service.client.post("/dashboard/sign-in", data={"token": TOKEN})
+    page = service.client.get(f"/dashboard/tasks/{task.id}/share", headers={"Host": "reports.example.org"})
+    assert f"//reports.example.org/join/{task.id}" in page.text

@@ -176,15 +176,18 @@ def test_only_a_server_brings_a_database_up_to_date(old, mode):
 
 def test_no_command_brings_a_database_up_to_date(old, tmp_path, capsys):
     from hedgerow.cli import main
+    from hedgerow.service.backup import backup
 
     (tmp_path / "card.json").write_text("{}")
+    with Database(f"sqlite:///{tmp_path}/another.db", "create") as another:
+        backup(another, str(tmp_path / "copy"))
     for words in (
         ("init",),
         ("curators", "--add", "anna"),
         ("curators", "--revoke", "anna"),
         ("operator", "--name", "Town", "--origin", "https://town.example"),
         ("peers", "--add", str(tmp_path / "card.json")),
-        ("restore", str(tmp_path / "card.json")),
+        ("restore", str(tmp_path / "copy")),
     ):
         assert main(["serve", *words, "--database", old]) == 2
         assert "has schema version 1" in capsys.readouterr().err

@@ -211,3 +211,31 @@ def test_deleting_a_task_deletes_its_key_and_exchanges(invited):
     with service.service.database.read() as connection:
         for table in ("pass_keys", "exchanges", "upload_tokens"):
             assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0
+
+
+@pytest.mark.parametrize("tokens", [True, False])
+def test_a_task_without_passes_says_so_and_not_that_a_message_is_too_long(inside, local_task, tokens):
+    service, task = inside(), local_task()
+    service.publish(task, tokens=tokens)
+    headers = {"Authorization": "Bearer hu_x"}
+    answer = service.client.post(f"/v1/tasks/{task.id}/passes", content=bytes(256), headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not-available")
+
+
+def test_nothing_is_read_or_signed_for_who_was_not_invited(inside, local_task, monkeypatch):
+    """A signature takes milliseconds of Python's lock, and anybody may ask for one."""
+    from hedgerow.service import routes
+
+    service, task = inside(), local_task()
+    service.publish(task, tokens=True, passes=True)
+    asked = []
+    monkeypatch.setattr(routes, "exchange", lambda *given: asked.append(given))
+    monkeypatch.setattr(service.service.bodies, "receive", lambda *given: asked.append(given))
+    before = service.service.guesses.count
+    answer = service.client.post(
+        f"/v1/tasks/{task.id}/passes", content=bytes(256), headers={"Authorization": "Bearer hu_x"}
+    )
+    assert (answer.status_code, answer.json()["code"], asked) == (403, "token-unknown", [])
+    assert service.service.guesses.count == before + 1
+    service.service._flush()
+    assert service.status(task)["refused"] == {"token-unknown": 1}

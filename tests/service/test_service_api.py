@@ -12,6 +12,7 @@ from hedgerow.service.database import Database
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.reports import Reports
 from hedgerow.tasks.totals import Aggregate
+from tests.service.conftest import WORDS
 
 CURATOR = {"Authorization": "Bearer curator-token-of-these-tests"}
 
@@ -437,3 +438,39 @@ def test_a_token_that_can_be_guessed_is_refused(tmp_path, token):
     Database(url, "create").close()
     with pytest.raises(HedgerowError, match="can be guessed"):
         create_app(url, curator_token=token)
+
+
+def test_a_publication_that_is_sent_again_is_the_same(inside, local_task):
+    """Its answer was lost, and the client tries again: the window is that of the first, where none was said."""
+    service = inside()
+    body = {"task": local_task().to_dict(), **WORDS}
+    first = service.client.post("/v1/tasks", json=body, headers=CURATOR)
+    service.clock.now += 7
+    again = service.client.post("/v1/tasks", json=body, headers=CURATOR)
+    assert (first.status_code, again.status_code, again.content) == (201, 200, first.content)
+    other = service.client.post("/v1/tasks", json={**body, "opens": int(service.clock.now)}, headers=CURATOR)
+    assert code(other) == "task-exists"
+
+
+def test_what_to_do_about_a_task_that_was_there_before_helps(inside, local_task):
+    service, task = inside(), local_task()
+    service.publish(task)
+    body = {"task": task.to_dict(), "opens": 1000, "closes": 2000, **WORDS, "title": "Another"}
+    exists = service.client.post("/v1/tasks", json=body, headers=CURATOR)  # a title of the announcement only
+    service.post(task, "close")
+    assert service.client.delete(f"/v1/tasks/{task.id}", headers=CURATOR).status_code == 200
+    deleted = service.client.post("/v1/tasks", json=body, headers=CURATOR)
+    assert (code(exists), code(deleted)) == ("task-exists", "task-deleted")
+    for answer in (exists, deleted):
+        assert "hedgerow design --title" in answer.json()["detail"]
+    service.publish(local_task(title="Another"))
+
+
+def test_nobody_is_given_a_token_for_a_task_that_is_over(inside, local_task):
+    service, task, other = inside(), local_task(), local_task(title="Other")
+    service.publish(task, tokens=True)
+    service.publish(other, tokens=True)
+    service.post(task, "close")
+    assert code(service.post(task, "tokens")) == "task-closed"
+    service.clock.now = 2000
+    assert code(service.post(other, "tokens")) == "task-ended"

@@ -148,3 +148,86 @@ def test_the_survey_of_the_readme_runs_as_printed(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((tmp_path / "model.json").read_text())["format"].startswith("hedgerow/")
+
+
+@pytest.mark.parametrize("content", [b"hc_one\nhc_two\n", b"\x7fELF\x00\xff", "hc_\u201cquoted\u201d".encode()])
+def test_what_is_no_token_is_refused_in_one_line_that_does_not_repeat_it(tmp_path, capsys, content):
+    (tmp_path / "token").write_bytes(content)
+    link = "http://127.0.0.1:9/join/" + 64 * "0"
+    assert main(["status", link, "--token-file", str(tmp_path / "token")]) == 2
+    said = capsys.readouterr().err
+    assert "not a token" in said and said.count("\n") == 1
+    assert "hc_" not in said and "ELF" not in said
+
+
+@pytest.mark.usefixtures("curator")
+def test_more_invitations_than_one_answer_holds(inside, local_task, monkeypatch):
+    """Asked for at once the task was published, and none was given out."""
+    import hedgerow.curator as module
+    from hedgerow.grid import LabelGrid
+    from hedgerow.mechanisms.level import LaplaceNoise
+    from hedgerow.tasks.labels.task import LabelTask
+
+    service = inside()
+    monkeypatch.setattr(module, "MOST_TOKENS", 3)
+
+    def call(self, method, path, content=None, seconds=20.0):
+        answer = service.client.request(method, path, json=content, headers={"Authorization": f"Bearer {TOKEN}"})
+        assert answer.is_success, answer.text
+        assert (content or {}).get("count", 0) <= 3
+        return answer.content
+
+    monkeypatch.setattr(module.Server, "_call", call)
+    server = module.Server("http://127.0.0.1", TOKEN)
+    task = local_task()
+    service.publish(task, tokens=True)
+    assert len(set(server.issue_links(task.id, 8))) == 8
+    labels = LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16))
+    service.publish(labels, tokens=True)
+    for first, expected in ((None, range(8)), (20, range(20, 28))):
+        links = server.issue_links(labels.id, 8, first)
+        assert [int(link.split("record=")[1]) for link in links] == list(expected)
+
+
+def test_a_window_that_is_over_or_mistyped_is_told_in_the_words_of_whoever_typed_it(tmp_path, capsys, local_task):
+    (tmp_path / "task.json").write_text(local_task().to_json())
+    words = ["publish", str(tmp_path / "task.json"), "--to", "https://town.example", "--purpose", "x", "--curator", "y"]
+    for window, remedy in (
+        (["--closes", "2020-01-01"], "01 January 2020"),
+        (["--opens", "2d", "--closes", "1d"], "after --opens"),
+    ):
+        assert main([*words, "--open", *window]) == 2
+        assert remedy in capsys.readouterr().err
+    for wrong in ("14", "2030", "20300131", "\u0663d", "1" * 16):
+        with pytest.raises(SystemExit):
+            main([*words, "--open", "--closes", wrong])
+        assert "14d" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("curator")
+def test_an_address_without_its_beginning_is_named(capsys):
+    assert main(["status", "town.example"]) == 2
+    assert "an address begins with https://" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("curator")
+def test_links_that_are_good_for_an_answer_are_for_their_owner_only(outside, public, tmp_path, capsys):
+    server, links = outside(), tmp_path / "links"
+    words = ["--to", server.address, "--purpose", "Plan buses", "--curator", "Town", "--invitations", "1"]
+    design = ["--target", "hours", "--epsilon", "4", "--label-bounds", "0:80"]
+    assert main(["publish", *words, "-o", str(links), "--draft", str(public), *design]) == 0
+    said = capsys.readouterr()
+    assert "task.json" not in said.out + said.err and "from 200 public records\n" in said.err
+    more = tmp_path / "more"
+    assert main(["invite", links.read_text().strip(), "1", "-o", str(more)]) == 0
+    assert [file.stat().st_mode & 0o777 for file in (links, more)] == [0o600, 0o600]
+    capsys.readouterr()
+    assert main(["status", links.read_text().strip()]) == 0
+    assert "0 reports" in capsys.readouterr().out
+
+
+def test_what_a_draft_lacks_is_told_with_a_help_that_there_is(public, capsys):
+    words = ["publish", "--to", "http://127.0.0.1:9", "--purpose", "x", "--curator", "y", "--open"]
+    with pytest.raises(SystemExit):
+        main([*words, "--token-file", str(public), "--draft", str(public)])
+    assert "'hedgerow design --help'" in capsys.readouterr().err

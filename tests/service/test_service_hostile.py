@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import HedgerowError
+from hedgerow.mechanisms.top import TopResponse
 from hedgerow.service import create_app
 from hedgerow.service.audit import broken_at, read_audit
 from hedgerow.service.backup import backup, restore
 from hedgerow.service.curators import ENVIRONMENT, add_curator
 from hedgerow.service.database import Database
+from hedgerow.tasks.class_labels import class_grid
 from hedgerow.tasks.holder import privatize_many
+from hedgerow.tasks.labels.task import LabelTask
 from hedgerow.tasks.tree.task import LocalTask
+from tests.service.conftest import MEDIA
 from tests.service.test_service_people import ADMIN, actions, add, form, sign_in
 
 CURATOR = {"Authorization": f"Bearer {ADMIN}"}
@@ -205,3 +209,116 @@ def test_the_log_does_not_wait_for_who_adds_up(postgres, inside, local_task):
         thread.join(3)
         assert taken and taken[0] < 3
     thread.join(30)
+
+
+@pytest.mark.parametrize("path", ["/v1/tasks", "/v1/tasks/ID/reports"])
+@pytest.mark.parametrize(("digit", "status"), [("0", 400), ("9", 413)])
+def test_a_length_of_thousands_of_digits_is_a_length(inside, local_task, path, digit, status):
+    """Python refuses to read so many digits, and the parser of requests lets zeros pass."""
+    service, task = inside(), local_task()
+    service.publish(task)
+    headers = {**CURATOR, "Content-Length": digit * 5000, "Content-Type": MEDIA}
+    answer = service.client.post(path.replace("ID", task.id), headers=headers)
+    assert answer.status_code == status, answer.text
+
+
+def test_a_failure_is_counted_and_has_the_headers_of_all_answers(inside, monkeypatch):
+    service = inside()
+    monkeypatch.setattr(service.service, "collections", lambda: 1 / 0)
+    answer = service.client.get("/v1/tasks")
+    assert answer.status_code == 500 and answer.json()["code"] == "internal"
+    assert answer.headers.get_list("x-content-type-options") == ["nosniff"]
+    assert service.service.requests["GET /v1/tasks", 500] == 1
+    assert service.service.problems["internal"] == 1
+
+
+@pytest.mark.parametrize("path", ["/dashboard/sign-in", "/dashboard/publish", "/dashboard", "/"])
+def test_the_head_of_a_page_is_that_of_the_page(inside, path):
+    service = inside()
+    sign_in(service, ADMIN)
+    got, head = service.client.get(path), service.client.head(path)
+    assert (head.status_code, head.headers["content-type"]) == (200, got.headers["content-type"])
+
+
+@pytest.mark.parametrize("path", ["", "/reports", "/status", "/witnesses"])
+def test_a_database_that_is_gone_is_no_damaged_task_and_strangers_read_nothing_of_it(
+    inside, local_task, tmp_path, path
+):
+    service, task = inside(), local_task()
+    service.publish(task)
+    service.service._forget(1)  # as of a server that was started since
+    for file in tmp_path.glob("hedgerow.db*"):
+        file.unlink()
+    headers = {"Content-Type": MEDIA} | (CURATOR if path == "/status" else {})
+    method = "POST" if path == "/reports" else "GET"
+    answer = service.client.request(method, f"/v1/tasks/{task.id}{path}", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (507, "storage-full")
+    assert str(tmp_path) not in answer.text
+
+
+def test_labels_are_no_formulas_in_a_spreadsheet(inside):
+    service = inside()
+    classes = ("=1+1", "@SUM(1)", "-1", "+1", "-2+cmd|' /C calc'!A0")
+    law = TopResponse(8.0, len(classes) - 1, tuple(range(len(classes))))
+    task = LabelTask(class_grid(classes), law, "=HYPERLINK(1)", classes=classes)
+    service.publish(task)
+    sent = task.privatize(np.arange(200), np.array(classes)[np.arange(200) % len(classes)])
+    assert service.send(task, sent).json()["accepted"] == 200
+    sign_in(service, ADMIN)
+    answer = service.client.get(f"/dashboard/tasks/{task.id}/data")
+    cells = [cell for row in csv.reader(io.StringIO(answer.text)) for cell in row]
+    assert "'=HYPERLINK(1)" in cells and {"-1", "+1"} <= set(cells)
+    assert [c for c in cells if c[:1] in ("=", "+", "@", "-") and not _number(c)] == []
+    raw = service.client.get(f"/v1/tasks/{task.id}/data", headers=CURATOR).text
+    assert {row[1] for row in csv.reader(io.StringIO(raw))} == {task.target, *classes}, "programs get what was said"
+
+
+def test_a_table_of_numbers_is_left_as_it_is():
+    from hedgerow.service.dashboard.pages import _BEGIN
+
+    for row in (b"0,-0.5", b"1,-1e-05", b"2,+1", b"3,abc", b"4,a-b", b"5,1e+30"):
+        assert _BEGIN.search(b"record,y\n" + row + b"\n") is None
+    for row in (b"0,=1", b"0,@a", b'0,"=1,2"', b"0,+a", b"0,-a", b"0,-1+cmd|x", b"0,\tx"):
+        assert _BEGIN.search(b"record,y\n" + row + b"\n") is not None
+
+
+def test_what_is_downloaded_is_kept_by_no_cache(inside, local_task):
+    service, task = inside(), local_task()
+    service.publish(task)
+    service.send(task, privatize_many(task, np.zeros((30, 2)), np.zeros(30)))
+    sign_in(service, ADMIN)
+    for what in ("model.json", "leaves.csv"):
+        answer = service.client.get(f"/dashboard/tasks/{task.id}/{what}")
+        assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/tasks/x", 404), ("/tasks/ID/model.json", 409), ("/tasks/ID/data", 404)]
+)
+def test_a_refusal_is_a_page_for_people_and_a_document_for_programs(inside, local_task, path, status):
+    service, task = inside(), local_task()
+    service.publish(task)
+    sign_in(service, ADMIN)
+    address = "/dashboard" + path.replace("ID", task.id)
+    document = service.client.get(address)
+    page = service.client.get(address, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert (document.status_code, page.status_code) == (status, status)
+    assert document.headers["content-type"] == "application/problem+json"
+    assert document.json()["title"] in page.text and 'href="/dashboard"' in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert service.service.problems[document.json()["code"]] == 2
+
+
+def test_a_page_of_a_refusal_says_when_to_come_again_and_shows_no_markup(inside, monkeypatch):
+    from hedgerow.service.problems import Problem
+
+    service = inside()
+    sign_in(service, ADMIN)
+
+    def busy(task_id):
+        raise Problem("busy", "<script>alert(1)</script>")
+
+    monkeypatch.setattr(service.service, "collection", busy)
+    answer = service.client.get("/dashboard/tasks/x", headers={"Accept": "text/html"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert "<script>alert" not in answer.text and "&lt;script&gt;" in answer.text

@@ -78,6 +78,27 @@ def test_a_damaged_backup_restores_nothing(inside, local_task, holders, tmp_path
                 assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0
 
 
+@pytest.mark.parametrize("wrong", ["missing", "foreign", "cut", "changed"])
+def test_a_restore_that_fails_leaves_no_empty_database_behind(inside, local_task, holders, tmp_path, wrong):
+    """A server would start on it, with another key, as if nothing had been collected."""
+    service, _ = filled(inside, local_task, holders)
+    path = tmp_path / "copy"
+    backup(service.service.database, str(path))
+    data = bytearray(path.read_bytes())
+    if wrong == "missing":
+        path.unlink()
+    elif wrong == "foreign":
+        path.write_bytes(b"#!/bin/sh\n")
+    elif wrong == "cut":
+        path.write_bytes(data[: len(data) // 2])
+    else:
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    code, _, said = command("restore", "copy", "--database", "sqlite:///new.db", cwd=tmp_path)
+    assert code == 2 and said.count("\n") == 1, said
+    assert not (tmp_path / "new.db").exists()
+
+
 def test_a_backup_of_another_version_is_refused(inside, local_task, holders, tmp_path, monkeypatch):
     from hedgerow.service import backup as module
 
@@ -127,6 +148,40 @@ def test_init_backup_and_restore_from_the_command_line(tmp_path):
     for wrong in (["backup"], ["init", "copy"], ["--database", "nonsense", "init"], ["what"]):
         code, _, said = command(*wrong, cwd=tmp_path)
         assert code == 2 and said.count("\n") == 1, said
+
+
+def test_a_server_that_cannot_listen_says_so_in_one_line_and_does_not_start(tmp_path):
+    import socket
+
+    assert command("init", cwd=tmp_path)[0] == 0
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        for wrong in (["--port", port], ["--port", port, "--host", "192.0.2.1"], ["--port", "99999"], ["--port", "0"]):
+            code, _, said = command(*wrong, cwd=tmp_path)
+            assert code == 2 and said.count("\n") == 1 and "listening" not in said, said
+
+
+@pytest.mark.parametrize("wrong", [["--add", ""], ["--revoke", ""], ["--add", "anna", "--scopes", ""]])
+def test_nothing_is_no_name_and_no_scope(tmp_path, wrong):
+    """A variable of a script that is empty must not list curators, or allow everything."""
+    assert command("init", cwd=tmp_path)[0] == 0
+    code, printed, said = command("curators", *wrong, cwd=tmp_path)
+    assert code == 2 and printed == "" and said.count("\n") == 1
+
+
+def test_requests_that_are_none_fill_no_log(outside):
+    import socket
+
+    server = outside()
+    for _ in range(50):
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(b"NONSENSE\r\n\r\n")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 400")
+    server.stop()
+    lines = [json.loads(line) for line in server.log.read_text().splitlines()[1:]]
+    assert len([line for line in lines if line["event"] == "server"]) == 1
 
 
 def test_a_served_process_logs_no_address(outside, local_task, holders):

@@ -237,9 +237,9 @@ def _stoppable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def write_text(path: str, text: str) -> None:
-    """Write a text file, all or nothing."""
-    with output(path) as file:
+def write_text(path: str, text: str, *, secret: bool = False) -> None:
+    """Write a text file, all or nothing; with ``secret`` for its owner only."""
+    with output(path, secret=secret) as file:
         file.write(text.encode())
 
 

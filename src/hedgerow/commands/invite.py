@@ -44,6 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     server, task_id = task_of(arguments)
     links = server.issue_links(task_id, arguments.count, arguments.first_record)
     if arguments.output is not None:
-        write_text(arguments.output, "\n".join(links) + "\n")
+        write_text(arguments.output, "\n".join(links) + "\n", secret=True)
     report(arguments, {"id": task_id, "links": links}, ["one link for each holder, shown once:", *links])
     return 0

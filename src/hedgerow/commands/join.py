@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """Show a task in plain words, randomise your record on this device, show the bytes, ask, and send them.
 
 The record stays here. The report is drawn once and kept on disk before it is sent; a second run sends the same bytes.
-What each curator was given in total is kept too, and a report beyond the limit is refused.
+What each curator was given in total is kept too, and a report beyond the limit is refused. The exit code is 1 where
+you decline, or a report was sent and does not count.
 
   hedgerow join https://town.example/join/ID age=41 hours=12.5
   hedgerow join https://town.example/join/ID --yes --record me.json"""

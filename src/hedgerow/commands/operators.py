@@ -55,8 +55,8 @@ def show_peers(arguments: argparse.Namespace) -> int:
     from hedgerow.service.shared.peers import add_peer, list_peers
     from hedgerow.tasks.keys import fingerprint
 
-    with Database(arguments.database, "change" if arguments.add else "read") as database:
-        if arguments.add:
+    with Database(arguments.database, "read" if arguments.add is None else "change") as database:
+        if arguments.add is not None:
             card = _card(arguments.add)
             with database.write() as connection:
                 add_peer(connection, card, now=int(time.time()))

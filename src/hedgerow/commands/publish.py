@@ -8,7 +8,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.commands.files import add_command, check_output, read_task, report, write_text
-from hedgerow.commands.server import add_server, moment, server_of
+from hedgerow.commands.server import add_server, check_window, moment, server_of
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.task is None) == (arguments.draft is None):
         raise HedgerowError("name the file of a task, or design one with --draft; one of the two.")
     count = _count(arguments)
+    check_window(arguments.opens, arguments.closes)
     if arguments.output is not None:
         check_output(arguments, [arguments.task] if arguments.task else [])
     server = server_of(arguments, arguments.to)
@@ -87,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         "max_reports": notice.max_reports, "links": links,
     }  # fmt: skip
     if arguments.output is not None:
-        write_text(arguments.output, "\n".join(links or [link]) + "\n")
+        write_text(arguments.output, "\n".join(links or [link]) + "\n", secret=bool(links))
     lines = [
         f"published until {when(notice.closes)}; the link for holders:",
         f"  {link}",
@@ -113,16 +114,18 @@ def _count(arguments: argparse.Namespace) -> int:
 def _designed(words: list[str]) -> Task:
     """Design a task, as the command would; what it says goes to standard error."""
     import contextlib
+    import io
     import sys
 
     from hedgerow.commands import design
     from hedgerow.commands.parser import Parser
 
     parser = Parser(prog="hedgerow publish --draft", allow_abbrev=False)
-    design.register(parser.add_subparsers(dest="command", required=True))
+    design.register(parser.add_subparsers(dest="command", required=True, prog="hedgerow"))  # whose --help there is
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "task.json")
         arguments = parser.parse_args(["design", *words, "-o", path])
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
             arguments.run(arguments)
+        print(said.getvalue().replace(f" -> {path}", ""), end="", file=sys.stderr)  # of a file that nobody will find
         return read_task(path)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
+import socket
 import sys
 from typing import Any
 
@@ -28,7 +30,8 @@ service speaks HTTP; put a proxy with TLS in front.
                                      who runs this server, for tasks that two
                                      servers share; prints its card
   hedgerow serve peers               servers to share tasks with; --add URL|FILE
-  hedgerow serve audit               what curators did, newest first
+  hedgerow serve audit               what curators did, newest first; exit code 1
+                                     where the log was changed by other means
   hedgerow serve backup FILE         a consistent copy, while the service runs
   hedgerow serve restore FILE        into an empty database, of either kind
 """
@@ -49,7 +52,7 @@ def register(subparsers: Any) -> None:
         help=f"sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME (default: HEDGEROW_DATABASE or {DEFAULT})",
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: 8000)")
+    parser.add_argument("--port", type=_port, default=8000, help="port to listen on (default: 8000)")
     parser.add_argument("--key", metavar="FILE", help="the curator's signing key, PEM (default: in the database)")
     parser.add_argument(
         "--remember",
@@ -98,6 +101,18 @@ def _hours(text: str) -> float:
             f"expected a number of hours of at least 0, such as 24; 0 forgets at once. Got {text!r} instead."
         )
     return hours
+
+
+def _port(text: str) -> int:
+    """Read a port.
+
+    >>> _port("8000")
+    8000
+    """
+    port = int(text) if re.fullmatch("[0-9]{1,5}", text) else 0
+    if not 0 < port < 1 << 16:
+        raise argparse.ArgumentTypeError(f"expected a port, 1 to 65535, such as 8000. Got {text!r} instead.")
+    return port
 
 
 def _rate(text: str) -> float:
@@ -150,7 +165,9 @@ def _serve(arguments: argparse.Namespace) -> int:
         storage=not arguments.no_storage,
     )
     app = create_app(arguments.database, key=key, settings=settings)
-    url = f"http://{arguments.host}:{arguments.port}"
+    _check_free(arguments.host, arguments.port)
+    host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    url = f"http://{host}:{arguments.port}"
     print(f"hedgerow serve: listening on {url}, database {app.state.service.database.url!r}", file=sys.stderr)
     keep_loaded()
     # No access log: it would hold addresses. No Server header: nobody needs it.
@@ -169,6 +186,21 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _check_free(host: str, port: int) -> None:
+    """Say in one line why nothing can listen there; uvicorn would say it as a line of its log, and start first."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            if os.name == "posix":  # as uvicorn does: connections that have ended are not in the way
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise HedgerowError(
+            f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose another --port or --host, or "
+            "stop what listens there."
+        ) from None
+
+
 _OWN = {
     "if_missing": ("init", "operator"),
     "name": ("init", "operator"),
@@ -182,12 +214,12 @@ _OWN = {
 def _check_options(arguments: argparse.Namespace) -> None:
     """Refuse options that the action does not know, instead of ignoring them."""
     for name, actions in _OWN.items():
-        if getattr(arguments, name) and arguments.action not in actions:
+        if getattr(arguments, name) not in (None, False) and arguments.action not in actions:
             belongs = " and ".join(f"'hedgerow serve {action}'" for action in actions)
             raise HedgerowError(f"--{name.replace('_', '-')} belongs to {belongs}.")
-    if arguments.add and arguments.revoke:
+    if arguments.add is not None and arguments.revoke is not None:
         raise HedgerowError("--add and --revoke are two steps; do one after the other.")
-    if arguments.scopes and not arguments.add:
+    if arguments.scopes is not None and arguments.add is None:
         raise HedgerowError("--scopes belongs to --add; a token's scopes do not change.")
 
 
@@ -238,15 +270,15 @@ def _curators(arguments: argparse.Namespace) -> int:
     from hedgerow.service.database import Database
 
     now = int(time.time())
-    changes = arguments.add or arguments.revoke
+    changes = arguments.add is not None or arguments.revoke is not None
     with Database(arguments.database, "change" if changes else "read") as database:
-        if arguments.add:
-            scopes = arguments.scopes.split(",") if arguments.scopes else list(SCOPES)
+        if arguments.add is not None:
+            scopes = list(SCOPES) if arguments.scopes is None else arguments.scopes.split(",")
             with database.write() as connection:
                 token = add_curator(connection, arguments.add, scopes, now=now)
             report(arguments, {"name": arguments.add, "token": token}, [f"token (shown once): {token}"])
             return 0
-        if arguments.revoke:
+        if arguments.revoke is not None:
             with database.write() as connection:
                 revoke_curator(connection, arguments.revoke, now=now)
         with database.read() as connection:
@@ -293,9 +325,10 @@ def _backup(arguments: argparse.Namespace) -> int:
 
 
 def _restore(arguments: argparse.Namespace) -> int:
-    from hedgerow.service.backup import restore
+    from hedgerow.service.backup import check_backup, restore
     from hedgerow.service.database import Database
 
+    check_backup(arguments.file)  # a mistyped path must not leave an empty database behind
     with Database(arguments.database, "create") as database:
         counts = restore(database, arguments.file)
     report(arguments, {"input": arguments.file, "rows": counts}, [_said(counts, f"<- {arguments.file}")])

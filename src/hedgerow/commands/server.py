@@ -14,11 +14,13 @@ from hedgerow.errors import HedgerowError
 if TYPE_CHECKING:
     from hedgerow.curator import Server
 
-__all__ = ["TOKEN", "add_server", "moment", "server_of", "status_lines", "task_of"]
+__all__ = ["TOKEN", "add_server", "check_window", "moment", "server_of", "status_lines", "task_of"]
 
 TOKEN = "HEDGEROW_CURATOR_TOKEN"
 _DAY = 86_400  # seconds
-_LENGTH = re.compile(r"(\d{1,4})d")
+_MOST_TOKEN = 16_384  # characters that are read of a token's file: half of what the service takes as a head; by hand
+_LENGTH = re.compile(r"([0-9]{1,4})d")
+_SECONDS = re.compile("[0-9]{9,15}")  # since 1970; fewer digits are days whose "d" was forgotten, or a year
 
 
 def add_server(parser: argparse.ArgumentParser, link: str | None) -> None:
@@ -35,8 +37,8 @@ def server_of(arguments: argparse.Namespace, base: str) -> Server:
 
     token = os.environ.get(TOKEN, "")
     if arguments.token_file is not None:
-        with open(arguments.token_file, encoding="utf-8") as file:
-            token = file.read().strip()
+        with open(arguments.token_file, encoding="utf-8", errors="replace") as file:
+            token = file.read(_MOST_TOKEN).strip()
     if not token:
         raise HedgerowError(f"the curator's token is needed: set {TOKEN}, or name its file with --token-file.")
     return Server(base, token, arguments.insecure)
@@ -58,12 +60,12 @@ def moment(text: str) -> int:
     >>> moment("2030-01-01"), moment("1893456000")
     (1893456000, 1893456000)
     """
-    if text.isdecimal():
+    if _SECONDS.fullmatch(text):
         return int(text)
     if found := _LENGTH.fullmatch(text):
         return int(time.time()) + int(found[1]) * _DAY
     try:
-        when = datetime.fromisoformat(text)
+        when = datetime.fromisoformat(text if "-" in text else "")  # 20300131 is as well a number that went wrong
     except ValueError:
         raise argparse.ArgumentTypeError(
             f"expected a date such as 2030-01-31, a time such as 2030-01-31T18:00, or days from now such as 14d. "
@@ -72,8 +74,25 @@ def moment(text: str) -> int:
     return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
 
 
+def check_window(opens: int | None, closes: int | None) -> None:
+    """Refuse a window in which nobody could answer, in the words of whoever typed it.
+
+    >>> check_window(None, moment("2020-01-31"))
+    Traceback (most recent call last):
+    ...
+    hedgerow.errors.HedgerowError: --closes is over: 31 January 2020, 00:00 UTC. Give a later time, such as 14d.
+    """
+    from hedgerow.holder.words import when
+
+    if closes is not None and opens is not None and closes <= opens:
+        raise HedgerowError(f"--closes must be after --opens. Got {when(closes)} and {when(opens)}.")
+    if closes is not None and closes <= time.time():
+        raise HedgerowError(f"--closes is over: {when(closes)}. Give a later time, such as 14d.")
+
+
 def status_lines(status: dict[str, Any]) -> list[str]:
     """Return a task's state in words."""
+    from hedgerow.commands.files import counted
     from hedgerow.holder.words import when
     from hedgerow.tasks.words import plain
 
@@ -82,7 +101,8 @@ def status_lines(status: dict[str, Any]) -> list[str]:
     if status["max_reports"]:
         aim += f", at most {status['max_reports']:,} are taken"
     lines = [
-        f"{plain(status['title']) or status['id'][:12]}: {status['state']}, {status['accepted']:,} reports{aim}",
+        f"{plain(status['title']) or status['id'][:12]}: {status['state']}, "
+        f"{counted(status['accepted'], 'report')}{aim}",
         f"  opens {when(status['opens'])}, closes {when(status['closes'])}",
         f"  {status['guarantee']}",
     ]

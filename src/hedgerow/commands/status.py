@@ -10,7 +10,8 @@ from hedgerow.commands.server import add_server, server_of, status_lines, task_o
 
 _DESCRIPTION = """\
 Show how a collection goes: reports so far, refusals by reason, alarms. With the
-address of a server instead of the link to a task: its tasks.
+address of a server instead of the link to a task: its tasks. The exit code is 1
+where there are alarms.
 
   hedgerow status https://town.example
   hedgerow status https://town.example/join/ID

@@ -21,7 +21,7 @@ from typing import Any
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.randomness import SecureRandomness
 
-__all__ = ["REPORTS", "Client", "Place", "Receipt", "ServiceError", "read_url"]
+__all__ = ["REPORTS", "Client", "Place", "Receipt", "ServiceError", "bearer", "read_url"]
 
 REPORTS = "application/vnd.hedgerow.reports+bin; version=1"
 _MOST_BYTES = 64 << 20  # of an answer: some 200 times a task with a compact public model
@@ -95,6 +95,24 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def bearer(token: str) -> str:
+    r"""Return the header that carries a token; refuse what cannot stand in one, without repeating it.
+
+    >>> bearer("hu_abc")
+    'Bearer hu_abc'
+    >>> bearer("hu_abc\nhu_def")
+    Traceback (most recent call last):
+    ...
+    hedgerow.errors.HedgerowError: this is not a token, but 13 characters with line ends or others that none has. ...
+    """
+    if not token.isprintable() or any(ord(sign) > 255 for sign in token):  # the charset of headers is Latin-1
+        raise HedgerowError(
+            f"this is not a token, but {len(token):,} characters with line ends or others that none has. Copy the "
+            "token or its link again, whole and alone."
+        )
+    return f"Bearer {token}"
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -191,13 +209,13 @@ class Client:
         """Upload a batch of one report; the same bytes again are harmless."""
         headers = {"Content-Type": REPORTS, "Accept": "application/json"}
         if token:
-            headers["Authorization"] = f"Bearer {token}"
+            headers["Authorization"] = bearer(token)
         answer = self._patiently(urllib.request.Request(url, data=body, headers=headers, method="POST"))
         return read_receipt(answer)
 
     def post_blinded(self, url: str, blinded: bytes, invitation: str) -> bytes:
         """Have a blinded message signed against an invitation; the same message again gets the same signature."""
-        headers = {"Content-Type": "application/octet-stream", "Authorization": f"Bearer {invitation}"}
+        headers = {"Content-Type": "application/octet-stream", "Authorization": bearer(invitation)}
         return self._patiently(urllib.request.Request(url, data=blinded, headers=headers, method="POST"))
 
     def ask(self, request: urllib.request.Request) -> bytes:

@@ -13,7 +13,7 @@ from hedgerow.aggregate import Protocol
 from hedgerow.blind import Blinding, PublicKey
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.holder.budget import Cost, Limits
-from hedgerow.holder.client import Client, Place, Receipt, ServiceError, read_url
+from hedgerow.holder.client import Client, Place, Receipt, ServiceError, bearer, read_url
 from hedgerow.holder.make import check_question, make_body
 from hedgerow.holder.picture import picture_of
 from hedgerow.holder.store import Store
@@ -205,6 +205,8 @@ class Holder:
         """Book the cost on disk, then send the bytes; again and again the same ones until the server has them."""
         notice = answer.invitation.notice
         place = answer.invitation.place
+        if token:
+            bearer(token)  # what no request can carry must not be kept: it would be in the way at each new try
         if notice.tokens and not (token or self.store.sending(notice.id, place.base)[1]):
             raise HedgerowError(
                 "this task takes one report a token, and 'token' is missing: use the link you were sent."

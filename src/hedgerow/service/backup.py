@@ -23,10 +23,12 @@ from hedgerow.service.migrate import VERSION
 from hedgerow.service.schema import arrivals, batches, jobs, known, metadata, partials, sessions, tasks, uploads
 from hedgerow.service.scrub import merged
 
-__all__ = ["backup", "restore"]
+__all__ = ["backup", "check_backup", "restore"]
 
 _MAGIC = b"HDGB\x01\x00"
 _SIZE = struct.Struct("<I")
+_DIGEST = hashlib.sha256().digest_size
+_PIECE = 1 << 20  # bytes read at a time; by hand
 _ROWS = 2_000  # fetched at a time: some megabytes; by hand
 
 
@@ -93,16 +95,38 @@ def _contents(connection: sa.Connection, table: sa.Table) -> Iterator[Any]:
     yield from connection.execution_options(stream_results=True).execute(ordered).partitions(_ROWS)
 
 
+def check_backup(path: str) -> None:
+    """Refuse a file that is not a whole backup of this schema, so that no database is made for it."""
+    head = len(_MAGIC) + _SIZE.size
+    with open(path, "rb") as file:
+        begin = file.read(head)
+        if begin[: len(_MAGIC)] != _MAGIC or len(begin) < head:
+            raise FormatError(f"{path} is not a backup; 'hedgerow serve backup' makes one.")
+        (version,) = _SIZE.unpack(begin[len(_MAGIC) :])
+        if version != VERSION:
+            raise FormatError(
+                f"{path} is a backup of schema version {version}, and this hedgerow reads {VERSION}: restore it by the "
+                "version that made it, and start this one on that database."
+            )
+        left = os.fstat(file.fileno()).st_size - head - _DIGEST
+        digest = hashlib.sha256(begin)
+        while left > 0 and (piece := file.read(min(left, _PIECE))):
+            digest.update(piece)
+            left -= len(piece)
+        if file.read() != digest.digest():
+            raise FormatError(f"{path} is damaged or cut short: its digest does not hold. Use another copy.")
+
+
 def restore(database: Database, path: str) -> dict[str, int]:
     """Fill an empty database from a backup, all or nothing; return the number of rows by table."""
+    check_backup(path)
     counts: dict[str, int] = {}
     with open(path, "rb") as file, database.write() as connection:
         for table in metadata.sorted_tables:
             if connection.execute(sa.select(sa.literal(1)).select_from(table).limit(1)).first():
                 raise HedgerowError("the database is not empty; restore into a new one.")
         source = _Hashing(file)
-        if source.read(len(_MAGIC)) != _MAGIC or source.read(_SIZE.size) != _SIZE.pack(VERSION):
-            raise FormatError(f"{path} is not a backup of schema version {VERSION}.")
+        source.read(len(_MAGIC) + _SIZE.size)
         for table in metadata.sorted_tables:
             name, columns = _get(source)
             if name != table.name or columns != [column.name for column in table.columns]:

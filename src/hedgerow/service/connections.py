@@ -1,13 +1,14 @@
-"""Connections of strangers, within limits: the head of a request is short and comes soon, and idle ones make room.
+"""Connections of strangers, within limits: heads are short and come soon, answers are read, and idle ones make room.
 
-uvicorn's protocol takes a head of any length, waits for one for ever, and accepts connections until the process has no
-file left. A proxy in front would see to all three; this is for those who have none.
+uvicorn's protocol takes a head of any length, waits for one for ever, keeps an answer until it is read, and accepts
+connections until the process has no file left. A proxy in front sees to all of it; this is for those who have none.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ __all__ = ["limited", "open_files", "room_for"]
 
 # Files that are no connections: the database and its log, libraries, pipes; 60 were counted, and twice that is by hand.
 _OTHER_FILES = 120
+_SLOWEST = 1000  # bytes a second at which an answer must be read; by hand: a tenth of what the slowest phones have
+_QUEUED = 16  # requests that may come before those before them are answered; by hand: browsers send none
 _LOG_SECONDS = 10.0  # by hand: who is flooded should read of it, once in a while
 _TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
@@ -52,11 +55,28 @@ def room_for(most: int, files: int) -> int:
     return max(1, min(most, files - _OTHER_FILES))
 
 
+def _queued(connection: Any) -> int:
+    """Return how many bytes the system still has to send; 0 where it does not tell.
+
+    It takes new ones when a third of its room is free, which is megabytes: who reads slowly is seen here alone.
+    """
+    try:
+        import fcntl
+        import termios
+
+        found = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+    except (ModuleNotFoundError, OSError):
+        return 0
+    return int.from_bytes(found, sys.byteorder)
+
+
 class _Limited(HttpToolsProtocol):
     """uvicorn's protocol, with limits that a subclass states."""
 
     most_head = 0
     head_seconds = 0.0
+    most_unread = 0
+    send_seconds = 0.0
     most_connections = 0
     _dropped = 0
     _last_log = 0.0
@@ -66,8 +86,12 @@ class _Limited(HttpToolsProtocol):
         super().connection_made(transport)
         self._head = 0
         self._too_long = False
+        self._too_many = False
+        self._active: Any = None
         self._since = time.monotonic()
         self._deadline: asyncio.TimerHandle | None = None
+        self._unread = 0
+        self._reader: asyncio.TimerHandle | None = None
         self._expect_head()
         if len(self.connections) > self.most_connections:
             self._make_room()
@@ -75,6 +99,7 @@ class _Limited(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._head_is_there()
+        self._is_read()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -99,21 +124,76 @@ class _Limited(HttpToolsProtocol):
         if size > self.most_head:
             self._too_long = True
             raise ValueError("the head is too long")  # the parser's way to stop: send_400_response follows
+        if len(self.pipeline) >= _QUEUED:  # each is kept in dozens of times its 18 bytes
+            self._too_many = True
+            raise ValueError("too many requests at once")
         self._head_is_there()
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Say what was wrong with the head, and hang up."""
+        if self._too_many:
+            self._drop()
+            return
         if not self._too_long:
             super().send_400_response(msg)
             return
         self.transport.write(_TOO_LONG)
         self.transport.close()
 
+    def pause_writing(self) -> None:
+        """Watch whether an answer is read that was too long for the system's own memory."""
+        super().pause_writing()
+        self._watch()
+        waiting = [c for c in self.connections if isinstance(c, _Limited) and c._reader is not None]
+        if sum(c.transport.get_write_buffer_size() for c in waiting) > self.most_unread:
+            min(waiting, key=lambda c: c._since)._drop()
+
+    def resume_writing(self) -> None:
+        """Stop watching: most of it is read."""
+        self._is_read()
+        super().resume_writing()
+
+    def _watch(self) -> None:
+        self._unread = self._left()
+        self._reader = self.loop.call_later(self.send_seconds, self._must_have_read)
+
+    def _must_have_read(self) -> None:
+        if self._left() > self._unread - _SLOWEST * self.send_seconds:
+            self._drop()
+        else:
+            self._watch()
+
+    def _left(self) -> int:
+        """Return how many bytes of answers the other side does not have yet."""
+        return int(self.transport.get_write_buffer_size()) + _queued(self.transport.get_extra_info("socket"))
+
+    def _drop(self) -> None:
+        """End the connection, and whatever is being answered over it: it would be written into nothing."""
+        self.pipeline.clear()
+        for cycle in (self.cycle, self._active):
+            if cycle is not None:
+                cycle.disconnected = True
+        self.transport.abort()
+
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        """Note which of several requests is being answered: uvicorn knows the last that came."""
+        self._active = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _is_read(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            self._reader = None
+
     @property
     def idle(self) -> bool:
         """Whether nothing is being answered."""
         return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def _may_go(self) -> bool:
+        return self.idle or self._reader is not None or self.transport.is_closing()
 
     def _expect_head(self) -> None:
         self._head = 0
@@ -126,9 +206,10 @@ class _Limited(HttpToolsProtocol):
             self._deadline = None
 
     def _make_room(self) -> None:
-        others = [c for c in self.connections if isinstance(c, _Limited) and c.idle and not c.transport.is_closing()]
-        oldest = min(others, key=lambda c: c._since, default=self)
-        oldest.transport.abort()
+        others = [c for c in self.connections if isinstance(c, _Limited) and c._may_go and c is not self]
+        # First those that have ended, but for an answer that nobody reads: nothing else ends them.
+        oldest = min(others, key=lambda c: (not c.transport.is_closing(), c._since), default=self)
+        oldest._drop()
         self.connections.discard(oldest)
         kind = type(self)
         kind._dropped += 1
@@ -143,6 +224,8 @@ def limited(settings: Settings) -> Any:
     limits = {
         "most_head": settings.most_head,
         "head_seconds": settings.head_seconds,
+        "most_unread": settings.most_unread_bytes,
+        "send_seconds": settings.send_seconds,
         "most_connections": room_for(settings.most_connections, open_files()),
     }
     return type("Limited", (_Limited,), limits)

@@ -12,7 +12,10 @@ import time
 import traceback
 from typing import Any
 
-__all__ = ["JsonFormatter", "log", "uvicorn_config"]
+__all__ = ["JsonFormatter", "Seldom", "log", "uvicorn_config"]
+
+_AGAIN_SECONDS = 10.0  # by hand, as for wrong tokens
+_MOST_LINES = 100  # of different ones that are remembered; the server has some twenty
 
 _logger = logging.getLogger("hedgerow.service")
 
@@ -25,6 +28,33 @@ def log(event: str, *, level: str = "info", **fields: Any) -> None:
     >>> log("task-created", task="ab12")
     """
     _logger.log(logging.getLevelName(level.upper()), event, extra={"fields": fields})
+
+
+class Seldom(logging.Filter):
+    """Lets a warning of the server through once in a while: a stranger could fill the disk with requests that are none.
+
+    >>> line = logging.makeLogRecord({"msg": "Invalid HTTP request received.", "levelno": logging.WARNING})
+    >>> seldom = Seldom()
+    >>> [seldom.filter(line) for _ in range(3)]
+    [True, False, False]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to write it."""
+        if record.levelno > logging.WARNING:
+            return True
+        now = time.monotonic()
+        line = str(record.msg)
+        if now - self._last.get(line, -_AGAIN_SECONDS) < _AGAIN_SECONDS:
+            return False
+        if len(self._last) >= _MOST_LINES:
+            self._last.clear()
+        self._last[line] = now
+        return True
 
 
 class JsonFormatter(logging.Formatter):
@@ -53,10 +83,11 @@ class JsonFormatter(logging.Formatter):
 def uvicorn_config(level: str = "INFO") -> dict[str, Any]:
     """Return the logging configuration of the server: everything to standard error, as JSON."""
     handler = {"class": "logging.StreamHandler", "formatter": "json", "stream": "ext://sys.stderr"}
-    quiet = {"handlers": ["out"], "level": "WARNING", "propagate": False}
+    quiet = {"handlers": ["out"], "level": "WARNING", "propagate": False, "filters": ["seldom"]}
     return {
         "version": 1,
         "disable_existing_loggers": False,
+        "filters": {"seldom": {"()": "hedgerow.service.logs.Seldom"}},
         "formatters": {"json": {"()": "hedgerow.service.logs.JsonFormatter"}},
         "handlers": {"out": handler},
         "loggers": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from dataclasses import asdict
@@ -15,9 +16,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hedgerow.content import canonical
+from hedgerow.curator import MOST_TOKENS
 from hedgerow.service.audit import broken_at, read_audit
 from hedgerow.service.collection import Collection
-from hedgerow.service.curators import Curator
+from hedgerow.service.curators import Curator, digest_of
 from hedgerow.service.http import answer, bearer, curator, decode, read_body, service_of, trim_of
 from hedgerow.service.overview import Overview
 from hedgerow.service.passes import exchange
@@ -96,10 +98,23 @@ async def create_task(request: Request) -> Response:
         task = await run_in_threadpool(read_task, text)
     except (TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise Problem("invalid-request", f"The task is malformed: {error}") from None
-    opens = now if wanted.opens is None else wanted.opens
-    closes = opens + _MONTH if wanted.closes is None else wanted.closes
+    opens, closes = await _window(service, task, wanted, now)
     words = {name: getattr(wanted, name) for name in ("title", "purpose", "curator", *_TAKEN)}
     return await _publish(service, who, task, wanted.simulation, now, opens=opens, closes=closes, **words)
+
+
+async def _window(service: Service, task: Any, wanted: NewTask | Grow, now: int) -> tuple[int, int]:
+    """Return from when until when reports are taken: as it is said, or as it was when the same task was published.
+
+    So a publication whose answer was lost is the same when it is sent again a moment later.
+    """
+    opens, closes = wanted.opens, wanted.closes
+    with contextlib.suppress(Problem):  # it is new, or nothing that another can be compared with
+        notice = (await run_in_threadpool(service.collection, task.id)).announcement
+        opens = notice.opens if opens is None else opens
+        closes = notice.closes if closes is None else closes
+    opens = now if opens is None else opens
+    return opens, opens + _MONTH if closes is None else closes
 
 
 async def _publish(service: Service, who: Curator, task: Any, simulation: bool, now: int, **words: Any) -> Response:
@@ -135,8 +150,7 @@ async def second_round(request: Request) -> Response:
 
     task = await run_in_threadpool(grow)
     notice = first.announcement
-    opens = now if wanted.opens is None else wanted.opens
-    closes = opens + _MONTH if wanted.closes is None else wanted.closes
+    opens, closes = await _window(service, task, wanted, now)
     words = {name: getattr(notice, name) for name in ("title", "purpose", "curator")}
     words |= {name: getattr(wanted, name) for name in _TAKEN}
     return await _publish(service, who, task, first.simulation, now, opens=opens, closes=closes, **words)
@@ -191,8 +205,8 @@ async def issue_tokens(request: Request) -> Response:
     service, who = await curator(request, "publish")
     collection = await _collection(request, service)
     wanted = await decode(request, NewTokens)
-    if not 1 <= wanted.count <= 100_000 or not 1 <= wanted.quota <= 1 << 40:
-        raise Problem("invalid-request", "'count' must be 1 .. 100000 and 'quota' at least 1.")
+    if not 1 <= wanted.count <= MOST_TOKENS or not 1 <= wanted.quota <= 1 << 40:
+        raise Problem("invalid-request", f"'count' must be 1 .. {MOST_TOKENS} and 'quota' 1 .. {1 << 40}.")
     if not collection.announcement.tokens:
         raise Problem("not-available", "This task takes reports without tokens.")
     first = wanted.first_record
@@ -205,16 +219,29 @@ async def issue_tokens(request: Request) -> Response:
     return answer(content, 201, {"Cache-Control": "no-store"})
 
 
+async def _check_invitation(service: Service, collection: Collection, invitation: str) -> None:
+    """Refuse an invitation that nobody was given before anything is read or signed for its bearer."""
+    digest = digest_of(invitation)
+    if service.issued.has(collection.number, digest):
+        return
+    refused = await run_in_threadpool(service.issued.look, collection.number, digest)
+    if refused:
+        raise Problem(refused)
+
+
 async def issue_pass(request: Request) -> Response:
     """Sign a blinded message against an invitation: the holder makes a pass of it, which says not whose it is."""
     service = service_of(request)
     collection = await _collection(request, service)
+    if not collection.announcement.pass_key:
+        raise Problem("not-available", "This task takes no passes.")
     invitation = bearer(request.headers.get("authorization", ""))
     if not invitation:
         raise Problem("token-required", "Send the invitation: Authorization: Bearer hu_...")
-    blinded = await read_body(request, len(collection.announcement.pass_key))
-    work = partial(exchange, service.database, service.writer, collection, invitation, blinded)
     try:
+        await _check_invitation(service, collection, invitation)
+        blinded = await read_body(request, len(collection.announcement.pass_key))
+        work = partial(exchange, service.database, service.writer, collection, invitation, blinded)
         signed = await run_in_threadpool(work)
     except Problem as problem:
         service.refuse(collection.number, problem.code)

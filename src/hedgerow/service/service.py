@@ -61,6 +61,7 @@ STOP_SECONDS = 18.0
 """For all that follows: both together are less than the 30 seconds after which supervisors kill; by hand."""
 _UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # of Unicode: control characters, halves of pairs, ends of lines and paragraphs
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # its explicit bidirectional controls
+_ANEW = "To ask anew make another task: design it with another title ('hedgerow design --title')."
 _MANY = 100_000  # reports that a result adds up at once, five segments of the aggregator; by hand
 HELPER_SECONDS = 10.0
 """After which a helper that did not answer is asked again; by hand."""
@@ -214,6 +215,8 @@ class Service:
         """Return a published task, or raise the problem ``task-unknown``."""
         try:
             found = self._known.get(task_id) or self._load(tasks.c.id == task_id)
+        except StorageError:
+            raise  # of the database, and nothing for strangers to read
         except HedgerowError as error:
             raise Problem("task-damaged", f"It can be deleted, and nothing else: {error}") from None
         if found is None:
@@ -287,9 +290,9 @@ class Service:
         witnesses = self.shared.lead(task, notice) if task.sealed else None
         stored, new = self._store(row, now, publisher.name, Role.LEADER, witnesses, made[0])
         if stored.deleted is not None:
-            raise Problem("task-deleted", "This task was deleted; give the new one another title.")
+            raise Problem("task-deleted", f"This task was deleted, and its id is never used again. {_ANEW}")
         if (stored.announcement, bool(stored.simulation), stored.groups) != (row["announcement"], simulation, groups):
-            raise Problem("task-exists", "A published task never changes; give the new one another title.")
+            raise Problem("task-exists", f"A published task keeps its words, its window and who may answer. {_ANEW}")
         if target is not None:
             self.aim(self._remember(Collection.from_row(stored)), target, now, publisher)
         if new:
@@ -420,8 +423,13 @@ class Service:
         if first is not None and not collection.kind.numbered:
             raise Problem("invalid-request", "Reports to this task do not name a record: leave out 'first_record'.")
         now = int(self.clock())
+        if now >= collection.announcement.closes:
+            raise Problem("task-ended", "Its time is over: nobody could answer with a new token.")
 
         def change(connection: Connection) -> list[NewToken]:
+            own = tasks.c.number == collection.number
+            if connection.execute(sa.select(tasks.c.closed).where(own)).scalar() is not None:
+                raise Problem("task-closed", f"It is closed for ever: nobody could answer with a new token. {_ANEW}")
             made = new_tokens(connection, collection, count, quota, first)
             detail = f"{count} tokens for {quota} reports each"
             write_audit(connection, now, curator.name, "tokens", task=collection.id, detail=detail)

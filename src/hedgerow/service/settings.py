@@ -29,6 +29,11 @@ class Settings:
         Of large bodies that are arriving; beyond, they are refused with ``busy``.
     body_seconds : float
         How long a body may take to arrive.
+    most_unread_bytes : int
+        Of answers that were made and are not read yet; beyond, whoever has been connected for longest without reading
+        is dropped.
+    send_seconds : float
+        In which of a long answer a little at least must be read (1 kB a second), else the connection ends.
     group, waiting : int
         Most reports in one commit, and waiting for one; beyond, uploads are refused with ``busy``.
     aggregate_seconds : float
@@ -57,6 +62,8 @@ class Settings:
     most_connections: int = 4096
     most_waiting_bytes: int = 64 << 20
     body_seconds: float = 20.0
+    most_unread_bytes: int = 256 << 20
+    send_seconds: float = 20.0
     group: int = 20_000
     waiting: int = 200_000
     aggregate_seconds: float = 1.0

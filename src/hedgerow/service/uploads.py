@@ -61,15 +61,24 @@ class Gate:
             self.service.latency["other"].add(time.perf_counter() - start)
 
     async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
         try:
             path = scope["path"]
             if scope["method"] not in ("GET", "HEAD") or path == "/" or path.startswith(_COSTLY):
                 self._admit(scope, Headers(scope=scope).get("authorization", ""))
-        except Problem as problem:
+            await self.app(scope, receive, sending)
+        except Exception as error:
+            if begun:
+                raise
+            problem = problem_of(error)  # a failure is answered and counted here, too: the layers outside do neither
             self.service.problems[problem.code] += 1
             await problem.response()(scope, receive, send)
-            return
-        await self.app(scope, receive, send)
 
     def _admit(self, scope: Scope, authorization: str) -> None:
         """Refuse who asks too often, before anything else is done for him."""

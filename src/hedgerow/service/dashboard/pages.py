@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hmac
 import io
+import re
 from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib import resources
@@ -61,6 +62,9 @@ _STATIC = {
 _MOST_FORM = 4096  # bytes of the form of a login: a token and little else
 _MOST_FIELDS = 20  # of a form: the largest has ten; each of millions would be a string of its own
 _COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a formula begins (OWASP, CSV injection)
+_NUMBER = re.compile(r"[-+][0-9]*\.?[0-9]*(e[-+]?[0-9]+)?")  # is what it says, computed or not
+_BEGIN = re.compile(rb"""(?:^|[,"\n])(?:[=@\t\r]|[+-](?![0-9.e+-]*(?:[,"\n]|$)))""")  # of a cell that may be computed
+_LOOKS = ("GET", "HEAD")  # routes of pages take both, and nothing is changed by either
 _HERE = ("same-origin", "none")  # what browsers say of a form of this site, or of an address that was typed
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -120,10 +124,28 @@ def _own(scope: str, handler: Handler) -> Handler:
     return guarded
 
 
+def _told(handler: Handler) -> Handler:
+    """Return a handler that tells browsers by a page what others are told by a problem document."""
+
+    async def telling(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except Exception as error:
+            if "text/html" not in request.headers.get("accept", ""):
+                raise
+            problem = problem_of(error)
+            service_of(request).problems[problem.code] += 1
+            response = _page("problem.html", problem.status, problem=problem, signed_in=False)
+            response.headers.update(problem.headers)
+            return response
+
+    return telling
+
+
 async def _sign_in(request: Request) -> Response:
     """Ask for the curator's token and trade it for a cookie."""
     service = service_of(request)
-    if request.method == "GET":
+    if request.method in _LOOKS:
         return _page("sign_in.html", signed_in=False, failed=False)
     if request.headers.get("sec-fetch-site", "same-origin") not in _HERE:
         # Else another site could sign a curator's browser in as somebody else, for whom the next task is published.
@@ -259,7 +281,8 @@ async def _audit(request: Request) -> Response:
 
 
 def _download(body: str | bytes, name: str, media: str) -> Response:
-    return Response(body, headers={"Content-Disposition": f'attachment; filename="{name}"'}, media_type=media)
+    headers = {**_HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(body, headers=headers, media_type=media)
 
 
 def _noted(what: str, handler: Handler) -> Handler:
@@ -279,7 +302,7 @@ async def _home(request: Request) -> Response:
 
 
 async def _publish(request: Request) -> Response:
-    if request.method == "GET":
+    if request.method in _LOOKS:
         return _page(
             "publish.html", given=given_of({"tokens": "yes"}), problem="", signed_in=True, csrf=request.state.csrf
         )
@@ -327,10 +350,12 @@ async def _leaves(request: Request) -> Response:
 def _cell(value: Any) -> Any:
     """Return text that a spreadsheet shows and does not compute: names of features and classes are a curator's words.
 
-    >>> _cell("=1+1"), _cell("age <= 40"), _cell(-0.5)
-    ("'=1+1", 'age <= 40', -0.5)
+    >>> _cell("=1+1"), _cell("age <= 40"), _cell(-0.5), _cell("-1")
+    ("'=1+1", 'age <= 40', -0.5, '-1')
     """
-    return f"'{value}" if isinstance(value, str) and value.startswith(_COMPUTED) else value
+    if not isinstance(value, str) or not value.startswith(_COMPUTED) or _NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
@@ -344,13 +369,28 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 async def _data(request: Request) -> Response:
     media, body = await _look(request, lambda seen: seen.data())
-    return _download(body, "labels.csv" if media.startswith("text/csv") else "reports.bin", media)
+    if not media.startswith("text/csv"):
+        return _download(body, "reports.bin", media)
+    return _download(await run_in_threadpool(_harmless, body), "labels.csv", media)
+
+
+def _harmless(table: bytes) -> bytes:
+    r"""Return a table in CSV whose text no spreadsheet computes: a label's name and classes are words, too.
+
+    >>> _harmless(b"record,y\n0,=1+1\n1,-0.5\n")
+    b"record,y\n0,'=1+1\n1,-0.5\n"
+    """
+    if _BEGIN.search(table) is None:  # as good as always, and tables are long
+        return table
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([map(_cell, row) for row in csv.reader(io.StringIO(table.decode()))])
+    return out.getvalue().encode()
 
 
 def routes() -> list[BaseRoute]:
     """Return the routes."""
     task = "/dashboard/tasks/{id}"
-    return [
+    found = [
         Route("/dashboard/sign-in", _sign_in, methods=["GET", "POST"]),
         Route("/dashboard/sign-out", _own("", _sign_out), methods=["POST"]),
         Route("/dashboard/static/{name}", _static, methods=["GET"]),
@@ -369,3 +409,4 @@ def routes() -> list[BaseRoute]:
         Route(f"{task}/leaves.csv", _own("read", _noted("leaves", _leaves)), methods=["GET"]),
         Route(f"{task}/data", _own("read", _noted("data", _data)), methods=["GET"]),
     ]
+    return [Route(route.path, _told(route.endpoint), methods=sorted(route.methods or ())) for route in found]
