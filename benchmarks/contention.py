@@ -1,8 +1,4 @@
-"""What servers that share a PostgreSQL do to each other: the database's CPU, and how often a commit waits for another.
-
-On a machine whose cores hold client, servers and database alike, two servers cannot be faster than one. What can be
-told there is whether they cost more: CPU a report, of the servers and of the database, and waiting for locks.
-"""
+"""What servers that share a PostgreSQL do to each other: the database's CPU, and how often a commit waits."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import os
 import threading
 from pathlib import Path
 
-_TURN = 7218542  # the lock that servers take turns by (hedgerow.service.database)
 _EVERY = 0.02  # seconds between two looks: less than a commit of batches takes; by hand
 
 
@@ -29,15 +24,12 @@ class Watch:
         CPU seconds of the processes that serve connections.
     waiting : float
         The share of looks at which a connection waited for a lock.
-    turns : float
-        The share of looks at which one had its turn: reports are taken by one server at a time.
     """
 
     def __init__(self, url: str) -> None:
         self.url = url.replace("+psycopg", "")
         self.cpu = 0.0
         self.waiting = 0.0
-        self.turns = 0.0
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._look)
 
@@ -55,17 +47,14 @@ class Watch:
         query = "SELECT pid, wait_event_type FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> %s"
         first: dict[int, float] = {}
         last: dict[int, float] = {}
-        held = f"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = {_TURN} AND granted"
-        looks = waits = turns = 0
+        looks = waits = 0
         with psycopg.connect(self.url, autocommit=True) as connection:
             while not self._end.wait(_EVERY):
                 rows = connection.execute(query, [connection.info.backend_pid]).fetchall()
                 looks += 1
                 waits += any(kind == "Lock" for _, kind in rows)
-                turns += connection.execute(held).fetchone()[0] > 0
                 now = {pid: cpu_of(pid) for pid, _ in rows}
                 first = now | first
                 last |= now
         self.cpu = sum(last.values()) - sum(first.values())
         self.waiting = waits / max(1, looks)
-        self.turns = turns / max(1, looks)

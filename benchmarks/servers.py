@@ -104,6 +104,30 @@ class Server:
             return dict(json.load(answer))
 
 
+_GROUPS = Path("/sys/fs/cgroup/cpu")  # of Linux's first kind of groups
+_PERIOD = 2_000  # microseconds: whoever is held while others wait for it keeps them waiting no longer; by hand
+
+
+def can_hold() -> bool:
+    """Whether processes can be held to a share of a core here."""
+    return (_GROUPS / "cgroup.procs").exists() and os.access(_GROUPS, os.W_OK)
+
+
+@contextlib.contextmanager
+def hold(server: Server, cores: float, number: int) -> Iterator[None]:
+    """Let a server have so much of a core and no more."""
+    group = _GROUPS / f"hedgerow-benchmark-{number}"
+    group.mkdir(exist_ok=True)
+    (group / "cpu.cfs_period_us").write_text(str(_PERIOD))
+    (group / "cpu.cfs_quota_us").write_text(str(round(_PERIOD * cores)))
+    (group / "cgroup.procs").write_text(str(server.process.pid))
+    try:
+        yield
+    finally:
+        (_GROUPS / "cgroup.procs").write_text(str(server.process.pid))
+        group.rmdir()
+
+
 def environment() -> dict[str, str]:
     """Return the environment of servers: numerical libraries with one thread, and a curator's token."""
     return {**os.environ, "HEDGEROW_CURATOR_TOKEN": TOKEN, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

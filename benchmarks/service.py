@@ -9,6 +9,7 @@ one right after the other: the figures are medians of their ratios, so that othe
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -22,18 +23,21 @@ from pathlib import Path
 
 from benchmarks.contention import Watch
 from benchmarks.load import make_task
-from benchmarks.servers import Server, bare, environment, new_database, postgres, service
+from benchmarks.servers import Server, bare, can_hold, environment, hold, new_database, postgres, service
 from benchmarks.timing import Row
 
 RESULTS = Path(__file__).parent / "results" / "service.json"
 DEPTH = 6
 SINGLE = {"count": 10_000, "size": 1, "connections": 64}
 BATCH = {"count": 5_000, "size": 100, "connections": 16}  # some scrubbings long, so that a percentile of it is one
-# For one server and for two alike: so many that one always has something to commit, and is busy. Each connection waits
-# for its answer, so with 16 a server waits for the disk, and a second one has as long to wait; by hand.
-BUSY = {"count": 8_000, "size": 100, "connections": 48}
+# For one server and for two alike: so many connections that each server always has something to commit, for each of
+# them waits for its answer. By hand.
+MANY_SINGLE = {"count": 20_000, "size": 1, "connections": 256}
+MANY_BATCH = {"count": 10_000, "size": 100, "connections": 192}
+_HELD = 0.5  # of a core for each of two servers, so that two cores hold client and database too; by hand
 _SETTLE = 2.5  # seconds: two turns of aggregation
 _REST = 5.0  # seconds: what waits is added up, and the turn after that scrubs, also beside other work
+_LOADS = itertools.count()  # each finds a database of its own
 PLANS = ("sqlite", "postgres", "two", "memory")
 
 
@@ -89,60 +93,60 @@ def against_bare(name: str, database: str, plan: dict[str, int], rounds: int, sh
     ]
 
 
-def two_servers(database: str, plan: dict[str, int], rounds: int) -> list[Row]:
-    """Return the rate of two servers on one database over that of one, what a report costs, and what waits."""
+def two_servers(url: str, what: str, plan: dict[str, int], rounds: int, held: float | None) -> list[Row]:
+    """Return the rate of two servers on one database over that of one, and what a report costs.
+
+    Each load finds a new database, and no server beside those that are loaded. With ``held`` each server has so much of
+    a core, as if it had a machine of its own that is as much slower: then the cores are not what two of them share.
+    """
     gains = []
     costs = []
     waits = []
-    turns = []
-    cores = {"one": [], "two": []}
+    cores = {1: [], 2: []}
     reports = plan["count"] * plan["size"]
-    with service(database) as one, service(database) as two:
-        publish(one)
-        warm([one, two], plan)
-        for i in range(rounds):
-            alone, both, again = (_watched(database, servers, plan) for servers in ([one], [one, two], [two]))
-            gains.append(2 * both["rate"] / (alone["rate"] + again["rate"]))
-            costs.append(2 * both["serving"] / (alone["serving"] + again["serving"]))
-            waits.append(both["waiting"])
-            turns.append(2 * both["rate"] / both["turns"] / (alone["rate"] + again["rate"]))
-            cores["one"] += [alone["cores"], again["cores"]]
-            cores["two"].append(both["cores"])
-            said = f"one {alone['rate']:,.0f} and {again['rate']:,.0f}, two {both['rate']:,.0f} requests/s"
-            spent = f"CPU a report {alone['serving'] / reports * 1e6:.1f} and {both['serving'] / reports * 1e6:.1f} us"
-            used = f"cores in use {alone['cores']:.2f} and {both['cores']:.2f}"
-            print(f"  two servers, round {i + 1}: {said}; {spent}; {used}; load {os.getloadavg()[0]:.1f}", flush=True)
+    for i in range(rounds):
+        before, both, after = (_loaded(url, f"load_{next(_LOADS)}", n, plan, held) for n in (1, 2, 1))
+        gains.append(2 * both["rate"] / (before["rate"] + after["rate"]))
+        costs.append(2 * both["serving"] / (before["serving"] + after["serving"]))
+        waits.append(both["waiting"])
+        cores[1] += [before["cores"], after["cores"]]
+        cores[2].append(both["cores"])
+        said = f"one {before['rate']:,.0f} and {after['rate']:,.0f}, two {both['rate']:,.0f} requests/s"
+        spent = f"CPU a report {before['serving'] / reports * 1e6:.1f} and {both['serving'] / reports * 1e6:.1f} us"
+        print(f"  two servers, {what}, round {i + 1}: {said}; {spent}; load {os.getloadavg()[0]:.1f}", flush=True)
     have = os.cpu_count() or 1
-    used = {which: statistics.median(found) for which, found in cores.items()}
-    name = "two servers on one PostgreSQL"
-    return [
-        Row(
-            f"{name} over one, batches of {plan['size']} over {plan['connections']} connections, {have} cores for all",
-            statistics.median(gains),
-            "x",
-            1.6,
-            True,
-        ),
-        Row("one server: cores in use by client, server and database", used["one"], f"of {have}"),
-        Row(f"{name}: cores in use by client, servers and database", used["two"], f"of {have}"),
-        Row(
-            f"{name}: the most that {have} cores allow over one, at one server's CPU a report", have / used["one"], "x"
-        ),
-        Row(f"{name}: the most that turns allow over one, were they always taken", statistics.median(turns), "x"),
-        Row(f"{name}: CPU a report, of servers and database, over that with one", statistics.median(costs), "x"),
+    used = {n: statistics.median(found) for n, found in cores.items()}
+    share = f"{have} cores for all" if held is None else f"each held to {held:g} of a core"
+    name = f"two servers over one, {what} over {plan['connections']} connections, {share}"
+    rows = [
+        Row(f"{name}: requests a second", statistics.median(gains), "x", 1.6, True),
+        Row(f"{name}: CPU a report, of servers and database", statistics.median(costs), "x"),
         Row(f"{name}: share of the time in which one waits for a lock", statistics.median(waits), ""),
     ]
+    if held is None:
+        rows.append(Row(f"{name}: cores in use with one", used[1], f"of {have}"))
+        rows.append(Row(f"{name}: cores in use with two", used[2], f"of {have}"))
+        rows.append(Row(f"{name}: the most that the cores allow, at one server's CPU a report", have / used[1], "x"))
+    return rows
 
 
-def _watched(database: str, servers: list[Server], plan: dict[str, int]) -> dict[str, float]:
-    """Load servers; return what the client saw, the CPU of servers and database, of all, and the share of waiting."""
-    time.sleep(_SETTLE)  # what one has taken the other has read by then, as if it had been at work all the time
-    before = sum(server.cpu for server in servers)
-    with Watch(database) as watch:
-        done = load(servers, **plan)
-    serving = sum(server.cpu for server in servers) - before + watch.cpu
-    cores = (serving + done["cpu"]) / done["seconds"]
-    return {**done, "serving": serving, "cores": cores, "waiting": watch.waiting, "turns": watch.turns}
+def _loaded(url: str, name: str, n: int, plan: dict[str, int], held: float | None) -> dict[str, float]:
+    """Load so many servers on a new database; return what the client saw, and the CPU of servers, database and all."""
+    database = new_database(url, name)
+    with ExitStack() as stack:
+        servers = [stack.enter_context(service(database)) for _ in range(n)]
+        if held is not None:
+            for i, server in enumerate(servers):
+                stack.enter_context(hold(server, held, i))
+        publish(servers[0])
+        warm(servers, plan)
+        load(servers, **{**plan, "count": plan["count"] // 2})  # what only the first reports of a task need is over
+        time.sleep(_SETTLE)  # what one has taken the other has read by then, as if it had been at work all the time
+        before = sum(server.cpu for server in servers)
+        with Watch(database) as watch:
+            done = load(servers, **plan)
+        serving = sum(server.cpu for server in servers) - before + watch.cpu
+    return {**done, "serving": serving, "cores": (serving + done["cpu"]) / done["seconds"], "waiting": watch.waiting}
 
 
 def memory(database: str, ends: list[int]) -> list[Row]:
@@ -178,7 +182,10 @@ def main() -> None:
     scale = 0.2 if options.quick else 1.0
     single = {**SINGLE, "count": int(SINGLE["count"] * scale)}
     batch = {**BATCH, "count": int(BATCH["count"] * scale)}
-    busy = {**BUSY, "count": int(BUSY["count"] * scale)}
+    busy = {
+        what: {**plan, "count": int(plan["count"] * scale)}
+        for what, plan in (("reports alone", MANY_SINGLE), ("batches of 100", MANY_BATCH))
+    }
     ends = [20_000, 50_000] if options.quick else [100_000, 500_000, 1_000_000, 2_000_000]
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
@@ -195,7 +202,9 @@ def main() -> None:
             rows += against_bare("PostgreSQL, batch 1", url, single, rounds, 0.35)
             rows += against_bare("PostgreSQL, batch 100", url, batch, rounds, 0.10)
         if "two" in options.only:
-            rows += two_servers(new_database(url, "two"), busy, rounds)
+            for held in (_HELD, None) if can_hold() else (None,):
+                for what, plan in busy.items():
+                    rows += two_servers(url, what, plan, rounds, held)
         if "memory" in options.only:
             rows += memory(f"sqlite:///{folder}/memory.db", ends)
     for row in rows:

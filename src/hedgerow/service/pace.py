@@ -23,13 +23,14 @@ class Pace:
     >>> rest()
     """
 
-    def __init__(self, writer: Writer, stop: threading.Event) -> None:
+    def __init__(self, writer: Writer, stop: threading.Event, pace: float = PACE) -> None:
         self.writer = writer
         self.stop = stop
+        self.pace = pace
         self._since = time.monotonic()
 
     def __call__(self) -> None:
         """Pause, if anybody waits."""
         if self.writer.waiting:
-            self.stop.wait(PACE * (time.monotonic() - self._since))
+            self.stop.wait(self.pace * (time.monotonic() - self._since))
         self._since = time.monotonic()
