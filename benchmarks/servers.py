@@ -56,15 +56,6 @@ def postgres(folder: Path) -> Iterator[str]:
         server.wait()
 
 
-def new_database(url: str, name: str) -> str:
-    """Make a database beside the one of a URL, without the ids that are in that; return its URL."""
-    import psycopg
-
-    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return f"{url.rpartition('/')[0]}/{name}"
-
-
 class Server:
     """A process that answers uploads on a port of this machine."""
 

@@ -9,7 +9,6 @@ one right after the other: the figures are medians of their ratios, so that othe
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import statistics
@@ -23,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.contention import Watch
 from benchmarks.load import make_task
-from benchmarks.servers import Server, bare, can_hold, environment, hold, new_database, postgres, service
+from benchmarks.servers import Server, bare, can_hold, environment, hold, postgres, service
 from benchmarks.timing import Row
 
 RESULTS = Path(__file__).parent / "results" / "service.json"
@@ -37,7 +36,6 @@ MANY_BATCH = {"count": 10_000, "size": 100, "connections": 192}
 _HELD = 0.5  # of a core for each of two servers, so that two cores hold client and database too; by hand
 _SETTLE = 2.5  # seconds: two turns of aggregation
 _REST = 5.0  # seconds: what waits is added up, and the turn after that scrubs, also beside other work
-_LOADS = itertools.count()  # each finds a database of its own
 PLANS = ("sqlite", "postgres", "two", "memory")
 
 
@@ -93,11 +91,11 @@ def against_bare(name: str, database: str, plan: dict[str, int], rounds: int, sh
     ]
 
 
-def two_servers(url: str, what: str, plan: dict[str, int], rounds: int, held: float | None) -> list[Row]:
+def two_servers(folder: Path, what: str, plan: dict[str, int], rounds: int, held: float | None) -> list[Row]:
     """Return the rate of two servers on one database over that of one, and what a report costs.
 
-    Each load finds a new database, and no server beside those that are loaded. With ``held`` each server has so much of
-    a core, as if it had a machine of its own that is as much slower: then the cores are not what two of them share.
+    Each load finds a new PostgreSQL, and no server beside those that are loaded. With ``held`` each server has so much
+    of a core, as if it had a machine of its own that is as much slower: then the cores are not what two of them share.
     """
     gains = []
     costs = []
@@ -105,7 +103,7 @@ def two_servers(url: str, what: str, plan: dict[str, int], rounds: int, held: fl
     cores = {1: [], 2: []}
     reports = plan["count"] * plan["size"]
     for i in range(rounds):
-        before, both, after = (_loaded(url, f"load_{next(_LOADS)}", n, plan, held) for n in (1, 2, 1))
+        before, both, after = (_loaded(folder, n, plan, held) for n in (1, 2, 1))
         gains.append(2 * both["rate"] / (before["rate"] + after["rate"]))
         costs.append(2 * both["serving"] / (before["serving"] + after["serving"]))
         waits.append(both["waiting"])
@@ -130,10 +128,10 @@ def two_servers(url: str, what: str, plan: dict[str, int], rounds: int, held: fl
     return rows
 
 
-def _loaded(url: str, name: str, n: int, plan: dict[str, int], held: float | None) -> dict[str, float]:
+def _loaded(folder: Path, n: int, plan: dict[str, int], held: float | None) -> dict[str, float]:
     """Load so many servers on a new database; return what the client saw, and the CPU of servers, database and all."""
-    database = new_database(url, name)
-    with ExitStack() as stack:
+    with tempfile.TemporaryDirectory(dir=folder) as name, ExitStack() as stack:
+        database = stack.enter_context(postgres(Path(name)))
         servers = [stack.enter_context(service(database)) for _ in range(n)]
         if held is not None:
             for i, server in enumerate(servers):
@@ -191,7 +189,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         folder.chmod(0o755)
-        if {"postgres", "two"} & set(options.only):
+        if "postgres" in options.only:
             place = folder / "postgres"
             place.mkdir()
             url = stack.enter_context(postgres(place))
@@ -204,7 +202,7 @@ def main() -> None:
         if "two" in options.only:
             for held in (_HELD, None) if can_hold() else (None,):
                 for what, plan in busy.items():
-                    rows += two_servers(url, what, plan, rounds, held)
+                    rows += two_servers(folder, what, plan, rounds, held)
         if "memory" in options.only:
             rows += memory(f"sqlite:///{folder}/memory.db", ends)
     for row in rows:

@@ -26,6 +26,13 @@ FAULTS = (
         ),
     ),
     Fault(
+        name="ids that came too late to be merged are not remembered",
+        path="src/hedgerow/service/known.py",
+        before="            self.older, self.kept = (self.young if heard else Ids()), heard\n",
+        after="            self.older, self.kept = Ids(), heard\n",
+        caught_by=(f"{_BESIDE}::test_what_comes_while_ids_are_merged_stays_known",),
+    ),
+    Fault(
         name="reports are taken after another server has closed the task",
         path="src/hedgerow/service/known.py",
         before="            if not is_open or version != view.version or first != view.first_piece:\n",
@@ -196,8 +203,8 @@ FAULTS = (
     Fault(
         name="what was scrubbed is not known any more",
         path="src/hedgerow/service/known.py",
-        before="        self.young = Ids(connection.execute(_PACKED.where(known.c.task == self.task)).scalar_one())\n",
-        after="        self.young = Ids()\n",
+        before='Ids(connection.execute(_PACKED.where(known.c.task == self.task)).scalar_one_or_none() or b"")',
+        after="Ids()",
         caught_by=(f"{_THIEF}::test_sqlite_forgets_after_a_crash_at_any_moment",),
     ),
     Fault(

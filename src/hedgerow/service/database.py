@@ -38,6 +38,7 @@ Mode = Literal["use", "create", "change", "read"]
 _BUSY_SECONDS = 5.0  # that SQLite waits for a lock, its own default in Python
 # PostgreSQL makes uploads queue behind whoever waits for a table alone; nobody notices a tenth of a second.
 _ALONE_MILLISECONDS = 100
+_ADDING_MILLISECONDS = 2_000  # uploads do not queue behind whoever waits for sums to be made; by hand
 
 _ID = KEY + MARK
 # Bytes of a row of packed ids: about a page of SQLite, and as much as PostgreSQL keeps in one piece.
@@ -82,7 +83,8 @@ _POSTGRES["arrive and keep"] = f"WITH kept AS ({_POSTGRES['keep']}) {_POSTGRES['
 _YOUNG = ", ".join(table.name for table in YOUNG)
 # Locks of PostgreSQL, in the order in which they are taken. (7218541 is that of steps of the schema, 7218543 that of
 # the audit log.) Who merges ids, scrubs or forgets is alone with that, uploads beside it. Whoever scrubs waits for
-# those that write before their turn, and they for him: they have tables by then. Last comes the turn itself.
+# those that add up, and for those that write before their turn, and they for him: they have tables by then. Last comes
+# the turn itself.
 _KEEPING = "SELECT pg_advisory_xact_lock(7218545)"
 _KEEPING_NOW = "SELECT pg_try_advisory_xact_lock(7218545)"
 _WRITING = "SELECT pg_advisory_xact_lock_shared(7218546)"
@@ -262,7 +264,7 @@ class Database:
     def bar_sums(self, connection: Connection) -> None:
         """Let nobody make sums until the transaction has ended, and see what those made who were at it."""
         if not self.sqlite:
-            connection.exec_driver_sql(_NOT_ADDING)
+            by_driver(connection, f"SET LOCAL lock_timeout = {_ADDING_MILLISECONDS}; {_NOT_ADDING}")
 
     @contextmanager
     def write_large(self, *, wait: bool = True) -> Iterator[Connection | None]:

@@ -127,6 +127,8 @@ class View:
         Of the row of ``known``: how often the task was scrubbed, and how many ids have left for ``report_ids``.
     young : Ids
         Those that have not.
+    older : Ids
+        Others of which ``kept`` have not, and the rest has: what came too late for the last scrubbing is among them.
     sieve : Sieve
         Holds them, and the first ``covered`` of those that have left.
     covered : int
@@ -150,47 +152,68 @@ class View:
         self.first_piece: int | None = None
         self.is_open = False
         self.young = Ids()
+        self.older = Ids()
+        self.kept = 0
         self.sieve = Sieve()
         self.covered = 0
         self.arrived = 0
         self._spent: dict[bytes, int] = {}
         self._moving_spent: dict[int, dict[bytes, int]] = {}
 
-    def reload(self, connection: Connection, row: Any, arrived: Sequence[Brought]) -> None:
-        """Follow a scrubbing: read what has changed, but for what the sieve lacks; ``arrived`` is what it left."""
+    def reload(self, connection: Connection, row: Any) -> None:
+        """Follow a scrubbing: read what has changed and what has arrived, but for what the sieve lacks."""
         if row.sealed and self.sieve.size < LARGE:  # it has many ids from now on; until now, none had left
             self.sieve = Sieve(LARGE)
+            self.sieve.add(self.older.rows)
             self.sieve.add(self.young.rows)
-        held = self._place_ids(connection, row, arrived)
+        arrived = self._arrivals(connection)
+        heard = sum(n for seq, n, _, _ in arrived if self._heard(seq))
+        if not self._place_ids(row, heard):
+            self.covered = min(self.covered, row.sealed)  # of a task that was forgotten none is left
+            self.young = Ids(connection.execute(_PACKED.where(known.c.task == self.task)).scalar_one_or_none() or b"")
+            self.older, self.kept = Ids(), 0
+            self.sieve.add(self.young.rows)
+            self.last = {}
+            arrived = self._arrivals(connection)
         self.version = row.version
         self.sealed = row.sealed
         self.arrived = 0
         self._spent = unpack_tokens(row.tokens)
         own = sa.select(sealing.c.piece, sealing.c.tokens).where(sealing.c.task == self.task)
         self._moving_spent = {piece: unpack_tokens(tokens) for piece, tokens in connection.execute(own)}
-        heard, self.last = self.last, {}
-        for each in arrived:
-            self.add(each, held=held and each.seq <= heard.get(each.seq >> SERVER, 0))
+        last, self.last = self.last, {}
+        for seq, n, ids, tokens in arrived:
+            held = seq <= last.get(seq >> SERVER, 0)
+            self.add(Brought(self.task, seq, ids, unpack_tokens(tokens)), held=n if held else 0)
 
-    def _place_ids(self, connection: Connection, row: Any, arrived: Sequence[Brought]) -> bool:
-        """Find out where the ids are; return whether those that were heard of before are in memory still.
+    def _heard(self, seq: int) -> bool:
+        return seq <= self.last.get(seq >> SERVER, 0)
+
+    def _arrivals(self, connection: Connection) -> list[tuple[int, int, bytes, bytes]]:
+        """Return the number of each arrival, how many ids it has, these if they are not in memory, and its tokens."""
+        new = arrivals_after(self.task, self.last)
+        query = f"SELECT seq, length(ids), CASE WHEN {new} THEN ids ELSE substr(ids, 1, 0) END, tokens FROM arrivals"
+        (rows,) = self.database.ask(connection, f"{query} WHERE task = {self.task:d} ORDER BY seq")
+        return [(int(seq), int(size) // _ID, bytes(ids), bytes(tokens)) for seq, size, ids, tokens in rows]
+
+    def _place_ids(self, row: Any, heard: int) -> bool:
+        """Find out where the ids in memory are, of which ``heard`` still stand among the arrivals; False if unclear.
 
         Whatever was young before a scrubbing is packed after it, or has left, or has arrived too late for it. So where
         the numbers agree nothing has to be read; and if as many have left as were young, it was these.
         """
         left = row.sealed - self.sealed
         packed = row.length // _ID
-        heard = sum(each.n for each in arrived if each.seq <= self.last.get(each.seq >> SERVER, 0))
-        if left == 0 and packed + heard == len(self.young):
+        young = len(self.young) + self.kept
+        if left == 0 and packed + heard == young:
             return True
-        if packed == 0 and left + heard == len(self.young):
+        if packed == 0 and left + heard == young:
             if self.certain:
                 self.covered = row.sealed
+            # What had come too late for the scrubbing before has left by now, and what did for this one is young.
+            self.older, self.kept = (self.young if heard else Ids()), heard
             self.young = Ids()
-            return False
-        self.covered = min(self.covered, row.sealed)  # of a task that was forgotten none is left
-        self.young = Ids(connection.execute(_PACKED.where(known.c.task == self.task)).scalar_one())
-        self.sieve.add(self.young.rows)
+            return True
         return False
 
     @property
@@ -204,13 +227,14 @@ class View:
         self.last = {}
         self.arrived = 0
         self.young = Ids()
+        self.older, self.kept = Ids(), 0
 
-    def add(self, brought: Brought, *, held: bool = False) -> None:
-        """Add what a commit brought; ``held`` if the ids are here, and only what was spent is not."""
+    def add(self, brought: Brought, *, held: int = 0) -> None:
+        """Add what a commit brought; if so many ids of it are ``held`` here, only what was spent."""
         if not held:
             self.young.add(brought.ids)
             self.sieve.add(unpacked(brought.ids))  # now, and not all of them when they leave
-        self.arrived += brought.n
+        self.arrived += held or brought.n
         for digest, n in brought.spent.items():
             self._spent[digest] = self._spent.get(digest, 0) + n
         self.last[brought.seq >> SERVER] = brought.seq
@@ -245,7 +269,7 @@ class View:
         if not asked:
             return {}
         found = self.database.sealed(connection, self.task, list(asked)) if self.sealed else {}
-        return found | self.young.find(asked)
+        return found | self.older.find(asked) | self.young.find(asked)
 
     def spent(self, digest: bytes) -> int:
         """Return how many reports a token brought that are not yet taken off its number in the table."""
@@ -385,7 +409,9 @@ class Known:
             n = sealed.get(view.task, 0)
             # Those that were young may have left meanwhile. A few more are read when the next report comes, if they are
             # not merged by then; else all that comes is looked up until this is asked again.
-            lacking = n - view.covered > len(view.young) + _MISSED // 16 if view.certain else n > view.covered
+            lacking = (
+                n - view.covered > len(view.young) + view.kept + _MISSED // 16 if view.certain else n > view.covered
+            )
             if lacking and n <= _WORTH:
                 self._offer(view, n)
                 return True
@@ -460,9 +486,8 @@ class Known:
     def _load(self, connection: Connection, task: int, before: View | None) -> View:
         """Return what is known after a scrubbing, from what was known before."""
         row = connection.execute(_HEAD.where(known.c.task == task)).first()
-        arrived = self.database.ask(connection, f"{_ARRIVALS} WHERE task = {task:d} ORDER BY seq")[0]
         view = before if before is not None and row is not None else View(self.database, task)
-        view.reload(connection, row or known_row(task), [_brought(each) for each in arrived])
+        view.reload(connection, row or known_row(task))
         return view
 
 

@@ -62,6 +62,7 @@ def scrub(database: Database, connection: Connection, rest: Callable[[], None] =
     tasks = connection.execute(sa.select(arrivals.c.task).distinct()).scalars().all()
     crowds = [_merge(database, connection, task, rest) for task in tasks]
     database.flush()
+    database.bar_sums(connection)  # they have tables for some time; uploads go on while it waits for them
     start = time.monotonic()
     exchanged = database.exchanged
     database.exchanged = database.known.undone = False  # whatever comes after this is seen, or says so again
