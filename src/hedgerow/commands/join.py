@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from hedgerow.commands.files import add_command, naming, report, warn
+from hedgerow.commands.server import waiting
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -61,9 +62,10 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Answer one task, or send again."""
-    from hedgerow.holder import Holder
+    from hedgerow.holder import Client, Holder
 
-    holder = Holder(arguments.home, insecure=arguments.insecure)
+    client = Client(tell=waiting(arguments))
+    holder = Holder(arguments.home, client=client, insecure=arguments.insecure)
     if arguments.resend:
         return _resend(arguments, holder)
     if arguments.budget:
