@@ -34,7 +34,7 @@ from hedgerow.service.logs import log
 from hedgerow.service.passes import new_key, public_key
 from hedgerow.service.problems import Problem
 from hedgerow.service.rates import Rates
-from hedgerow.service.removal import remove
+from hedgerow.service.removal import check_whole, remove
 from hedgerow.service.schema import partials, pass_keys, sealed_segments, segments, tasks, uploads
 from hedgerow.service.schema import settings as settings_table
 from hedgerow.service.segments import add_rows, kept_rows
@@ -506,6 +506,7 @@ class Service:
         while self.aggregator.waiting(collection.number) > _MANY and self.aggregator.segment(collection.number):
             pass  # a backlog is worked off first, a segment at a time
         with self.database.read() as connection:
+            check_whole(connection, collection.number)
             sums = connection.execute(sa.select(partials.c.sums).where(partials.c.task == collection.number)).scalar()
             pending = connection.execute(sa.select(uploads).where(uploads.c.task == collection.number)).all()
         return add_rows(kind, kind.aggregate(sums or b""), list(pending))
@@ -536,6 +537,7 @@ class Service:
     def rows(self, collection: Collection) -> tuple[Any, bool]:
         """Return every kept row of a task that delivers a data set, and whether any is of a simulation."""
         with self.database.read() as connection:
+            check_whole(connection, collection.number)
             found = [
                 row
                 for table in (sealed_segments, segments, uploads)
