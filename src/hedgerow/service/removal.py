@@ -67,9 +67,7 @@ def check_whole(connection: Connection, number: int) -> None:
     if deleted is not None:
         raise Problem("task-deleted", "The curator has deleted this task and all that was collected.")
     if connection.execute(sa.select(settings.c.name).where(_marked(number))).first():
-        raise Problem(
-            "task-deleted", "The curator is deleting it. If that was interrupted, delete it again."
-        )
+        raise Problem("task-deleted", "The curator is deleting it. If that was interrupted, delete it again.")
 
 
 def some_of(table: sa.Table, key: sa.Column[Any], number: int) -> Callable[[Connection], int]:

@@ -258,18 +258,26 @@ class Service:
             self._forget(number)
 
     def collections(self) -> tuple[list[tuple[Collection, int | None]], list[Damaged]]:
-        """Return all tasks with the time of their closing, newest first; and those that cannot be read."""
-        with self.database.read() as connection:
-            query = sa.select(tasks).where(tasks.c.deleted.is_(None)).order_by(tasks.c.number.desc())
-            rows = connection.execute(query).all()
+        """Return all tasks with the time of their closing, newest first; and those that cannot be read.
+
+        Announcements may be long, and nothing in them changes: those that are in memory are not read again.
+        """
         found = []
         damaged = []
-        for row in rows:
-            try:
-                found.append((self._known.get(row.id) or self._remember(Collection.from_row(row)), row.closed))
-            except HedgerowError as error:
-                damaged.append(Damaged(row.number, row.id, str(error)))
+        columns = (tasks.c.number, tasks.c.id, tasks.c.closed)
+        with self.database.read(young=False) as connection:
+            query = sa.select(*columns).where(tasks.c.deleted.is_(None)).order_by(tasks.c.number.desc())
+            for row in connection.execute(query).all():
+                try:
+                    found.append((self._known.get(row.id) or self._read(connection, row.number), row.closed))
+                except HedgerowError as error:
+                    damaged.append(Damaged(row.number, row.id, str(error)))
         return found, damaged
+
+    def _read(self, connection: Connection, number: int) -> Collection:
+        """Read a task that is in the database, and keep it in memory."""
+        row = connection.execute(sa.select(tasks).where(tasks.c.number == number)).one()
+        return self._remember(Collection.from_row(row))
 
     def publish(
         self, task: Any, *, simulation: bool, now: int, publisher: Curator, **words: Any
