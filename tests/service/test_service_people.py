@@ -307,6 +307,27 @@ def test_sums_of_what_is_being_deleted_are_never_given_out(inside, local_task, h
     assert service.get(task, "model").status_code == 410
 
 
+def test_whoever_fetches_a_closed_task_is_told_by_every_server(inside, local_task, url):
+    """Beside the announcement, which stays as it was signed."""
+    service, task = inside(url), local_task()
+    service.publish(task)
+    other = inside(url, aggregate_seconds=0.05)
+    path = f"/v1/tasks/{task.id}"
+    opened = [server.client.get(path) for server in (service, other)]
+    assert not any("hedgerow-closed" in answer.headers for answer in opened)
+    service.clock.now = 1500.0
+    service.post(task, "close")
+    late = inside(url)  # a server that did not know the task yet
+    for _ in range(200):
+        if "hedgerow-closed" in other.client.get(path).headers:
+            break
+        time.sleep(0.05)
+    for server in (service, other, late):
+        answer = server.client.get(path)
+        assert answer.headers["hedgerow-closed"] == "1500"
+        assert answer.content == opened[0].content
+
+
 def owed(service):
     with service.service.database.read() as connection:
         return list(noted(connection))

@@ -92,6 +92,8 @@ def _join(arguments: argparse.Namespace, holder: Holder, invitation: Invitation)
     if not given and arguments.show:
         return _summary(arguments, invitation, texts)
     if not given:
+        if holder.store.kept(invitation.notice.id) is None:
+            holder.check_open(invitation)
         record = _ask(invitation, texts, record)
     record, notes = taken(invitation.notice.task, record, texts)
     if notes and not arguments.json:

@@ -21,8 +21,11 @@ from typing import Any
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.randomness import SecureRandomness
 
-__all__ = ["REPORTS", "Client", "Place", "Receipt", "ServiceError", "bearer", "read_url"]
+__all__ = ["CLOSED", "REPORTS", "Client", "Place", "Receipt", "ServiceError", "bearer", "read_url"]
 
+CLOSED = "Hedgerow-Closed"
+"""A header beside an announcement: when its curator closed the task, in unix seconds. Nobody signs it: believed or not,
+it can only keep somebody from answering."""
 REPORTS = "application/vnd.hedgerow.reports+bin; version=1"
 _MOST_BYTES = 64 << 20  # of an answer: some 200 times a task with a compact public model
 _MOST_WAIT = 60.0  # seconds between two attempts, whatever a server says; by hand
@@ -117,6 +120,12 @@ def bearer(token: str) -> str:
             "token or its link again, whole and alone."
         )
     return f"Bearer {token}"
+
+
+class _Look(urllib.request.Request):
+    """A request for an announcement, which notes whether the task is said to be closed."""
+
+    closed = False
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -218,6 +227,12 @@ class Client:
         """Fetch a document."""
         return self._patiently(urllib.request.Request(url, headers={"Accept": "application/json"}))
 
+    def look(self, url: str) -> tuple[bytes, bool]:
+        """Fetch an announcement; return it, and whether the server says that the task is closed."""
+        request = _Look(url, headers={"Accept": "application/json"})
+        data = self._patiently(request)
+        return data, request.closed
+
     def post_reports(self, url: str, body: bytes, token: str | None = None) -> Receipt:
         """Upload a batch of one report; the same bytes again are harmless."""
         headers = {"Content-Type": REPORTS, "Accept": "application/json"}
@@ -290,6 +305,8 @@ class Client:
             handlers.append(urllib.request.ProxyHandler({}))
         with urllib.request.build_opener(*handlers).open(request, timeout=self.timeout) as response:
             data: bytes = response.read(_MOST_BYTES + 1)
+            if isinstance(request, _Look):
+                request.closed = CLOSED in response.headers
         return data
 
 

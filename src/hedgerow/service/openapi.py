@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
+from hedgerow.holder.client import CLOSED
 from hedgerow.service.problems import CODES, REPORT_CODES
 from hedgerow.service.settings import Settings
 from hedgerow.tasks.registry import task_classes
@@ -64,6 +65,8 @@ def _takes(schema: dict[str, Any], required: bool = True) -> dict[str, Any]:
 
 
 _ANNOUNCEMENT = _json({"$ref": "#/components/schemas/Announcement"}, "the signed announcement")
+_CLOSED = {**_TIME, "description": "unix seconds: when the curator closed the task; advisory, for nobody signs it"}
+_SERVED = {**_ANNOUNCEMENT, "headers": {CLOSED: {"schema": _CLOSED}}}
 _NEW_TASK = _object(
     {
         "task": {"type": "object", "description": "a task as the library writes it"},
@@ -209,7 +212,7 @@ def _by_id(settings: Settings) -> dict[str, Any]:
     signed = {"description": "the blind signature", "content": blinded}
     return {
         "": {
-            "get": _operation("getTask", "The signed task", {"200": _ANNOUNCEMENT, **_problems(404, 410)}),
+            "get": _operation("getTask", "The signed task", {"200": _SERVED, **_problems(404, 410)}),
             "delete": _one("deleteTask", "Delete a closed task, and all that was collected for it", 409, 410),
         },
         "/reports": {"post": _reports(settings)},

@@ -132,6 +132,7 @@ class Service:
         self._learnt: dict[tuple[Any, ...], Any] = {}
         self._known: dict[str, Collection] = {}
         self._numbers: dict[int, Collection] = {}
+        self._closings: dict[int, int] = {}
         self._probed = -PROBE_SECONDS
         self._lock = threading.Lock()
         self._key = key
@@ -239,7 +240,14 @@ class Service:
             return None
         if row.deleted is not None:
             raise Problem("task-deleted", "The curator has deleted this task and all that was collected.")
-        return self._remember(Collection.from_row(row))
+        found = self._remember(Collection.from_row(row))
+        if row.closed is not None:
+            self._closings[found.number] = row.closed
+        return found
+
+    def closed(self, number: int) -> int | None:
+        """Return when a task was closed, as far as this server has heard: of others it hears once a turn."""
+        return self._closings.get(number)
 
     def _remember(self, collection: Collection) -> Collection:
         self._numbers[collection.number] = self._known[collection.id] = collection
@@ -250,12 +258,15 @@ class Service:
         if found is not None:
             self._known.pop(found.id, None)
 
-    def _forget_deleted(self) -> None:
-        """Forget tasks that another server has deleted."""
-        with self.database.read() as connection:
-            gone = connection.execute(sa.select(tasks.c.number).where(tasks.c.deleted.is_not(None))).scalars().all()
-        for number in gone:
-            self._forget(number)
+    def _hear_of_others(self) -> None:
+        """Forget tasks that another server has deleted, and note those that one has closed."""
+        query = sa.select(tasks.c.number, tasks.c.closed, tasks.c.deleted)
+        with self.database.read(young=False) as connection:
+            rows = connection.execute(query.where(tasks.c.closed.is_not(None) | tasks.c.deleted.is_not(None))).all()
+        self._closings.update({row.number: row.closed for row in rows if row.closed is not None})
+        for row in rows:
+            if row.deleted is not None:
+                self._forget(row.number)
 
     def collections(self) -> tuple[list[tuple[Collection, int | None]], list[Damaged]]:
         """Return all tasks with the time of their closing, newest first; and those that cannot be read.
@@ -396,7 +407,7 @@ class Service:
                     write_audit(connection, now, curator.name, "close", task=collection.id)
                 return int(connection.execute(sa.select(tasks.c.closed).where(own)).scalar_one())
 
-        closed = self.writer.call(change)
+        closed = self._closings[collection.number] = self.writer.call(change)
         log("task-closed", task=collection.id)
         return closed
 
@@ -462,7 +473,7 @@ class Service:
     def _flush(self) -> None:
         """Keep the counts of refusals; forget who is silent; now and then, sum up what was uploaded."""
         self.rates.forget()
-        self._forget_deleted()
+        self._hear_of_others()
         if time.monotonic() - self._last_log >= self.settings.log_seconds:
             self._log_uploads()
         with self._lock:
