@@ -264,8 +264,8 @@ class Holder:
         self.store.settle(place.task_id, place.base, "accepted" if receipt.final else f"refused {receipt.code}")
         return receipt
 
-    def resend(self) -> dict[Place, Receipt | ServiceError]:
-        """Send all reports that were paid for and not acknowledged; return what became of each.
+    def resend(self, only: Place | None = None) -> dict[Place, Receipt | ServiceError]:
+        """Send all reports that were paid for and not acknowledged, or that to one task; return what became of each.
 
         The same task may wait at several addresses: of two curators who ask the very same question, one may have the
         report and the other not.
@@ -277,6 +277,8 @@ class Holder:
         results: dict[Place, Receipt | ServiceError] = {}
         for task_id, base, closes in self.store.waiting():
             place = Place(base, task_id)
+            if only not in (None, place):
+                continue
             try:
                 results[place] = self._deliver(place)
             except ServiceError as error:
