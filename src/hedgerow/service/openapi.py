@@ -57,7 +57,22 @@ def _problems(*statuses: int) -> dict[str, Any]:
 
 
 def _operation(name: str, summary: str, answers: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"operationId": name, "summary": summary, "responses": answers, **more}
+    return {"operationId": name, "summary": summary, "responses": {**answers, **_REFUSED}, **more}
+
+
+_REFUSED = {
+    "405": {"$ref": "#/components/responses/MethodNotAllowed"},
+    "431": {"$ref": "#/components/responses/HeadTooLarge"},
+}
+"""What any address answers to a method that it does not take, and to a head that is too long."""
+
+
+def _responses(settings: Settings) -> dict[str, Any]:
+    """Describe the answers that all routes share."""
+    allow = {"Allow": {"description": "the methods that it takes", "schema": {"type": "string"}}}
+    method = {**_problems(405)["405"], "description": "to another method at this address: method-not-allowed"}
+    head = f"the head of the request has more than {settings.most_head} bytes; the connection ends, without a body"
+    return {"MethodNotAllowed": {**method, "headers": allow}, "HeadTooLarge": {"description": head}}
 
 
 def _takes(schema: dict[str, Any], required: bool = True) -> dict[str, Any]:
@@ -207,6 +222,7 @@ def _by_id(settings: Settings) -> dict[str, Any]:
     table["responses"] = {
         "200": {"description": "the data", "content": types},
         **_problems(401, 403, 404, 409, 410),
+        **_REFUSED,
     }
     blinded = {"application/octet-stream": {"schema": {"type": "string", "format": "binary", "maxLength": 256}}}
     signed = {"description": "the blind signature", "content": blinded}
@@ -306,5 +322,9 @@ def document(settings: Settings) -> dict[str, Any]:
             "/livez": {"get": _operation("livez", "Does the process run; the database is not asked", ok)},
             "/metrics": {"get": _operation("metrics", "Counters", text | _problems())},
         },
-        "components": {"schemas": _SCHEMAS, "securitySchemes": {"curator": bearer, "upload": bearer}},
+        "components": {
+            "schemas": _SCHEMAS,
+            "responses": _responses(settings),
+            "securitySchemes": {"curator": bearer, "upload": bearer},
+        },
     }
