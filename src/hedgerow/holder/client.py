@@ -30,9 +30,7 @@ REPORTS = "application/vnd.hedgerow.reports+bin; version=1"
 _MOST_BYTES = 64 << 20  # of an answer: some 200 times a task with a compact public model
 _MOST_WAIT = 60.0  # seconds between two attempts, whatever a server says; by hand
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
-_START = (
-    10.0  # seconds for which a server of this machine may be starting; by hand: four times as long as one was seen to
-)
+_START = 10.0  # seconds for which a server of this machine may be starting: one took 2.3; by hand
 _LOOK = 0.2  # seconds until it is tried again; by hand
 _TASK = re.compile(r"^(?P<base>.*)/(?:v1/tasks|join)/(?P<id>[0-9a-f]{64})/?$")
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-import re
 import secrets
 import threading
 import time
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -33,6 +31,7 @@ from hedgerow.service.latency import Latency
 from hedgerow.service.logs import log
 from hedgerow.service.passes import new_key, public_key
 from hedgerow.service.problems import Problem
+from hedgerow.service.publishing import check_grouping, check_records, check_words
 from hedgerow.service.rates import Rates
 from hedgerow.service.removal import check_whole, remove
 from hedgerow.service.schema import partials, pass_keys, sealed_segments, segments, tasks, uploads
@@ -48,7 +47,7 @@ from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.keys import base64url, ed25519, from_base64url
-from hedgerow.tasks.trimmed import Groups, Trimmed, check_groups, group_key, least_reports, trimmed
+from hedgerow.tasks.trimmed import Groups, Trimmed, group_key, trimmed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -59,8 +58,6 @@ FINISH_SECONDS = 8
 """For requests that are being answered when the server is told to stop; by hand: an upload takes milliseconds."""
 STOP_SECONDS = 18.0
 """For all that follows: both together are less than the 30 seconds after which supervisors kill; by hand."""
-_UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # of Unicode: control characters, halves of pairs, ends of lines and paragraphs
-_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # its explicit bidirectional controls
 _ANEW = "To ask anew make another task: design it with another title ('hedgerow design --title')."
 _MANY = 100_000  # reports that a result adds up at once, five segments of the aggregator; by hand
 HELPER_SECONDS = 10.0
@@ -297,7 +294,7 @@ class Service:
         for name in ("purpose", "curator"):
             if not str(words.get(name, "")).strip():
                 raise Problem("invalid-request", f"Holders are told the {name!r} of a task: say it.")
-        _check_records(task, **words)
+        check_records(task, **words)
         target = check_target(words.pop("target", None))
         groups = check_grouping(task, words.pop("groups", 0), target, words.get("max_reports", 0))
         made = self._pass_key(task) if words.pop("passes", False) else (b"", b"")
@@ -563,51 +560,3 @@ class Service:
                 for row in connection.execute(sa.select(table).where(table.c.task == collection.number))
             ]
         return kept_rows(collection.kind, [r.body for r in found]), any(r.simulation for r in found)
-
-
-def check_grouping(task: Task, groups: int, target: int | None, most: int) -> int:
-    """Refuse a number of groups that cannot be, and groups of a task whose reports are not added up here.
-
-    So few reports are expected that groups stay too small to be trimmed: refused, too. The sum of one report is the
-    report, which would be kept for nothing.
-    """
-    if not groups:
-        return 0
-    check_groups(task, groups, 0.5)
-    expected = min(filter(None, (target, most)), default=0)
-    least = groups * least_reports(groups)
-    if expected < least:
-        raise Problem(
-            "invalid-request",
-            f"{groups} groups need {least:,} reports to be trimmed, {least_reports(groups):,} in each: with fewer, "
-            f"small sums would be kept for nothing. Expected are {expected:,}: say more with 'target' or "
-            "'max_reports', or take fewer groups.",
-        )
-    return groups
-
-
-def check_words(notice: Announcement) -> None:
-    """Refuse words that are not what they look like: with control characters, or with such as turn the text around.
-
-    They go into the audit log, terminals, letters and pages. Of the purpose, lines may end.
-    """
-    for name in ("title", "curator", "purpose"):
-        text = str(getattr(notice, name))
-        lines = re.sub(r"[\t\r\n]", "", text) if name == "purpose" else text
-        if any(sign in _TURNING or unicodedata.category(sign) in _UNSEEN for sign in lines):
-            raise Problem("invalid-request", f"{name!r} must be plain text, without control characters.")
-
-
-def _check_records(task: Task, *, tokens: bool = False, passes: bool = False, **_: Any) -> None:
-    """Refuse to take reports that name a record from anybody: whoever came first would have it for good."""
-    if not task.question().numbered:
-        return
-    if passes:
-        raise Problem(
-            "invalid-request", "Reports to this task name their record, so a pass hides nothing: take tokens."
-        )
-    if not tokens:
-        raise Problem(
-            "invalid-request",
-            "Reports to this task name their record: without tokens, a stranger could answer for everybody.",
-        )
