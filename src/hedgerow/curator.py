@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import urllib.parse
 import urllib.request
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from hedgerow.errors import FormatError, HedgerowError
@@ -32,6 +33,8 @@ class Server:
         Such as ``https://town.example``; http is for this machine only, unless ``insecure``.
     token : str
         The curator's, as ``hedgerow serve init`` printed it.
+    tell : callable, optional
+        Is told when a server of this machine does not listen yet and is waited for; by default it is not.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class Server:
     base: str
     token: str
     insecure: bool = False
+    tell: Callable[[str], object] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         parts = urllib.parse.urlsplit(self.base)
@@ -66,7 +70,7 @@ class Server:
             body = json.dumps(content).encode()
             headers["Content-Type"] = "application/json"
         request = urllib.request.Request(f"{self.base}{path}", data=body, headers=headers, method=method)
-        return Client(attempts=4, timeout=seconds).ask(request)
+        return Client(attempts=4, timeout=seconds, tell=self.tell).ask(request)
 
     def publish(self, task: Task, **words: Any) -> Announcement:
         """Publish a task (title, purpose, curator, opens, closes, tokens, passes, ...); return it, signed."""

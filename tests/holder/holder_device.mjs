@@ -10,7 +10,7 @@ Object.defineProperty(globalThis, "navigator", { value: { locks }, configurable:
 const holder = await import(process.argv[2]);
 const steps = JSON.parse(readFileSync(process.argv[3], "utf8"));
 const results = [];
-for (const { forget, edit, task, key = "key", record = {}, mask, pay, budget, cost } of steps) {
+for (const { forget, edit, closed, task, key = "key", record = {}, mask, pay, budget, cost } of steps) {
   if (forget) storage.clear();
   if (edit) storage.set(edit[0], JSON.stringify({ ...JSON.parse(storage.get(edit[0])), ...edit[1] }));
   locked.length = 0;
@@ -25,7 +25,7 @@ for (const { forget, edit, task, key = "key", record = {}, mask, pay, budget, co
       continue;
     }
     const read = await holder.readTask(task);
-    await holder.draw({ task: read, notice: { opens: 0, closes: 2 ** 52, public_key: key } }, record, mask);
+    await holder.draw({ task: read, closed, notice: { opens: 0, closes: 2 ** 52, public_key: key } }, record, mask);
     if (pay) holder.charge(read, key);
     results.push({ body: JSON.parse(storage.get(`hedgerow:report:${read.id}`)).body, locked: [...locked] });
   } catch (error) {

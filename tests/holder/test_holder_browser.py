@@ -97,6 +97,14 @@ def test_a_first_round_takes_one_second_round_and_its_own_curator(node):
     assert results[1]["body"] == results[3]["body"] and results[5]["body"] == results[7]["body"]
 
 
+def test_nothing_is_drawn_for_a_task_that_is_said_to_be_closed(node):
+    first, _ = tasks()
+    steps = [{"task": task_text(first), "record": RECORD, "closed": closed} for closed in (True, False)]
+    refused, drawn = node("holder_device.mjs", steps)
+    assert "closed this task" in refused["error"] and refused["locked"] == []
+    assert drawn["body"]
+
+
 def test_costs_are_those_of_python(node):
     given = [(k / 7 * 10.0**p, 0.0) for k in range(1, 40, 3) for p in (-7, -3, 0, 2)]
     given += [(1.0, k / 3 * 10.0**-p) for k in (1, 2, 5) for p in (1, 6, 9, 16, 30)]

@@ -4,6 +4,7 @@ import contextlib
 import socket
 import threading
 import time
+import urllib.error
 
 import pytest
 
@@ -62,3 +63,42 @@ def test_who_sends_a_byte_now_and_then_is_not_listened_to_for_ever(at_once, rest
 def test_a_slow_answer_in_time_is_read():
     with Dripping(HEAD, b"{}") as server:
         assert Client(attempts=1, timeout=30).get(server.url) == b"{}"
+
+
+def refusing(after):
+    """A client's one try at a server that listens after so many."""
+    tries = iter(range(10_000))
+
+    def once(request):
+        if next(tries) < after:
+            raise urllib.error.URLError(ConnectionRefusedError(111, "Connection refused"))
+        return b"{}"
+
+    return once
+
+
+def test_a_server_of_this_machine_is_waited_for_until_it_listens():
+    slept, said = [], []
+    client = Client(attempts=1, sleep=slept.append, tell=said.append)
+    client._once = refusing(12)
+    assert client.get("http://127.0.0.1:8000/v1/tasks") == b"{}"
+    assert slept == 12 * [0.2]
+    assert said == ["nothing listens at 127.0.0.1:8000 yet; waiting for it, 10 seconds at most"]
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "waited"),
+    [
+        ("http://localhost:8000/", {"tell": print}, 10.0),
+        ("http://localhost:8000/", {}, 0.0),
+        ("https://town.example/", {"tell": print}, 0.0),
+    ],
+)
+def test_a_server_that_never_listens_is_given_up(url, options, waited):
+    """After ten seconds on this machine, where somebody is told; elsewhere as ever, by attempts."""
+    slept = []
+    client = Client(attempts=3, sleep=slept.append, **options)
+    client._once = refusing(10_000)
+    with pytest.raises(ServiceError, match="cannot be reached"):
+        client.get(url)
+    assert sum(slept[:-2]) == pytest.approx(waited)

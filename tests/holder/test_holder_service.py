@@ -143,6 +143,68 @@ def test_closed_tasks_are_refused_by_the_server_too(server, tmp_path):
     assert "clos" in outcome and holder.resend() == {}
 
 
+ENDED = "The curator has closed this task: it takes no more reports. Nothing was drawn, sent or spent."
+
+
+def closed_task(server, epsilon):
+    task = local_task(epsilon)
+    url = server.publish(task)
+    server.call(f"/v1/tasks/{task.id}/close", {}, "POST")
+    return task, url
+
+
+def test_a_closed_task_costs_a_device_nothing(server, tmp_path):
+    task, url = closed_task(server, 2.1)
+    holder = Holder(tmp_path, client=Client(attempts=2))
+    with pytest.raises(ServiceError) as refused:
+        holder.join(url, {"age": 41, "hours": 12}, consent=lambda _: True)
+    assert (str(refused.value), refused.value.code) == (ENDED, "task-closed")
+    assert holder.store.kept(task.id) is None and holder.store.spent() == Cost(0)
+
+
+def test_a_report_that_was_drawn_before_the_closing_is_sent_only_if_it_was_paid_for(server, tmp_path):
+    task = local_task(2.2)
+    url = server.publish(task)
+    paid, unpaid = (Holder(tmp_path / name, client=Client(attempts=2)) for name in ("paid", "unpaid"))
+    record = {"age": 41, "hours": 12}
+    assert paid.join(url, record, consent=lambda _: True).accepted
+    paid.store.settle(task.id, server.base, "ready")  # its receipt was lost
+    assert unpaid.join(url, record, consent=lambda _: False) is None
+    server.call(f"/v1/tasks/{task.id}/close", {}, "POST")
+    assert paid.join(url, record, consent=lambda _: True).duplicate
+    with pytest.raises(ServiceError, match="closed this task"):
+        unpaid.join(url, record, consent=lambda _: True)
+    assert unpaid.store.spent() == Cost(0)
+
+
+def test_a_closed_task_costs_nothing_by_the_command(server, tmp_path, capsys, monkeypatch):
+    _, url = closed_task(server, 2.3)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    for record in (["age=41", "hours=12"], []):  # nobody is asked for a record, either
+        assert main(["join", url, *record, "--home", str(tmp_path), "--yes"]) == 2
+        assert capsys.readouterr().err == f"hedgerow join: {ENDED}\n"
+    assert Holder(tmp_path).store.spent() == Cost(0)
+
+
+@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="chromium is not installed")
+def test_a_closed_task_costs_nothing_on_the_page(server):
+    api = pytest.importorskip("playwright.sync_api")
+    sent = []
+    _, url = closed_task(server, 2.4)
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(locale="en-GB")
+        page.set_default_timeout(90_000)
+        page.on("request", lambda request: sent.append(request.method))
+        page.goto(url)
+        page.wait_for_function("() => document.getElementById('status').textContent.includes('no more reports')")
+        assert page.locator("#status").inner_text() == ENDED
+        assert page.get_by_role("button", name="Randomise").count() == 0
+        assert page.evaluate("() => Object.keys(localStorage)") == []
+        browser.close()
+    assert "POST" not in sent
+
+
 def test_two_rounds_through_the_service(server, tmp_path):
     space = FeatureSpace((NumericFeature("age", 0, 99), NumericFeature("pay", 0, 9)))
     first = SemiTask.design(space, epsilon=2.0, label_bounds=(0, 80), private_columns=["pay"], target="hours")

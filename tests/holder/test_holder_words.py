@@ -264,6 +264,32 @@ def test_resend(url, stub, tmp_path, capsys):
     assert "No report is waiting" in capsys.readouterr().out
 
 
+def test_resend_of_a_link_sends_that_answer_alone(url, stub, tmp_path, capsys):
+    from hedgerow.holder import Client, Holder, ServiceError
+
+    holder = Holder(tmp_path, client=Client(attempts=1))
+    addresses = [url, url.replace("127.0.0.1", "localhost")]
+    for address in addresses:
+        answer = holder.answer(holder.fetch(address), {"age": 41, "home": "flat", "hours": 3})
+        stub.instead = [(503, {}, {})]
+        with pytest.raises(ServiceError):
+            holder.send(answer)
+    assert join(addresses[1], "--resend", "--json", "--home", tmp_path) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [place.startswith("http://localhost") for place in said["results"]] == [True]
+    assert len(stub.bodies) == 1 and [base for _, base, _ in holder.store.waiting()] == [url.rsplit("/join", 1)[0]]
+    assert join(addresses[1], "--resend", "--home", tmp_path) == 0
+    assert "No report is waiting" in capsys.readouterr().out and len(stub.bodies) == 1
+
+
+@pytest.mark.parametrize(("tag", "warned"), [("xx", True), ("it-CH", True), ("de-AT", False), ("en", False)])
+def test_a_language_that_is_not_there_is_told(url, tmp_path, capsys, tag, warned):
+    assert join(url, *ME, "--show", "--language", tag, "--home", tmp_path) == 0
+    said = capsys.readouterr().err
+    assert said.count("\n") == warned
+    assert not warned or f"--language '{tag}' is none of en, de, fr" in said
+
+
 def test_one_question_of_two_curators_waits_at_each(url, stub, tmp_path, capsys):
     """What became of it at one address says nothing of the other: the last one must not stand for both."""
     from hedgerow.holder import Client, Holder, Receipt, ServiceError

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow.cli import build_parser
+from hedgerow.cli import build_parser, main
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -58,6 +58,19 @@ def test_what_the_image_and_the_unit_start_is_a_command():
     from hedgerow.service.service import STOP_SECONDS
 
     assert stop > STOP_SECONDS
+
+
+def test_the_unit_leaves_no_token_in_the_journal(tmp_path, monkeypatch, capsys):
+    unit = (DEPLOY / "hedgerow.service").read_text()
+    words = re.search(r"^ExecStartPre=\S+/hedgerow (.*)$", unit, re.MULTILINE)[1]
+    place = tmp_path / "curator-token"
+    monkeypatch.delenv("HEDGEROW_CURATOR_TOKEN", raising=False)
+    command = words.replace("/var/lib/hedgerow", str(tmp_path)).split()
+    for again in (False, True):
+        assert main([*command, "--database", f"sqlite:///{tmp_path}/hedgerow.db"]) == 0
+        said = "".join(capsys.readouterr())
+        assert "hc_" not in said and (str(place) in said) is not again
+    assert place.read_text().startswith("hc_") and place.stat().st_mode & 0o777 == 0o600
 
 
 def test_the_database_is_made_before_the_service_starts_and_its_password_is_in_no_url():

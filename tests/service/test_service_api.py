@@ -474,3 +474,16 @@ def test_nobody_is_given_a_token_for_a_task_that_is_over(inside, local_task):
     assert code(service.post(task, "tokens")) == "task-closed"
     service.clock.now = 2000
     assert code(service.post(other, "tokens")) == "task-ended"
+
+
+def test_every_address_is_described_with_what_it_refuses_whatever_it_is(inside):
+    described = inside().client.get("/openapi.json").json()
+    shared = described["components"]["responses"]
+    operations = [o for item in described["paths"].values() for o in item.values() if isinstance(o, dict)]
+    assert len(operations) > 20
+    for operation in operations:
+        for status, name in (("405", "MethodNotAllowed"), ("431", "HeadTooLarge")):
+            assert operation["responses"][status] == {"$ref": f"#/components/responses/{name}"}
+    assert "content" not in shared["HeadTooLarge"] and "32768" in shared["HeadTooLarge"]["description"]
+    schema = shared["MethodNotAllowed"]["content"]["application/problem+json"]["schema"]
+    assert schema["allOf"][1]["properties"]["code"]["enum"] == ["method-not-allowed"]

@@ -322,3 +322,12 @@ def test_a_page_of_a_refusal_says_when_to_come_again_and_shows_no_markup(inside,
     answer = service.client.get("/dashboard/tasks/x", headers={"Accept": "text/html"})
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
     assert "<script>alert" not in answer.text and "&lt;script&gt;" in answer.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/dashboard/", "/v1/tasks/", "/healthz/", "//evil.example/", "/join/" + 64 * "0" + "/"]
+)
+def test_nobody_is_sent_to_a_host_that_the_request_names(inside, path):
+    answer = inside().client.get(f"http://testserver{path}", headers={"Host": "evil.example"}, follow_redirects=False)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
+    assert "location" not in answer.headers

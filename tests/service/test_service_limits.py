@@ -4,6 +4,7 @@ import json
 import sqlite3
 
 import pytest
+import sqlalchemy as sa
 from starlette.testclient import TestClient
 
 from hedgerow.service.problems import Problem
@@ -178,3 +179,27 @@ def test_two_processes_know_an_address_by_different_digests():
     for rates in (one, two):
         rates.take_address("203.0.113.9")
     assert set(one._left).isdisjoint(two._left)
+
+
+def test_lists_of_tasks_do_not_read_announcements_again(inside, local_task):
+    """They may have a megabyte each, and everybody may ask for the list."""
+    before = inside()
+    for title in ("one", "two", "three"):
+        before.publish(local_task(title))
+    service, asked = inside(), []
+    service.client.post("/dashboard/sign-in", data={"token": "curator-token-of-these-tests"})
+
+    def note(connection, cursor, statement, *_):
+        asked.append(statement)
+
+    for engine in (service.service.database.engine, service.service.database.readers):
+        sa.event.listen(engine, "before_cursor_execute", note)
+    before.publish(local_task("four"))  # by another server, as far as this one knows
+    for _ in range(2):
+        asked.clear()
+        for path in ("/", "/v1/tasks", "/dashboard", "/metrics"):
+            answer = service.client.get(path)
+            assert answer.status_code == 200
+            assert path == "/metrics" or all(title in answer.text for title in ("one", "two", "three", "four"))
+    assert asked
+    assert not [statement for statement in asked if "announcement" in statement]

@@ -4,15 +4,21 @@ import re
 import sqlite3
 import time
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from hedgerow.errors import HedgerowError
+from hedgerow.grid import LabelGrid
+from hedgerow.mechanisms.level import LaplaceNoise
+from hedgerow.service import removal
 from hedgerow.service.audit import broken_at, read_audit, write_audit
 from hedgerow.service.backup import backup, restore
 from hedgerow.service.curators import add_curator, digest_of, list_curators, revoke_curator
 from hedgerow.service.database import Database, StorageError, StoragePressure
 from hedgerow.service.pages import note_pages, noted, write_anew
+from hedgerow.service.problems import Problem
+from hedgerow.tasks.labels.task import LabelTask
 
 ADMIN = "curator-token-of-these-tests"
 
@@ -231,6 +237,95 @@ def test_a_deleted_task_leaves_nothing_and_never_comes_back(inside, local_task, 
     assert service.status(other)["accepted"] == 7
     if service.service.database.sqlite:
         assert token.encode() not in (tmp_path / "hedgerow.db").read_bytes()
+
+
+def interrupted(monkeypatch):
+    """Let a deletion stop in the middle of a large table, as if the process had been killed."""
+    whole = removal.some_of
+
+    def some_of(table, key, number):
+        change = whole(table, key, number)
+        calls = iter(range(10))
+
+        def once(connection):
+            if table.name == "sealed_segments" and next(calls):
+                raise StoragePressure("the server was stopped")
+            return change(connection)
+
+        return once
+
+    monkeypatch.setattr(removal, "_PURGE", 1)
+    monkeypatch.setattr(removal, "some_of", some_of)
+
+
+def test_a_part_of_what_is_being_deleted_is_never_given_out(inside, url, monkeypatch):
+    service, task = inside(url), LabelTask(LabelGrid(0.0, 80.0, 16), LaplaceNoise(1.0, 16))
+    monkeypatch.setattr("hedgerow.service.segments.SEALED", 8)
+    service.publish(task)
+    for first in range(0, 30, 10):
+        reports = task.privatize(np.arange(first, first + 10), np.full(10, 5.0))
+        assert service.send(task, reports).json()["accepted"] == 10
+        service.service.aggregator.turn()
+    assert service.get(task, "data").text.count("\n") == 31
+    service.post(task, "close")
+    collection = service.service.collection(task.id)
+    other = inside(url)
+    sign_in(other, ADMIN)
+    with monkeypatch.context() as patched:
+        interrupted(patched)
+        assert asking(service, ADMIN, "DELETE", f"/v1/tasks/{task.id}").status_code == 503
+    with service.service.database.read() as connection:
+        count = "SELECT count(*) FROM sealed_segments WHERE task = 1"
+        assert connection.exec_driver_sql(count).scalar() == 2  # of three
+    with pytest.raises(Problem, match="task-deleted"):  # also for whoever had looked before
+        service.service.rows(collection)
+    for server in (service, other):
+        for door in ("data", "model", "leaves", "status"):
+            answer = server.get(task, door)
+            assert (answer.status_code, answer.json()["code"]) == (410, "task-deleted"), door
+        assert server.client.get("/metrics").status_code == 200
+    for page in ("data", "model.json", "leaves.csv", "live"):
+        assert other.client.get(f"/dashboard/tasks/{task.id}/{page}").status_code == 410, page
+    assert f"/dashboard/tasks/{task.id}/delete" in other.client.get("/dashboard").text
+    assert asking(other, ADMIN, "DELETE", f"/v1/tasks/{task.id}").status_code == 200
+    with service.service.database.read() as connection:
+        for left in ("sealed_segments WHERE task = 1", "settings WHERE name LIKE 'deleting%%'"):
+            assert connection.exec_driver_sql(f"SELECT count(*) FROM {left}").scalar() == 0
+
+
+def test_sums_of_what_is_being_deleted_are_never_given_out(inside, local_task, holders, url, monkeypatch):
+    service, task = inside(url), local_task()
+    service.publish(task)
+    service.send(task, holders(task, 20))
+    service.service.aggregator.turn()
+    service.post(task, "close")
+    collection = service.service.collection(task.id)
+    with service.service.database.write() as connection:
+        connection.exec_driver_sql("INSERT INTO settings (name, value) VALUES ('deleting:1', '1500')")
+    with pytest.raises(Problem, match="task-deleted"):
+        service.service.total(collection)
+    assert service.get(task, "model").status_code == 410
+
+
+def test_whoever_fetches_a_closed_task_is_told_by_every_server(inside, local_task, url):
+    """Beside the announcement, which stays as it was signed."""
+    service, task = inside(url), local_task()
+    service.publish(task)
+    other = inside(url, aggregate_seconds=0.05)
+    path = f"/v1/tasks/{task.id}"
+    opened = [server.client.get(path) for server in (service, other)]
+    assert not any("hedgerow-closed" in answer.headers for answer in opened)
+    service.clock.now = 1500.0
+    service.post(task, "close")
+    late = inside(url)  # a server that did not know the task yet
+    for _ in range(200):
+        if "hedgerow-closed" in other.client.get(path).headers:
+            break
+        time.sleep(0.05)
+    for server in (service, other, late):
+        answer = server.client.get(path)
+        assert answer.headers["hedgerow-closed"] == "1500"
+        assert answer.content == opened[0].content
 
 
 def owed(service):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from hedgerow.commands.files import add_command, naming, report, warn
+from hedgerow.commands.server import waiting
 from hedgerow.errors import HedgerowError
 
 if TYPE_CHECKING:
@@ -49,7 +50,11 @@ def register(subparsers: Any) -> None:
         "--show", action="store_true", help="show the task, and the bytes if there is a record; send nothing"
     )
     parser.add_argument("--yes", action="store_true", help="send without asking")
-    parser.add_argument("--resend", action="store_true", help="send all reports that were not acknowledged yet, again")
+    parser.add_argument(
+        "--resend",
+        action="store_true",
+        help="send reports that were not acknowledged yet, again: all, or that to the task of URL",
+    )
     parser.add_argument("--budget", action="store_true", help="show what every curator was given so far; send nothing")
     parser.add_argument(
         "--limit", type=float, metavar="EPSILON", help="most that this curator may learn, in total and for good"
@@ -61,9 +66,10 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Answer one task, or send again."""
-    from hedgerow.holder import Holder
+    from hedgerow.holder import Client, Holder
 
-    holder = Holder(arguments.home, insecure=arguments.insecure)
+    client = Client(tell=waiting(arguments))
+    holder = Holder(arguments.home, client=client, insecure=arguments.insecure)
     if arguments.resend:
         return _resend(arguments, holder)
     if arguments.budget:
@@ -90,6 +96,8 @@ def _join(arguments: argparse.Namespace, holder: Holder, invitation: Invitation)
     if not given and arguments.show:
         return _summary(arguments, invitation, texts)
     if not given:
+        if holder.store.kept(invitation.notice.id) is None:
+            holder.check_open(invitation)
         record = _ask(invitation, texts, record)
     record, notes = taken(invitation.notice.task, record, texts)
     if notes and not arguments.json:
@@ -109,9 +117,15 @@ def _join(arguments: argparse.Namespace, holder: Holder, invitation: Invitation)
 
 def _texts(arguments: argparse.Namespace) -> Texts:
     """Return the texts of the language that is asked for, or of the locale."""
-    from hedgerow.holder.texts import Texts, default_language
+    from hedgerow.holder.texts import LANGUAGES, Texts, default_language
 
-    return Texts(default_language() if arguments.language is None else arguments.language)
+    texts = Texts(default_language() if arguments.language is None else arguments.language)
+    if arguments.language is not None and texts.language != texts.tag.partition("-")[0]:
+        known = ", ".join(LANGUAGES)
+        warn(
+            arguments, f"--language {texts.tag!r} is none of {known}: only questions may be in it, all else is English"
+        )
+    return texts
 
 
 def _ask(invitation: Invitation, texts: Texts, known: dict[str, Any]) -> dict[str, Any]:
@@ -268,9 +282,11 @@ def _outcome(receipt: Receipt, texts: Texts) -> str:
 
 def _resend(arguments: argparse.Namespace, holder: Holder) -> int:
     from hedgerow.holder import Place, ServiceError
+    from hedgerow.holder.client import read_url
 
     texts = _texts(arguments)
-    results = holder.resend()
+    only = None if arguments.url is None else read_url(arguments.url, insecure=arguments.insecure)
+    results = holder.resend(only)
     left = {Place(base, task_id) for task_id, base, _ in holder.store.waiting()}
 
     def say(place: Place, result: Receipt | ServiceError) -> str:

@@ -10,7 +10,7 @@ import socket
 import sys
 from typing import Any
 
-from hedgerow.commands.files import add_command, report
+from hedgerow.commands.files import add_command, report, write_text
 from hedgerow.commands.operators import show_operator, show_peers
 from hedgerow.errors import HedgerowError
 
@@ -70,6 +70,11 @@ def register(subparsers: Any) -> None:
         "--if-missing",
         action="store_true",
         help="init: do nothing if the database is there already; operator: nor if it is of an earlier version",
+    )
+    parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="init: write the token there, for its owner only, and do not print it: what a supervisor starts is logged",
     )
     parser.add_argument(
         "--add",
@@ -203,6 +208,7 @@ def _check_free(host: str, port: int) -> None:
 
 _OWN = {
     "if_missing": ("init", "operator"),
+    "token_file": ("init",),
     "name": ("init", "operator"),
     "origin": ("operator",),
     "add": ("curators", "peers"),
@@ -247,8 +253,13 @@ def _init(arguments: argparse.Namespace) -> int:
         if not os.environ.get("HEDGEROW_CURATOR_TOKEN"):
             with database.write() as connection:
                 token = add_curator(connection, arguments.name or "curator", now=int(time.time()))
+                if arguments.token_file is not None:
+                    write_text(arguments.token_file, f"{token}\n", secret=True)
     summary = {"token": token, "public_key": base64url(public), "fingerprint": fingerprint(public)}
     said = f"curator's token (shown once): {token}" if token else "curator's token: that of HEDGEROW_CURATOR_TOKEN"
+    if token and arguments.token_file is not None:
+        summary["token"] = None
+        said = f"curator's token: in {arguments.token_file}"
     lines = [
         said,
         f"public key, for holders to trust: {summary['public_key']}",

@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from hedgerow.errors import HedgerowError
 if TYPE_CHECKING:
     from hedgerow.curator import Server
 
-__all__ = ["TOKEN", "add_server", "check_window", "moment", "server_of", "status_lines", "task_of"]
+__all__ = ["TOKEN", "add_server", "check_window", "moment", "server_of", "status_lines", "task_of", "waiting"]
 
 TOKEN = "HEDGEROW_CURATOR_TOKEN"
 _DAY = 86_400  # seconds
@@ -41,7 +42,14 @@ def server_of(arguments: argparse.Namespace, base: str) -> Server:
             token = file.read(_MOST_TOKEN).strip()
     if not token:
         raise HedgerowError(f"the curator's token is needed: set {TOKEN}, or name its file with --token-file.")
-    return Server(base, token, arguments.insecure)
+    return Server(base, token, arguments.insecure, waiting(arguments))
+
+
+def waiting(arguments: argparse.Namespace) -> Callable[[str], None]:
+    """Return what says that a server is waited for."""
+    from hedgerow.commands.progress import say
+
+    return lambda text: say(f"hedgerow {arguments.command}: {text}")
 
 
 def task_of(arguments: argparse.Namespace) -> tuple[Server, str]:

@@ -21,12 +21,17 @@ from typing import Any
 from hedgerow.errors import FormatError, HedgerowError
 from hedgerow.randomness import SecureRandomness
 
-__all__ = ["REPORTS", "Client", "Place", "Receipt", "ServiceError", "bearer", "read_url"]
+__all__ = ["CLOSED", "REPORTS", "Client", "Place", "Receipt", "ServiceError", "bearer", "read_url"]
 
+CLOSED = "Hedgerow-Closed"
+"""A header beside an announcement: when its curator closed the task, in unix seconds. Nobody signs it: believed or not,
+it can only keep somebody from answering."""
 REPORTS = "application/vnd.hedgerow.reports+bin; version=1"
 _MOST_BYTES = 64 << 20  # of an answer: some 200 times a task with a compact public model
 _MOST_WAIT = 60.0  # seconds between two attempts, whatever a server says; by hand
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
+_START = 10.0  # seconds for which a server of this machine may be starting: one took 2.3; by hand
+_LOOK = 0.2  # seconds until it is tried again; by hand
 _TASK = re.compile(r"^(?P<base>.*)/(?:v1/tasks|join)/(?P<id>[0-9a-f]{64})/?$")
 
 
@@ -115,6 +120,12 @@ def bearer(token: str) -> str:
     return f"Bearer {token}"
 
 
+class _Look(urllib.request.Request):
+    """A request for an announcement, which notes whether the task is said to be closed."""
+
+    closed = False
+
+
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """A report goes where the holder agreed to send it and nowhere else."""
 
@@ -192,18 +203,33 @@ class Client:
         Seconds for one attempt.
     sleep : callable
         Waits between attempts (for tests).
+    tell : callable, optional
+        Is told when a server of this machine refuses connections and is waited for, once and for 10 seconds: it may
+        have been started a moment ago. By default it is not waited for; a server elsewhere never is.
     """
 
     def __init__(
-        self, *, attempts: int = 6, timeout: float = 20.0, sleep: Callable[[float], object] = time.sleep
+        self,
+        *,
+        attempts: int = 6,
+        timeout: float = 20.0,
+        sleep: Callable[[float], object] = time.sleep,
+        tell: Callable[[str], object] | None = None,
     ) -> None:
         self.attempts = attempts
         self.timeout = timeout
         self._sleep = sleep
+        self._tell = tell
 
     def get(self, url: str) -> bytes:
         """Fetch a document."""
         return self._patiently(urllib.request.Request(url, headers={"Accept": "application/json"}))
+
+    def look(self, url: str) -> tuple[bytes, bool]:
+        """Fetch an announcement; return it, and whether the server says that the task is closed."""
+        request = _Look(url, headers={"Accept": "application/json"})
+        data = self._patiently(request)
+        return data, request.closed
 
     def post_reports(self, url: str, body: bytes, token: str | None = None) -> Receipt:
         """Upload a batch of one report; the same bytes again are harmless."""
@@ -226,7 +252,7 @@ class Client:
         for attempt in range(1, self.attempts + 1):
             told = 0.0
             try:
-                return self._once(request)
+                return self._once_started(request)
             except urllib.error.HTTPError as error:
                 problem = _problem(error)
                 if error.code not in _AGAIN or attempt == self.attempts:
@@ -241,6 +267,21 @@ class Client:
             own = min(0.5 * 2 ** (attempt - 1), _MOST_WAIT) * (0.5 + jitter / 2)
             self._sleep(max(own, told * (1 + jitter / 10)))  # not all at once, and none before its time
         raise AssertionError("unreachable")
+
+    def _once_started(self, request: urllib.request.Request) -> bytes:
+        """Send a request, to a server of this machine as soon as it listens."""
+        tell, self._tell = self._tell, None
+        parts = urllib.parse.urlsplit(request.full_url)
+        for turn in range(round(_START / _LOOK) if tell and is_loopback(parts.hostname or "") else 0):
+            try:
+                return self._once(request)
+            except urllib.error.URLError as error:
+                if not isinstance(error.reason, ConnectionRefusedError):
+                    raise
+            if tell and not turn:
+                tell(f"nothing listens at {parts.netloc} yet; waiting for it, {_START:g} seconds at most")
+            self._sleep(_LOOK)
+        return self._once(request)
 
     def _once(self, request: urllib.request.Request) -> bytes:
         with _Deadline(self.timeout) as deadline:
@@ -262,6 +303,8 @@ class Client:
             handlers.append(urllib.request.ProxyHandler({}))
         with urllib.request.build_opener(*handlers).open(request, timeout=self.timeout) as response:
             data: bytes = response.read(_MOST_BYTES + 1)
+            if isinstance(request, _Look):
+                request.closed = CLOSED in response.headers
         return data
 
 

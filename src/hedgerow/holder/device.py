@@ -49,12 +49,16 @@ def checkpoint(name: str) -> None:
 
 @dataclass(frozen=True)
 class Invitation:
-    """A verified announcement, where it came from, and what the device knows about it."""
+    """A verified announcement, where it came from, and what the device knows about it.
+
+    ``closed`` is what the server says beside the announcement: its curator has closed the task.
+    """
 
     notice: Announcement
     place: Place
     first_contact: bool
     budget: str
+    closed: bool = False
 
     def describe(self, language: str = "en") -> str:
         """Return everything a person should know before answering."""
@@ -124,7 +128,8 @@ class Holder:
     def fetch(self, url: str, *, trusted_key: bytes | str | None = None) -> Invitation:
         """Fetch a task and verify it: signature, id, and that this address has not changed its key."""
         place = read_url(url, insecure=self._insecure)
-        notice = Announcement.from_json(self._client.get(place.task_url)).verify(trusted_key)
+        text, closed = self._client.look(place.task_url)
+        notice = Announcement.from_json(text).verify(trusted_key)
         if notice.id != place.task_id:
             raise FormatError(
                 f"the server sent the task {notice.id[:12]}..., not {place.task_id[:12]}...; do not answer."
@@ -138,7 +143,7 @@ class Holder:
                 f"{place.base} used the key {fingerprint(seen)} before, and now {notice.fingerprint}. Do not answer; "
                 "ask the curator by another way what happened."
             )
-        return Invitation(notice, place, seen is None and trusted_key is None, self._budget(notice))
+        return Invitation(notice, place, seen is None and trusted_key is None, self._budget(notice), closed)
 
     def _check_servers(self, protocol: Protocol, place: Place) -> None:
         """Refuse a task unless both of its servers have countersigned it, and the helper is who the task says it is.
@@ -169,7 +174,7 @@ class Holder:
         cost = _cost(notice)
         if known := self.store.kept(notice.id):
             return Answer(invitation, known.body, known.cost, True)
-        self._check_window(notice)
+        self.check_open(invitation)
         self.store.check(notice.id, notice.public_key, cost)
         first = task.before
         secrets = None
@@ -185,8 +190,12 @@ class Holder:
         checkpoint("kept")
         return Answer(invitation, kept.body, kept.cost, False, picture_of(task, kept.body, record, mask))
 
-    def _check_window(self, notice: Announcement) -> None:
+    def check_open(self, invitation: Invitation) -> None:
+        """Refuse a task that takes no reports now, before anything is asked, drawn or spent for it."""
+        notice = invitation.notice
         now = self._clock()
+        if invitation.closed:
+            raise ServiceError(Texts().say("page.ended"), code="task-closed")
         if now >= notice.closes:
             raise ServiceError(f"this task closed on {when(notice.closes)}. Nothing was spent.", code="closed")
         if now < notice.opens:
@@ -212,7 +221,7 @@ class Holder:
                 "this task takes one report a token, and 'token' is missing: use the link you were sent."
             )
         if not self.store.charged(notice.id, notice.public_key):
-            self._check_window(notice)
+            self.check_open(answer.invitation)
         if notice.pass_key:
             token = self._pass(notice, place, token)
         self.store.charge(notice.id, place.base, notice.public_key, token, notice.closes)
@@ -255,8 +264,8 @@ class Holder:
         self.store.settle(place.task_id, place.base, "accepted" if receipt.final else f"refused {receipt.code}")
         return receipt
 
-    def resend(self) -> dict[Place, Receipt | ServiceError]:
-        """Send all reports that were paid for and not acknowledged; return what became of each.
+    def resend(self, only: Place | None = None) -> dict[Place, Receipt | ServiceError]:
+        """Send all reports that were paid for and not acknowledged, or that to one task; return what became of each.
 
         The same task may wait at several addresses: of two curators who ask the very same question, one may have the
         report and the other not.
@@ -268,6 +277,8 @@ class Holder:
         results: dict[Place, Receipt | ServiceError] = {}
         for task_id, base, closes in self.store.waiting():
             place = Place(base, task_id)
+            if only not in (None, place):
+                continue
             try:
                 results[place] = self._deliver(place)
             except ServiceError as error:

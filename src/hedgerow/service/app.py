@@ -70,6 +70,7 @@ def create_app(
         exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False  # Starlette would send to whatever host the request names, over http
     app.state.service = service
     return app
 

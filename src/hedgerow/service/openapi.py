@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
+from hedgerow.holder.client import CLOSED
 from hedgerow.service.problems import CODES, REPORT_CODES
 from hedgerow.service.settings import Settings
 from hedgerow.tasks.registry import task_classes
@@ -56,7 +57,22 @@ def _problems(*statuses: int) -> dict[str, Any]:
 
 
 def _operation(name: str, summary: str, answers: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"operationId": name, "summary": summary, "responses": answers, **more}
+    return {"operationId": name, "summary": summary, "responses": {**answers, **_REFUSED}, **more}
+
+
+_REFUSED = {
+    "405": {"$ref": "#/components/responses/MethodNotAllowed"},
+    "431": {"$ref": "#/components/responses/HeadTooLarge"},
+}
+"""What any address answers to a method that it does not take, and to a head that is too long."""
+
+
+def _responses(settings: Settings) -> dict[str, Any]:
+    """Describe the answers that all routes share."""
+    allow = {"Allow": {"description": "the methods that it takes", "schema": {"type": "string"}}}
+    method = {**_problems(405)["405"], "description": "to another method at this address: method-not-allowed"}
+    head = f"the head of the request has more than {settings.most_head} bytes; the connection ends, without a body"
+    return {"MethodNotAllowed": {**method, "headers": allow}, "HeadTooLarge": {"description": head}}
 
 
 def _takes(schema: dict[str, Any], required: bool = True) -> dict[str, Any]:
@@ -64,6 +80,8 @@ def _takes(schema: dict[str, Any], required: bool = True) -> dict[str, Any]:
 
 
 _ANNOUNCEMENT = _json({"$ref": "#/components/schemas/Announcement"}, "the signed announcement")
+_CLOSED = {**_TIME, "description": "unix seconds: when the curator closed the task; advisory, for nobody signs it"}
+_SERVED = {**_ANNOUNCEMENT, "headers": {CLOSED: {"schema": _CLOSED}}}
 _NEW_TASK = _object(
     {
         "task": {"type": "object", "description": "a task as the library writes it"},
@@ -204,12 +222,13 @@ def _by_id(settings: Settings) -> dict[str, Any]:
     table["responses"] = {
         "200": {"description": "the data", "content": types},
         **_problems(401, 403, 404, 409, 410),
+        **_REFUSED,
     }
     blinded = {"application/octet-stream": {"schema": {"type": "string", "format": "binary", "maxLength": 256}}}
     signed = {"description": "the blind signature", "content": blinded}
     return {
         "": {
-            "get": _operation("getTask", "The signed task", {"200": _ANNOUNCEMENT, **_problems(404, 410)}),
+            "get": _operation("getTask", "The signed task", {"200": _SERVED, **_problems(404, 410)}),
             "delete": _one("deleteTask", "Delete a closed task, and all that was collected for it", 409, 410),
         },
         "/reports": {"post": _reports(settings)},
@@ -303,5 +322,9 @@ def document(settings: Settings) -> dict[str, Any]:
             "/livez": {"get": _operation("livez", "Does the process run; the database is not asked", ok)},
             "/metrics": {"get": _operation("metrics", "Counters", text | _problems())},
         },
-        "components": {"schemas": _SCHEMAS, "securitySchemes": {"curator": bearer, "upload": bearer}},
+        "components": {
+            "schemas": _SCHEMAS,
+            "responses": _responses(settings),
+            "securitySchemes": {"curator": bearer, "upload": bearer},
+        },
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import sqlalchemy as sa
@@ -88,7 +89,10 @@ def _alarms(service: Service, task: Callable[[int], str]) -> list[tuple[str, flo
     """Return the number of alarms of each task that takes reports."""
     found, _ = service.collections()
     now = service.clock()
-    seen = [Overview(service, collection, now) for collection, closed in found if closed is None]
+    seen = []
+    for collection in (collection for collection, closed in found if closed is None):
+        with contextlib.suppress(Problem):  # it was deleted a moment ago
+            seen.append(Overview(service, collection, now))
     return [(f"{{{task(look.collection.number)}}}", float(len(look.alarms))) for look in seen]
 
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from hedgerow.errors import HedgerowError
 from hedgerow.service.collection import Collection
 from hedgerow.service.problems import Problem
+from hedgerow.service.removal import check_whole
 from hedgerow.service.schema import jobs, partials, refusals, tasks, uploads
 from hedgerow.service.service import Service
 from hedgerow.service.shared.seen import ServerSeen, servers_seen
@@ -24,6 +25,8 @@ __all__ = ["Overview"]
 
 class Overview:
     """A look at one task at one moment; counts come from one snapshot of the database.
+
+    Of a task that is deleted, or is being deleted, there is nothing to see: the problem ``task-deleted``.
 
     Attributes
     ----------
@@ -47,6 +50,7 @@ class Overview:
         self.now = now
         number = collection.number
         with service.database.read() as connection:
+            check_whole(connection, number)
             row = connection.execute(sa.select(tasks.c.closed, tasks.c.finished).where(tasks.c.number == number)).one()
             partial = connection.execute(sa.select(partials.c.n, partials.c.events).where(partials.c.task == number))
             kept = partial.first()

@@ -1,4 +1,9 @@
-"""Delete a task with all that was collected for it; its number and id stay, so that neither is ever used again."""
+"""Delete a task with all that was collected for it; its number and id stay, so that neither is ever used again.
+
+Large tables are deleted in pieces, each in a transaction of its own. From before the first until after the last there
+is a mark, and whoever reads what was collected looks for it in the same snapshot (:func:`check_whole`): a part of it
+is never given out as the whole. A deletion that was interrupted leaves the mark, and can be asked for again.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +32,7 @@ from hedgerow.service.schema import (
     sealed_segments,
     sealing,
     segments,
+    settings,
     targets,
     tasks,
     timeline,
@@ -35,7 +41,7 @@ from hedgerow.service.schema import (
 )
 from hedgerow.service.writer import Writer
 
-__all__ = ["FORGOTTEN", "remove", "some_of"]
+__all__ = ["FORGOTTEN", "check_whole", "remove", "some_of"]
 
 _PURGE = 2_000  # rows deleted in one transaction: uploads wait for it, and rows of ids have 2 kB; by hand
 FORGOTTEN: tuple[tuple[sa.Table, sa.Column[Any]], ...] = (
@@ -48,6 +54,20 @@ _LARGE = (*FORGOTTEN, (sealed_segments, sealed_segments.c.seq))
 _SMALL = (arrivals, known, partials, segments, uploads, refusals, jobs, answers, batches, pass_keys, timeline, targets)
 # What else a deletion touches and no scrubbing writes anew.
 _OTHERS = [table.name for table in (sealed_segments, tasks, *_SMALL) if table not in YOUNG]
+
+
+def _marked(number: int) -> sa.ColumnElement[bool]:
+    """Say which row tells that a task is being deleted."""
+    return settings.c.name == f"deleting:{number}"
+
+
+def check_whole(connection: Connection, number: int) -> None:
+    """Refuse to read what was collected for a task that is deleted, in part or as a whole, in this snapshot."""
+    deleted = connection.execute(sa.select(tasks.c.deleted).where(tasks.c.number == number)).scalar()
+    if deleted is not None:
+        raise Problem("task-deleted", "The curator has deleted this task and all that was collected.")
+    if connection.execute(sa.select(settings.c.name).where(_marked(number))).first():
+        raise Problem("task-deleted", "The curator is deleting it. If that was interrupted, delete it again.")
 
 
 def some_of(table: sa.Table, key: sa.Column[Any], number: int) -> Callable[[Connection], int]:
@@ -72,6 +92,8 @@ def remove(database: Database, writer: Writer, task_id: str, now: int, actor: st
             own = tasks.c.number == row.number
             connection.execute(tasks.update().where(own).values(closed=row.closed or now))
             connection.execute(sealing.delete().where(sealing.c.task == row.number))  # nothing is moved from now on
+            connection.execute(settings.delete().where(_marked(row.number)))
+            connection.execute(settings.insert().values(name=f"deleting:{row.number}", value=str(now)))
             return int(row.number)
 
     number = writer.call(begin)
@@ -90,6 +112,7 @@ def remove(database: Database, writer: Writer, task_id: str, now: int, actor: st
                 connection.execute(table.delete().where(table.c.task == number))
             nothing = {"announcement": "", "deleted": now, "finished": True, "groups": 0, "group_key": None}
             connection.execute(tasks.update().where(tasks.c.number == number).values(**nothing))
+            connection.execute(settings.delete().where(_marked(number)))
             write_audit(connection, now, actor, "delete", task=task_id)
             note_pages(connection, (*FORGOTTEN_FROM, *_OTHERS), now)
 

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from hedgerow.content import canonical
 from hedgerow.curator import MOST_TOKENS
+from hedgerow.holder.client import CLOSED
 from hedgerow.service.audit import broken_at, read_audit
 from hedgerow.service.collection import Collection
 from hedgerow.service.curators import Curator, digest_of
@@ -173,10 +174,12 @@ def _summary(collection: Collection, closed: int | None, now: float) -> dict[str
 
 
 async def get_task(request: Request) -> Response:
-    """Return the signed announcement."""
+    """Return the signed announcement; beside it, whether the task was closed: who answers then would pay in vain."""
     service = service_of(request)
     collection = await _collection(request, service)
-    return Response(collection.text, headers={"Cache-Control": "no-cache"}, media_type="application/json")
+    closed = service.closed(collection.number)
+    headers = {"Cache-Control": "no-cache"} | ({} if closed is None else {CLOSED: str(closed)})
+    return Response(collection.text, headers=headers, media_type="application/json")
 
 
 async def status(request: Request) -> Response:

@@ -26,7 +26,7 @@ settings = sa.Table(
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
-"""The curator's signing key."""
+"""The curator's signing key, who runs the server, and notes: of pages to write anew, of tasks being deleted."""
 
 curators = sa.Table(
     "curators",

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-import re
 import secrets
 import threading
 import time
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -33,8 +31,9 @@ from hedgerow.service.latency import Latency
 from hedgerow.service.logs import log
 from hedgerow.service.passes import new_key, public_key
 from hedgerow.service.problems import Problem
+from hedgerow.service.publishing import check_grouping, check_records, check_words
 from hedgerow.service.rates import Rates
-from hedgerow.service.removal import remove
+from hedgerow.service.removal import check_whole, remove
 from hedgerow.service.schema import partials, pass_keys, sealed_segments, segments, tasks, uploads
 from hedgerow.service.schema import settings as settings_table
 from hedgerow.service.segments import add_rows, kept_rows
@@ -48,7 +47,7 @@ from hedgerow.tasks.alarms import Detector
 from hedgerow.tasks.announcement import Announcement
 from hedgerow.tasks.base import Task
 from hedgerow.tasks.keys import base64url, ed25519, from_base64url
-from hedgerow.tasks.trimmed import Groups, Trimmed, check_groups, group_key, least_reports, trimmed
+from hedgerow.tasks.trimmed import Groups, Trimmed, group_key, trimmed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -59,8 +58,6 @@ FINISH_SECONDS = 8
 """For requests that are being answered when the server is told to stop; by hand: an upload takes milliseconds."""
 STOP_SECONDS = 18.0
 """For all that follows: both together are less than the 30 seconds after which supervisors kill; by hand."""
-_UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # of Unicode: control characters, halves of pairs, ends of lines and paragraphs
-_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # its explicit bidirectional controls
 _ANEW = "To ask anew make another task: design it with another title ('hedgerow design --title')."
 _MANY = 100_000  # reports that a result adds up at once, five segments of the aggregator; by hand
 HELPER_SECONDS = 10.0
@@ -132,6 +129,7 @@ class Service:
         self._learnt: dict[tuple[Any, ...], Any] = {}
         self._known: dict[str, Collection] = {}
         self._numbers: dict[int, Collection] = {}
+        self._closings: dict[int, int] = {}
         self._probed = -PROBE_SECONDS
         self._lock = threading.Lock()
         self._key = key
@@ -239,7 +237,14 @@ class Service:
             return None
         if row.deleted is not None:
             raise Problem("task-deleted", "The curator has deleted this task and all that was collected.")
-        return self._remember(Collection.from_row(row))
+        found = self._remember(Collection.from_row(row))
+        if row.closed is not None:
+            self._closings[found.number] = row.closed
+        return found
+
+    def closed(self, number: int) -> int | None:
+        """Return when a task was closed, as far as this server has heard: of others it hears once a turn."""
+        return self._closings.get(number)
 
     def _remember(self, collection: Collection) -> Collection:
         self._numbers[collection.number] = self._known[collection.id] = collection
@@ -250,26 +255,37 @@ class Service:
         if found is not None:
             self._known.pop(found.id, None)
 
-    def _forget_deleted(self) -> None:
-        """Forget tasks that another server has deleted."""
-        with self.database.read() as connection:
-            gone = connection.execute(sa.select(tasks.c.number).where(tasks.c.deleted.is_not(None))).scalars().all()
-        for number in gone:
-            self._forget(number)
+    def _hear_of_others(self) -> None:
+        """Forget tasks that another server has deleted, and note those that one has closed."""
+        query = sa.select(tasks.c.number, tasks.c.closed, tasks.c.deleted)
+        with self.database.read(young=False) as connection:
+            rows = connection.execute(query.where(tasks.c.closed.is_not(None) | tasks.c.deleted.is_not(None))).all()
+        self._closings.update({row.number: row.closed for row in rows if row.closed is not None})
+        for row in rows:
+            if row.deleted is not None:
+                self._forget(row.number)
 
     def collections(self) -> tuple[list[tuple[Collection, int | None]], list[Damaged]]:
-        """Return all tasks with the time of their closing, newest first; and those that cannot be read."""
-        with self.database.read() as connection:
-            query = sa.select(tasks).where(tasks.c.deleted.is_(None)).order_by(tasks.c.number.desc())
-            rows = connection.execute(query).all()
+        """Return all tasks with the time of their closing, newest first; and those that cannot be read.
+
+        Announcements may be long, and nothing in them changes: those that are in memory are not read again.
+        """
         found = []
         damaged = []
-        for row in rows:
-            try:
-                found.append((self._known.get(row.id) or self._remember(Collection.from_row(row)), row.closed))
-            except HedgerowError as error:
-                damaged.append(Damaged(row.number, row.id, str(error)))
+        columns = (tasks.c.number, tasks.c.id, tasks.c.closed)
+        with self.database.read(young=False) as connection:
+            query = sa.select(*columns).where(tasks.c.deleted.is_(None)).order_by(tasks.c.number.desc())
+            for row in connection.execute(query).all():
+                try:
+                    found.append((self._known.get(row.id) or self._read(connection, row.number), row.closed))
+                except HedgerowError as error:
+                    damaged.append(Damaged(row.number, row.id, str(error)))
         return found, damaged
+
+    def _read(self, connection: Connection, number: int) -> Collection:
+        """Read a task that is in the database, and keep it in memory."""
+        row = connection.execute(sa.select(tasks).where(tasks.c.number == number)).one()
+        return self._remember(Collection.from_row(row))
 
     def publish(
         self, task: Any, *, simulation: bool, now: int, publisher: Curator, **words: Any
@@ -278,7 +294,7 @@ class Service:
         for name in ("purpose", "curator"):
             if not str(words.get(name, "")).strip():
                 raise Problem("invalid-request", f"Holders are told the {name!r} of a task: say it.")
-        _check_records(task, **words)
+        check_records(task, **words)
         target = check_target(words.pop("target", None))
         groups = check_grouping(task, words.pop("groups", 0), target, words.get("max_reports", 0))
         made = self._pass_key(task) if words.pop("passes", False) else (b"", b"")
@@ -388,7 +404,7 @@ class Service:
                     write_audit(connection, now, curator.name, "close", task=collection.id)
                 return int(connection.execute(sa.select(tasks.c.closed).where(own)).scalar_one())
 
-        closed = self.writer.call(change)
+        closed = self._closings[collection.number] = self.writer.call(change)
         log("task-closed", task=collection.id)
         return closed
 
@@ -454,7 +470,7 @@ class Service:
     def _flush(self) -> None:
         """Keep the counts of refusals; forget who is silent; now and then, sum up what was uploaded."""
         self.rates.forget()
-        self._forget_deleted()
+        self._hear_of_others()
         if time.monotonic() - self._last_log >= self.settings.log_seconds:
             self._log_uploads()
         with self._lock:
@@ -506,6 +522,7 @@ class Service:
         while self.aggregator.waiting(collection.number) > _MANY and self.aggregator.segment(collection.number):
             pass  # a backlog is worked off first, a segment at a time
         with self.database.read() as connection:
+            check_whole(connection, collection.number)
             sums = connection.execute(sa.select(partials.c.sums).where(partials.c.task == collection.number)).scalar()
             pending = connection.execute(sa.select(uploads).where(uploads.c.task == collection.number)).all()
         return add_rows(kind, kind.aggregate(sums or b""), list(pending))
@@ -536,57 +553,10 @@ class Service:
     def rows(self, collection: Collection) -> tuple[Any, bool]:
         """Return every kept row of a task that delivers a data set, and whether any is of a simulation."""
         with self.database.read() as connection:
+            check_whole(connection, collection.number)
             found = [
                 row
                 for table in (sealed_segments, segments, uploads)
                 for row in connection.execute(sa.select(table).where(table.c.task == collection.number))
             ]
         return kept_rows(collection.kind, [r.body for r in found]), any(r.simulation for r in found)
-
-
-def check_grouping(task: Task, groups: int, target: int | None, most: int) -> int:
-    """Refuse a number of groups that cannot be, and groups of a task whose reports are not added up here.
-
-    So few reports are expected that groups stay too small to be trimmed: refused, too. The sum of one report is the
-    report, which would be kept for nothing.
-    """
-    if not groups:
-        return 0
-    check_groups(task, groups, 0.5)
-    expected = min(filter(None, (target, most)), default=0)
-    least = groups * least_reports(groups)
-    if expected < least:
-        raise Problem(
-            "invalid-request",
-            f"{groups} groups need {least:,} reports to be trimmed, {least_reports(groups):,} in each: with fewer, "
-            f"small sums would be kept for nothing. Expected are {expected:,}: say more with 'target' or "
-            "'max_reports', or take fewer groups.",
-        )
-    return groups
-
-
-def check_words(notice: Announcement) -> None:
-    """Refuse words that are not what they look like: with control characters, or with such as turn the text around.
-
-    They go into the audit log, terminals, letters and pages. Of the purpose, lines may end.
-    """
-    for name in ("title", "curator", "purpose"):
-        text = str(getattr(notice, name))
-        lines = re.sub(r"[\t\r\n]", "", text) if name == "purpose" else text
-        if any(sign in _TURNING or unicodedata.category(sign) in _UNSEEN for sign in lines):
-            raise Problem("invalid-request", f"{name!r} must be plain text, without control characters.")
-
-
-def _check_records(task: Task, *, tokens: bool = False, passes: bool = False, **_: Any) -> None:
-    """Refuse to take reports that name a record from anybody: whoever came first would have it for good."""
-    if not task.question().numbered:
-        return
-    if passes:
-        raise Problem(
-            "invalid-request", "Reports to this task name their record, so a pass hides nothing: take tokens."
-        )
-    if not tokens:
-        raise Problem(
-            "invalid-request",
-            "Reports to this task name their record: without tokens, a stranger could answer for everybody.",
-        )

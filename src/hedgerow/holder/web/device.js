@@ -14,7 +14,7 @@ import * as memory from "./memory.js";
 /** @typedef {import("./basics.js").Json} Json */
 /** @typedef {import("./announcement.js").Notice} Notice */
 /** @typedef {import("./task.js").Task} Task */
-/** @typedef {{task: Task, notice: Notice}} Invitation */
+/** @typedef {{task: Task, notice: Notice, closed?: boolean}} Invitation a closed one is said to be, by the server */
 
 const MEDIA_TYPE = "application/vnd.hedgerow.reports+bin; version=1";
 const MOST_WAIT = 60; // seconds between two attempts, whatever a server says; by hand
@@ -34,10 +34,11 @@ export const keptSecrets = (task) => memory.read(`secrets:${task.first ?? task.i
  * of a task wait for the same lock, so that no two tabs can answer a second round twice.
  * @param {Invitation} invitation @param {Json} record @param {boolean[]} [mask] @returns {Promise<Json | null>} the truth
  */
-export async function draw({ task, notice }, record, mask) {
+export async function draw({ task, notice, closed }, record, mask) {
   const now = Date.now() / 1000;
   require(now >= notice.opens, words("page.not_open", { when: when(notice.opens) }));
   require(now < notice.closes, words("page.closed", { when: when(notice.closes) }));
+  require(!closed, words("page.ended"));
   checkBudget(task, notice.public_key);
   return memory.alone(task.first ?? task.id, async () => {
     if (keptReport(task.id)) return null;
@@ -60,8 +61,9 @@ function openSecrets(task, notice) {
 }
 
 /** Book the cost, then post the bytes that were kept; the same ones on every retry. @param {Invitation & {base: string, token?: string}} invitation */
-export async function send({ task, notice, base, token }) {
+export async function send({ task, notice, closed, base, token }) {
   const name = `report:${task.id}`;
+  require(!closed || charged(notice.public_key, task.id), words("page.ended")); // what was paid for may have arrived
   const code = token ?? keptReport(task.id).token;
   require(!notice.tokens || code, "This task takes one report a token: open the whole link that you were sent.");
   const shown = notice.pass_key ? await passFor({ task, notice, base }, code) : code;

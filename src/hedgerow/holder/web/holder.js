@@ -95,6 +95,7 @@ async function start(place) {
   const [base, id] = [`${place.origin}${found[1]}`, found[2]];
   const response = await fetch(`${base}/v1/tasks/${id}`, { credentials: "omit", headers: { Accept: "application/json" } });
   require(response.ok, response.status === 404 ? "There is no such task here." : `The server answered ${response.status}; try again later.`);
+  const closed = response.headers.has("Hedgerow-Closed");
   const read = await readAnnouncement(await response.text(), id);
   if (read.task.witnesses().length) read.checked &&= await agreed(read.task, base, id);
   const seen = remembered(`key:${base}`);
@@ -102,7 +103,7 @@ async function start(place) {
   const given = new URLSearchParams(place.hash.slice(1));
   if (place.hash) history.replaceState(null, "", place.pathname); // a token is not for the history
   /** @type {State} */
-  const state = { ...read, base, given, known: seen !== null, show: () => {} };
+  const state = { ...read, base, given, known: seen !== null, closed, show: () => {} };
   showTask(state);
   const saySo = () => (read.checked ? say(words("page.checked")) : say(words("page.unchecked"), "warn"));
   saySo();
@@ -112,6 +113,7 @@ async function start(place) {
   });
   state.show = () => {
     saySo();
+    if (closed) return say(words("page.ended"), "bad");
     showForm(state.task, given, (record, mask) => void guarded(() => answer(state, record, mask)));
   };
   if (keptReport(id)) review(state);

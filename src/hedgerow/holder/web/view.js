@@ -15,7 +15,7 @@ import { ask } from "./wording.js";
 /** @typedef {import("./odds.js").Row} Row */
 /** @typedef {import("./task.js").Part} Part */
 /** @typedef {import("./task.js").Task} Task */
-/** @typedef {{task: Task, notice: Notice, fingerprint: string, passes: string, checked: boolean, base: string, given: URLSearchParams, known: boolean, show: () => void}} State */
+/** @typedef {{task: Task, notice: Notice, fingerprint: string, passes: string, checked: boolean, base: string, given: URLSearchParams, known: boolean, closed: boolean, show: () => void}} State */
 
 const DRAWN = ["svg", "rect", "line"];
 
