@@ -46,7 +46,7 @@ _WORTH = 1 << 25  # ids: a sieve of more takes every fifth new one for known, an
 _LEVELS = 5  # of runs: more than a task has
 SERVER = 32
 """Bits of an arrival's number behind those of its server: more than it ever commits."""
-_LAST = (1 << 63) - 1
+_LAST = (1 << 63) - 1  # the largest number that databases have
 
 
 def pack_tokens(spent: Mapping[bytes, int]) -> bytes:
