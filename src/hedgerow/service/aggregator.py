@@ -45,9 +45,9 @@ from hedgerow.tasks.trimmed import Groups
 
 __all__ = ["Aggregator"]
 
-# Reports added up in one transaction. On PostgreSQL uploads have less of the processor meanwhile, so it is done in
-# pieces with rests, and a pause follows; a long backlog is worked off in larger ones, for each has a commit, however
-# few reports it has. With SQLite all uploads wait for that commit: the fewer the better. By hand.
+# Reports added up in one transaction. Uploads have less of the processor meanwhile, so it is done in pieces with rests,
+# and on PostgreSQL a pause follows; a long backlog is worked off in larger ones, for each has a commit, however few
+# reports it has. With SQLite all uploads wait for that commit: the fewer the better. By hand.
 _SEGMENT = 20_000
 _SMALL_SEGMENT = 5_000
 _SEGMENTS = 40  # that a backlog is cut into
@@ -375,15 +375,15 @@ class Aggregator:
         """Aggregate one segment of a task, of ``size`` reports or a little less; return its number of reports."""
         kind, detector = self.look(number)
         most = min(size, _SEGMENT)
+        rest = Pace(self.writer, self._stop)
         with self._turn:
             if self.database.sqlite:  # uploads wait for whoever writes: not while sums are made
                 with self.database.read() as connection:
-                    found = Segment.of(connection, kind, detector, number, most)
+                    found = Segment.of(connection, kind, detector, number, most, rest)
                 if found is not None:
                     self.writer.add_up(number, found.store)
             else:
                 with self.database.write_sums(number, alone=True) as connection:
-                    rest = Pace(self.writer, self._stop)
                     found = Segment.of(connection, kind, detector, number, most, rest)
                     if found is not None:
                         found.store(connection)

@@ -66,13 +66,17 @@ class Partial:
 
 def waiting_of(connection: Connection, number: int, most: float) -> list[Waiting]:
     """Return whole uploads of up to ``most`` reports, in order; one at least, if any waits."""
-    rows = by_driver(
-        connection,
-        "SELECT seq, n, simulation, body FROM (SELECT seq, n, simulation, body, sum(n) OVER (ORDER BY seq) AS upto "
-        f"FROM (SELECT * FROM uploads WHERE task = {number:d} ORDER BY seq LIMIT {_UPLOADS}) AS oldest) AS counted "
-        f"WHERE upto <= {int(most):d} OR upto = n ORDER BY seq",
-        binary=True,
-    )
+    own = f"SELECT seq, n FROM uploads WHERE task = {number:d} ORDER BY seq LIMIT {_UPLOADS}"
+    taken: list[int] = []
+    n = 0
+    for seq, size in by_driver(connection, own):
+        n += size
+        if taken and n > most:
+            break
+        taken.append(seq)
+    some = ", ".join(map(str, taken)) or "NULL"
+    query = f"SELECT seq, n, simulation, body FROM uploads WHERE seq IN ({some}) ORDER BY seq"
+    rows = by_driver(connection, query, binary=True)
     return [Waiting(int(seq), int(n), bool(simulation), bytes(body)) for seq, n, simulation, body in rows]
 
 
