@@ -2,11 +2,14 @@
 
 import math
 
+import pytest
+
 from hedgerow.compare.scores import Row
 from hedgerow_experiments.anova import rules_page
 from hedgerow_experiments.anova.declared import BEFORE, EBM, FOREST, PURE, PURE_VARIANTS, RULES, SETS, SHIPPED, VARIANTS
 from hedgerow_experiments.anova.sets import known, split
 from hedgerow_experiments.anova.variants import compute
+from hedgerow_experiments.data.datasets import find_dataset
 from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.found import Evidence
 
@@ -60,6 +63,8 @@ def test_without_rows_there_is_no_page():
     assert rules_page.pages(Evidence({})) == {}
 
 
+@pytest.mark.shared
+@pytest.mark.skipif(find_dataset("PYR") is None, reason="the papers' data are not here")
 def test_one_fit_by_other_numbers_and_by_the_shipped_ones():
     assert {g.name for g in RULES.groups} == {SHIPPED, BEFORE, EBM, PURE, FOREST, *VARIANTS, *PURE_VARIANTS}
     errors = [compute(Key("PYR", 0, "", 1.0, group), 0)[group] for group in (SHIPPED, "full .2")]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from hedgerow_experiments.data.datasets import find_dataset
 from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.found import Evidence
 from hedgerow_experiments.public.declared import LABEL, MANY
@@ -25,6 +28,8 @@ def test_the_page_counts_harm_by_run_and_averages_gaps():
     assert "| large labels | 4 | 1.050 | 1.050 | 1 of 1 | 1.050 |" in text
 
 
+@pytest.mark.shared
+@pytest.mark.skipif(find_dataset("FIS") is None, reason="the papers' data are not here")
 def test_one_run_is_measured_against_its_own_ends(monkeypatch):
     monkeypatch.delenv("HEDGEROW_BENCH_CACHE", raising=False)  # small models are not kept
     few_public_trees(monkeypatch)

@@ -6,6 +6,7 @@ from sklearn.linear_model import Ridge
 
 from hedgerow import AssistedForestRegressor
 from hedgerow.public import PublicModel
+from hedgerow_experiments.data.datasets import find_dataset
 from hedgerow_experiments.experiment import Key
 from hedgerow_experiments.public import never_worse
 from hedgerow_experiments.public.cases import SHIFTS
@@ -16,6 +17,8 @@ def test_every_shift_is_measured():
     assert sorted(NEVER_WORSE.settings) == sorted(SHIFTS)
 
 
+@pytest.mark.shared
+@pytest.mark.skipif(find_dataset("RED") is None, reason="the papers' data are not here")
 def test_a_run_is_what_the_estimator_does(monkeypatch):
     # Two ways to the same errors: by chance within 5 % of each other (they differ by less than 1 %).
     monkeypatch.setattr(

@@ -111,7 +111,7 @@ FAULTS = (
     ),
     Fault(
         name="more groups than reports fill",
-        path="src/hedgerow/service/service.py",
+        path="src/hedgerow/service/publishing.py",
         before="    if expected < least:\n",
         after="    if expected < groups:\n",
         caught_by=(f"{_GROUPS}::test_what_cannot_be_trimmed_is_refused_by_name",),
