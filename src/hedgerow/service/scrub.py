@@ -91,14 +91,9 @@ def _merge(database: Database, connection: Connection, task: int, rest: Callable
 
 def _replace(database: Database, connection: Connection, crowds: list[_Crowd], exchanged: bool) -> None:
     """Write what is known now, and nothing of how it came to be; whatever came too late for the crowds stays."""
-    later = (
-        " OR ".join(
-            [f"task NOT IN ({', '.join(str(crowd.row['task']) for crowd in crowds) or 'NULL'})"]
-            + [f"({arrivals_after(crowd.row['task'], crowd.last)})" for crowd in crowds]
-        )
-        if crowds
-        else "true"
-    )
+    merged_ones = ", ".join(str(crowd.row["task"]) for crowd in crowds)
+    own = [f"({arrivals_after(crowd.row['task'], crowd.last)})" for crowd in crowds]
+    later = " OR ".join([f"task NOT IN ({merged_ones})", *own]) if crowds else "true"
     for crowd in crowds:
         connection.execute(known.delete().where(known.c.task == crowd.row["task"]))
         connection.execute(known.insert().values(**crowd.row))
